@@ -9,8 +9,8 @@
 // are those of as many layers as do not fit into the caches.
 //
 //   L=~/.cache/libtorch-serve/libtorch-2.15.0-linux-x64
-//   g++ -O3 -march=native -std=c++20 -I native/gemm/include -I native/gemm -isystem $L/include \
-//     -o build/brgemm bench/brgemm.cc build/native/native/gemm/libgemm.a -L $L/lib -ltorch_cpu \
+//   g++ -O3 -march=native -std=c++20 -I native/kernels/include -I native/kernels -isystem $L/include \
+//     -o build/brgemm bench/brgemm.cc build/native/native/kernels/libkernels.a -L $L/lib -ltorch_cpu \
 //     -lc10 -Wl,-rpath,$L/lib -lpthread && build/brgemm
 #include <ATen/native/CPUBlas.h>
 
@@ -24,7 +24,7 @@
 
 #include "format/kernel.h"
 #include "format/pack.h"
-#include "gemm/linear.h"
+#include "kernels/linear.h"
 
 namespace {
 
@@ -72,8 +72,8 @@ T median(std::vector<T> values) {
 
 /// One product: rounded rows, packed weights, and where results go.
 struct Product {
-  const gemm::Rows* x;
-  const gemm::PackedWeight* weight;
+  const kernels::Rows* x;
+  const kernels::PackedWeight* weight;
   Shape shape;
   int64_t rows;
 };
@@ -106,7 +106,7 @@ void scale(const Product& product, void* c) {
   const float* const scales = product.weight->scales.data();
   const int32_t* const weight_sums = product.weight->sums.data();
   for (int64_t row = 0; row < product.rows; ++row) {
-    const gemm::RowScale by = *product.x->scales(row);
+    const kernels::RowScale by = *product.x->scales(row);
     auto* const from = static_cast<int32_t*>(c) + row * outputs;
     for (int64_t j = 0; j < outputs; ++j) {
       const float value =
@@ -116,23 +116,23 @@ void scale(const Product& product, void* c) {
   }
 }
 
-void measure(gemm::Format format, Shape shape) {
-  const gemm::FormatKernel by(format);
+void measure(kernels::Format format, Shape shape) {
+  const kernels::FormatKernel by(format);
   const int64_t size = shape.inputs * shape.outputs;
   const int64_t layers = std::max<int64_t>(2, kWeightBytes / 2 / size);
   const auto weights = random_floats(size, 0.05F);
   const auto x = random_floats(512 * shape.inputs, 1);
-  const gemm::StoredWeight stored{weights.data(), gemm::Storage::kFloat32, shape.outputs,
+  const kernels::StoredWeight stored{weights.data(), kernels::Storage::kFloat32, shape.outputs,
                                   shape.inputs};
-  std::vector<gemm::Linear> linear;
-  std::vector<gemm::PackedWeight> packed;
+  std::vector<kernels::Linear> linear;
+  std::vector<kernels::PackedWeight> packed;
   for (int64_t layer = 0; layer < layers; ++layer) {
     linear.emplace_back(by, stored, nullptr);
     packed.push_back(by.format->pack(stored, *by.kernel));
   }
   std::vector<float> y(static_cast<size_t>(512 * shape.outputs));
   for (const int64_t rows : kRowCounts) {
-    const gemm::Rows rounded = linear[0].rows(x.data(), rows, shape.inputs);
+    const kernels::Rows rounded = linear[0].rows(x.data(), rows, shape.inputs);
     const int64_t count = std::clamp<int64_t>(1'000'000'000 / (size * rows), 2, layers);
     const auto product = [&](int64_t layer) {
       return Product{&rounded, &packed[static_cast<size_t>(layer)], shape, rows};
@@ -150,7 +150,7 @@ void measure(gemm::Format format, Shape shape) {
       });
       const double b = seconds([&](int64_t l) { brgemm(product(l), 0, rows, rows, y.data()); });
       const double c = seconds([&](int64_t l) { brgemm(product(l), 0, rows, kBlock, y.data()); });
-      const double d = format != gemm::Format::kInt8 ? b : seconds([&](int64_t l) {
+      const double d = format != kernels::Format::kInt8 ? b : seconds([&](int64_t l) {
         brgemm(product(l), 0, rows, rows, y.data());
         scale(product(l), y.data());
       });
@@ -169,7 +169,7 @@ void measure(gemm::Format format, Shape shape) {
   blas::brgemm_release();
 
   // One result for each row, whatever rows are in its call.
-  const gemm::Rows rounded = linear[0].rows(x.data(), 512, shape.inputs);
+  const kernels::Rows rounded = linear[0].rows(x.data(), 512, shape.inputs);
   const Product product{&rounded, packed.data(), shape, 512};
   std::vector<float> one(static_cast<size_t>(shape.outputs));
   std::vector<float> all(y.size());
@@ -188,7 +188,7 @@ void measure(gemm::Format format, Shape shape) {
   // allows.
   linear[0].multiply(rounded, {0, shape.outputs}, y.data(), shape.outputs);
   auto values = all;
-  if (format == gemm::Format::kInt8) scale(product, values.data());
+  if (format == kernels::Format::kInt8) scale(product, values.data());
   float apart = 0;
   for (size_t i = 0; i < y.size(); ++i) apart = std::max(apart, std::abs(y[i] - values[i]));
   std::printf("%-8s %ld x %ld: %ld of 527 calls differ from the call of 512 rows; ours: %g apart\n",
@@ -214,7 +214,7 @@ void measure(gemm::Format format, Shape shape) {
 int main() {
   std::printf("LibTorch packs bfloat16: %d, int8: %d\n", blas::could_pack(at::kBFloat16),
               blas::could_pack(at::kChar));
-  for (const gemm::Format format : {gemm::Format::kBFloat16, gemm::Format::kInt8}) {
+  for (const kernels::Format format : {kernels::Format::kBFloat16, kernels::Format::kInt8}) {
     for (const Shape& shape : kShapes) measure(format, shape);
   }
 }

@@ -6,8 +6,8 @@
 // has instructions for.
 //
 //   nice -n 5 node scripts/build-native.mjs gemm
-//   g++ -O2 -std=c++20 -I native/gemm/include -o build/products bench/products.cc \
-//     build/native/native/gemm/libgemm.a -lpthread && build/products
+//   g++ -O2 -std=c++20 -I native/kernels/include -o build/products bench/products.cc \
+//     build/native/native/kernels/libkernels.a -lpthread && build/products
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -15,9 +15,9 @@
 #include <random>
 #include <vector>
 
-#include "gemm/aligned.h"
-#include "gemm/attention.h"
-#include "gemm/linear.h"
+#include "kernels/aligned.h"
+#include "kernels/attention.h"
+#include "kernels/linear.h"
 
 namespace {
 
@@ -36,15 +36,15 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-std::vector<gemm::Format> fast_formats(bool (*is_fast)(gemm::Format)) {
-  std::vector<gemm::Format> fast;
-  for (const auto& each : gemm::formats()) {
-    if (each.format == gemm::Format::kFloat32 || is_fast(each.format)) fast.push_back(each.format);
+std::vector<kernels::Format> fast_formats(bool (*is_fast)(kernels::Format)) {
+  std::vector<kernels::Format> fast;
+  for (const auto& each : kernels::formats()) {
+    if (each.format == kernels::Format::kFloat32 || is_fast(each.format)) fast.push_back(each.format);
   }
   return fast;
 }
 
-void measure(const std::vector<gemm::Format>& formats, Shape shape) {
+void measure(const std::vector<kernels::Format>& formats, Shape shape) {
   const int64_t size = shape.inputs * shape.outputs;
   const int64_t layers = std::max<int64_t>(2, kWeightBytes / 4 / size);
   std::mt19937 random(1);
@@ -54,9 +54,9 @@ void measure(const std::vector<gemm::Format>& formats, Shape shape) {
   std::vector<float> x(static_cast<size_t>(512 * shape.inputs));
   for (float& value : x) value = normal(random);
   std::vector<float> y(static_cast<size_t>(512 * shape.outputs));
-  const gemm::StoredWeight stored{weight.data(), gemm::Storage::kFloat32, shape.outputs,
+  const kernels::StoredWeight stored{weight.data(), kernels::Storage::kFloat32, shape.outputs,
                                   shape.inputs};
-  std::vector<std::vector<gemm::Linear>> models(formats.size());
+  std::vector<std::vector<kernels::Linear>> models(formats.size());
   for (size_t i = 0; i < formats.size(); ++i) {
     for (int64_t layer = 0; layer < layers; ++layer) {
       models[i].emplace_back(formats[i], stored, nullptr);
@@ -70,7 +70,7 @@ void measure(const std::vector<gemm::Format>& formats, Shape shape) {
       for (size_t i = 0; i < formats.size(); ++i) {
         const double start = cpu_seconds();
         for (int64_t layer = 0; layer < count; ++layer) {
-          const gemm::Linear& linear = models[i][static_cast<size_t>(layer)];
+          const kernels::Linear& linear = models[i][static_cast<size_t>(layer)];
           linear.multiply(linear.rows(x.data(), rows, shape.inputs), {0, shape.outputs}, y.data(),
                           shape.outputs);
         }
@@ -81,7 +81,7 @@ void measure(const std::vector<gemm::Format>& formats, Shape shape) {
                 static_cast<long long>(shape.inputs), static_cast<long long>(shape.outputs));
     for (size_t i = 0; i < formats.size(); ++i) {
       const double flops = 2.0 * static_cast<double>(size * rows);
-      std::printf("  %s %5.0f (%.2f)", gemm::description_of(formats[i]).name, flops / best[i] / 1e9,
+      std::printf("  %s %5.0f (%.2f)", kernels::description_of(formats[i]).name, flops / best[i] / 1e9,
                   best[0] / best[i]);
     }
     std::printf("\n");
@@ -90,14 +90,14 @@ void measure(const std::vector<gemm::Format>& formats, Shape shape) {
 
 /// The heads of a text, one after the other, as they lie in a tensor of all heads.
 void measure_attention(int64_t head_size, int64_t tokens) {
-  const std::vector<gemm::Format> all = fast_formats(gemm::attends_fast);
+  const std::vector<kernels::Format> all = fast_formats(kernels::attends_fast);
   constexpr int64_t kHeads = 12;
   const int64_t hidden = kHeads * head_size, stride = 3 * hidden;
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
   std::vector<float> states(static_cast<size_t>(tokens * stride)), result(states.size());
   for (float& value : states) value = normal(random);
-  const auto head_at = [&](int64_t head) -> gemm::AttentionHead {
+  const auto head_at = [&](int64_t head) -> kernels::AttentionHead {
     const float* const query = states.data() + head * head_size;
     return {.query = query,
             .queries = tokens,
@@ -121,13 +121,13 @@ void measure_attention(int64_t head_size, int64_t tokens) {
   std::vector<double> best(all.size(), 1e9);
   for (int round = 0; round < kRounds; ++round) {
     for (size_t i = 0; i < all.size(); ++i) {
-      const gemm::Format format = all[i];
-      const auto scratch = gemm::make_aligned<float>(
-          static_cast<size_t>(gemm::attention_scratch(format, head_at(0))));
+      const kernels::Format format = all[i];
+      const auto scratch = kernels::make_aligned<float>(
+          static_cast<size_t>(kernels::attention_scratch(format, head_at(0))));
       const double start = cpu_seconds();
       for (int64_t repeat = 0; repeat < count; ++repeat) {
         for (int64_t head = 0; head < kHeads; ++head) {
-          gemm::attend(format, head_at(head), scratch.get());
+          kernels::attend(format, head_at(head), scratch.get());
         }
       }
       const double seconds = (cpu_seconds() - start) / static_cast<double>(count * kHeads);
@@ -135,7 +135,7 @@ void measure_attention(int64_t head_size, int64_t tokens) {
     }
   }
   for (size_t i = 0; i < all.size(); ++i) {
-    std::printf("  %s %.2f (%.2f)", gemm::description_of(all[i]).name, best[i] * 1e6,
+    std::printf("  %s %.2f (%.2f)", kernels::description_of(all[i]).name, best[i] * 1e6,
                 best[0] / best[i]);
   }
   std::printf("\n");
@@ -144,7 +144,7 @@ void measure_attention(int64_t head_size, int64_t tokens) {
 }  // namespace
 
 int main() {
-  const std::vector<gemm::Format> formats = fast_formats(gemm::is_fast);
+  const std::vector<kernels::Format> formats = fast_formats(kernels::is_fast);
   std::printf("rows x inputs x outputs: GFLOP/s (times float32)\n");
   for (const Shape& shape : kShapes) measure(formats, shape);
   std::printf("attention, a head: microseconds (times float32)\n");

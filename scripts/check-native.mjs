@@ -22,10 +22,10 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const FOLDER = path.join(ROOT, 'build/check');
 const TOOLS = path.join(FOLDER, 'tools');
 const REQUIREMENTS = path.join(ROOT, 'scripts/check-native.txt');
-const FUZZERS = ['--manifest-path', path.join(ROOT, 'native/hf/fuzz/Cargo.toml')];
+const FUZZERS = ['--manifest-path', path.join(ROOT, 'native/tokenizers/fuzz/Cargo.toml')];
 const SHALLOW = ['-Xclang', '-analyzer-config', '-Xclang', 'mode=shallow'];
 const WANTED = new Set(process.argv.slice(2));
-const CRATE = ['--manifest-path', path.join(ROOT, 'native/hf/Cargo.toml')];
+const CRATE = ['--manifest-path', path.join(ROOT, 'native/tokenizers/Cargo.toml')];
 
 function run(what, command, args, options = {}) {
   console.log(`check: ${what}`);

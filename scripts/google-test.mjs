@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /** The programs of the C++ suite, CMake's target native_tests. */
-export const SUITES = ['engine_test', 'gemm_test', 'backend_test'];
+export const SUITES = ['scheduler_test', 'kernels_test', 'backend_test'];
 
 /**
  * Runs a program of GoogleTest's and reads its own report. A crash counts as a failure, and so does

@@ -50,7 +50,7 @@ const PARTS = {
     const skipped = Object.keys(excluded.RUST).flatMap((test) => ['--skip', test]);
     const command = [...args, ...settings, ...place, '--', ...skipped];
     const { status, stdout } = spawnSync('cargo', command, {
-      cwd: path.join(ROOT, 'native/hf'),
+      cwd: path.join(ROOT, 'native/tokenizers'),
       env: { ...process.env, RUSTC: rustc },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],

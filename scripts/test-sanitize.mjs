@@ -31,14 +31,14 @@ const OPTIONS = {
 };
 
 const PARTS = {
-  native: () => runSuites('address,undefined', ['engine_test', 'gemm_test', 'backend_test']),
+  native: () => runSuites('address,undefined', ['scheduler_test', 'kernels_test', 'backend_test']),
   quick: async () => {
     await configureNative(BUILD_FOLDER, {});
     await buildNative('tsan_test');
     const threads = runGoogleTest(path.join(BUILD_FOLDER, 'test', 'tsan_test'), OPTIONS);
-    return sum([threads, await runSuites('address,undefined', ['engine_test', 'gemm_test'])]);
+    return sum([threads, await runSuites('address,undefined', ['scheduler_test', 'kernels_test'])]);
   },
-  threads: () => runSuites('thread', ['engine_test', 'gemm_test']),
+  threads: () => runSuites('thread', ['scheduler_test', 'kernels_test']),
   service: async () => {
     const folder = await build('address,undefined', ['libtorch_serve']);
     const results = [];

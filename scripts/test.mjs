@@ -45,7 +45,7 @@ const LONG = [
   ],
 ].map((pattern) => `/test/${pattern}`);
 /** Suites of C++ that compute. */
-const NUMERIC = ['gemm_test', 'backend_test'];
+const NUMERIC = ['kernels_test', 'backend_test'];
 
 /** Runs a command, shows its output as it comes, and resolves with its exit code and output. */
 function run(command, args, { cwd = ROOT, env = {} } = {}) {
@@ -94,7 +94,7 @@ async function rust() {
   // The folder of the build, so that what it has compiled is not compiled again.
   const target = path.join(ROOT, 'build', 'native', 'rust');
   const args = ['test', '--release', '--locked', '--no-fail-fast', '--target-dir', target];
-  const { code, output } = await run('cargo', args, { cwd: path.join(ROOT, 'native', 'hf') });
+  const { code, output } = await run('cargo', args, { cwd: path.join(ROOT, 'native', 'tokenizers') });
   const counts =
     /^test result: .* (?<passed>\d+) passed; (?<failed>\d+) failed; (?<skipped>\d+) ignored;/gm;
   return { code, ...sum(output, counts) };

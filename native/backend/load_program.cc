@@ -30,7 +30,7 @@ LoadedModel load_and_serve(const std::string& path, const ComputeOptions& comput
     return serve(load_program(path, compute));
   } catch (const LoadError&) {
     throw;
-  } catch (const engine::RunTimeout&) {
+  } catch (const scheduler::RunTimeout&) {
     throw LoadError(too_slow(std::filesystem::path(path).filename().string(), compute.run_limit));
   } catch (...) {
     throw LoadError(std::filesystem::path(path).filename().string() + ": " +

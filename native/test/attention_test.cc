@@ -1,6 +1,6 @@
 // Attention in every format and with every kernel that this processor runs, against sums in double
 // precision of the same numbers.
-#include "gemm/attention.h"
+#include "kernels/attention.h"
 
 #include <gtest/gtest.h>
 
@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "attention/head_attention.h"
-#include "gemm/aligned.h"
+#include "kernels/aligned.h"
 #include "nearest_bfloat16.h"
 #include "supported_kernels.h"
 
 namespace {
 
-using gemm::AttentionHead;
+using kernels::AttentionHead;
 
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 constexpr float kUntouched = 777;
@@ -59,28 +59,28 @@ struct Way {
   std::string name;
   std::function<int64_t(const AttentionHead&)> scratch;
   std::function<void(const AttentionHead&, float*)> attend;
-  std::function<gemm::HeadPositions(const gemm::PositionVectors&)> pack;
+  std::function<kernels::HeadPositions(const kernels::PositionVectors&)> pack;
   float (*number)(float) = as_it_is;  ///< as it is multiplied
   double tolerance = 5e-6;
   double weight_tolerance = 0;  ///< of a weight, where one is rounded the other way
 };
 
-const gemm::Elementwise* elementwise_beside(int64_t panel_width) {
-  for (const gemm::Elementwise* each : supported_elementwise()) {
+const kernels::Elementwise* elementwise_beside(int64_t panel_width) {
+  for (const kernels::Elementwise* each : supported_elementwise()) {
     if (int64_t{2} * each->lanes == panel_width) return each;
   }
   return nullptr;
 }
 
-Way make_way(const gemm::FormatKernel& by, const gemm::Elementwise& elementwise) {
-  const gemm::HeadAttention attention(elementwise, by);
+Way make_way(const kernels::FormatKernel& by, const kernels::Elementwise& elementwise) {
+  const kernels::HeadAttention attention(elementwise, by);
   Way way{
       .name = std::string(by.format->name) + " " + by.kernel->name,
       .scratch = [attention](const auto& head) { return attention.scratch(head); },
       .attend = [attention](const auto& head, float* scratch) { attention.attend(head, scratch); },
       .pack = [attention](
-                  const auto& vectors) { return gemm::HeadPositions(attention.pack(vectors)); }};
-  if (by.format->format == gemm::Format::kBFloat16) {
+                  const auto& vectors) { return kernels::HeadPositions(attention.pack(vectors)); }};
+  if (by.format->format == kernels::Format::kBFloat16) {
     way.number = nearest_bfloat16;
     way.weight_tolerance = 0x1p-7;
   }
@@ -89,9 +89,9 @@ Way make_way(const gemm::FormatKernel& by, const gemm::Elementwise& elementwise)
 
 std::vector<Way> all_ways() {
   std::vector<Way> ways;
-  for (const gemm::FormatDescription& each : gemm::formats()) {
+  for (const kernels::FormatDescription& each : kernels::formats()) {
     if (!each.attends) continue;
-    for (const gemm::FormatKernel& by : supported_kernels(each.format)) {
+    for (const kernels::FormatKernel& by : supported_kernels(each.format)) {
       const auto* const elementwise = elementwise_beside(by.kernel->panel_width);
       if (elementwise != nullptr) ways.push_back(make_way(by, *elementwise));
     }
@@ -121,7 +121,7 @@ class Example {
     if (shape.queries_by_offset) fill(queries_, rows * (shape.head_size + 1));
   }
 
-  gemm::PositionVectors vectors() const {
+  kernels::PositionVectors vectors() const {
     return {.offsets = &offsets_,
             .keys = keys_.empty() ? nullptr : keys_.data(),
             .queries = queries_.empty() ? nullptr : queries_.data(),
@@ -130,7 +130,7 @@ class Example {
             .scale = kScale};
   }
 
-  AttentionHead head(float* result, const gemm::HeadPositions* positions = nullptr) const {
+  AttentionHead head(float* result, const kernels::HeadPositions* positions = nullptr) const {
     return {.query = states.data(),
             .queries = shape_.queries,
             .query_stride = stride_,
@@ -151,11 +151,11 @@ class Example {
   std::vector<float> run(const Way& way) const {
     std::vector<float> result(static_cast<size_t>(shape_.queries * (shape_.head_size + 2)),
                               kUntouched);
-    std::optional<gemm::HeadPositions> positions;
+    std::optional<kernels::HeadPositions> positions;
     if (!keys_.empty() || !queries_.empty()) positions.emplace(way.pack(vectors()));
     const AttentionHead given = head(result.data(), positions ? &*positions : nullptr);
     const auto size = static_cast<size_t>(way.scratch(given));
-    const auto memory = gemm::make_aligned<float>(size + 2 * kMargin);
+    const auto memory = kernels::make_aligned<float>(size + 2 * kMargin);
     float* const scratch = memory.get() + kMargin;
     std::fill_n(memory.get(), size + 2 * kMargin, kUntouched);
     std::fill_n(scratch, size, std::nanf(""));
@@ -172,7 +172,7 @@ class Example {
  private:
   Shape shape_;
   int64_t stride_;
-  gemm::OffsetRows offsets_{table_rows()};
+  kernels::OffsetRows offsets_{table_rows()};
   std::vector<float> keys_, queries_;
 };
 
@@ -182,7 +182,7 @@ struct Expected {
 };
 
 /// The result for one query, of numbers as they are multiplied.
-Expected expected(const AttentionHead& head, const gemm::PositionVectors& vectors, int64_t query,
+Expected expected(const AttentionHead& head, const kernels::PositionVectors& vectors, int64_t query,
                   const Way& way) {
   std::vector<double> scores(static_cast<size_t>(head.tokens));
   double highest = -std::numeric_limits<double>::infinity();
@@ -348,7 +348,7 @@ TEST_F(AttentionTest, AddedByRelativePosition) {
 
 /// Neighbours that share a row of the table share one, wherever else it is used.
 TEST(OffsetRowsTest, GrowByOneAtMost) {
-  const gemm::OffsetRows rows(std::vector<int64_t>{5, 5, 2, 2, 9, 5, 5});
+  const kernels::OffsetRows rows(std::vector<int64_t>{5, 5, 2, 2, 9, 5, 5});
   EXPECT_EQ(rows.max_tokens(), 4);
   EXPECT_EQ(rows.table_rows(), (std::vector<int64_t>{5, 2, 9, 5}));
   EXPECT_EQ(std::vector<int32_t>(rows.at(-3), rows.at(-3) + 8),

@@ -6,17 +6,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "gemm/linear.h"
+#include "kernels/linear.h"
 #include "nearest_bfloat16.h"
 #include "random_floats.h"
 #include "supported_kernels.h"
 
 namespace {
 
-using gemm::Format;
-using gemm::FormatKernel;
-using gemm::Linear;
-using gemm::Storage;
+using kernels::Format;
+using kernels::FormatKernel;
+using kernels::Linear;
+using kernels::Storage;
 
 /// With every kernel that this processor runs.
 class BFloat16LinearTest : public testing::TestWithParam<FormatKernel> {};
@@ -77,7 +77,7 @@ TEST_P(BFloat16LinearTest, RoundsToTheNearestAndToEven) {
     }
   }
   const auto count = static_cast<int64_t>(values.size());
-  const gemm::Rows rows(GetParam(), values.data(), 1, count, count);
+  const kernels::Rows rows(GetParam(), values.data(), 1, count, count);
   const auto* const stored = static_cast<const uint16_t*>(rows.values(0));
   for (size_t i = 0; i < values.size(); ++i) {
     const float got = std::bit_cast<float>(uint32_t{stored[i]} << 16);

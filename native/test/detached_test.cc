@@ -1,5 +1,5 @@
 // The process ends although something has not.
-#include "engine/detached.h"
+#include "scheduler/detached.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "injected_faults.h"
 
-namespace engine::test {
+namespace scheduler::test {
 namespace {
 
 /// Destroyed by exit(), unless it leaves before it comes to that.
@@ -73,4 +73,4 @@ TEST(DetachedDeathTest, WhatNobodyCanWaitForStays) {
 }
 
 }  // namespace
-}  // namespace engine::test
+}  // namespace scheduler::test

@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "engine/engine.h"
-#include "gemm/thread_pool.h"
+#include "scheduler/engine.h"
+#include "kernels/thread_pool.h"
 
-namespace engine::test {
+namespace scheduler::test {
 
 /// Texts that are longer can be made to wait in prepare().
 inline constexpr size_t kShortText = 16;
@@ -58,7 +58,7 @@ class EchoBackend : public Backend {
     return sequence;
   }
 
-  std::optional<Sequence> prepare_thread(const gemm::LentPool& /*pool*/) override {
+  std::optional<Sequence> prepare_thread(const kernels::LentPool& /*pool*/) override {
     {
       std::unique_lock lock(mutex_);
       most_warming_up_ = std::max(most_warming_up_, ++warming_up_);
@@ -70,7 +70,7 @@ class EchoBackend : public Backend {
     return std::nullopt;
   }
 
-  std::vector<Output> run(Batch batch, const gemm::LentPool& pool) override {
+  std::vector<Output> run(Batch batch, const kernels::LentPool& pool) override {
     {
       std::unique_lock lock(mutex_);
       batch_sizes.push_back(batch.size());
@@ -185,15 +185,15 @@ class EchoBackend : public Backend {
   bool forgetful = false;  ///< a result less than there are inputs
 
  private:
-  static int64_t threads_of(const gemm::LentPool& lent) {
-    const gemm::ThreadPool* const pool = lent;
+  static int64_t threads_of(const kernels::LentPool& lent) {
+    const kernels::ThreadPool* const pool = lent;
     return pool != nullptr ? pool->threads() : 0;
   }
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::vector<size_t> batch_sizes;
-  std::vector<const gemm::LentPool*> lent_pools;
+  std::vector<const kernels::LentPool*> lent_pools;
   std::vector<int64_t> batch_threads;
   mutable size_t preparing_ = 0;
   size_t running_ = 0;
@@ -269,4 +269,4 @@ inline void await_queue(const Engine& engine, size_t requests) {
   while (engine.statistics().queue_requests != requests) std::this_thread::yield();
 }
 
-}  // namespace engine::test
+}  // namespace scheduler::test

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "gemm/layer_norm.h"
+#include "kernels/layer_norm.h"
 #include "supported_kernels.h"
 
 namespace {
@@ -36,7 +36,7 @@ struct Example {
 };
 
 void expect_normalized(const Example& example, bool with_residual, bool with_bias, bool in_place) {
-  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+  for (const kernels::Elementwise* kernel : supported_elementwise()) {
     std::vector<float> y = example.x;
     kernel->normalize({.x = in_place ? y.data() : example.x.data(),
                        .residual = with_residual ? example.residual.data() : nullptr,
@@ -97,7 +97,7 @@ TEST(LayerNormTest, NotANumber) {
   for (const float poison : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
     Example example(2, 40);
     example.x[7] = poison;
-    for (const gemm::Elementwise* kernel : supported_elementwise()) {
+    for (const kernels::Elementwise* kernel : supported_elementwise()) {
       std::vector<float> y(example.x.size());
       kernel->normalize({.x = example.x.data(),
                          .residual = nullptr,
@@ -117,7 +117,7 @@ TEST(GeluTest, IsThatOfTheErrorFunction) {
   constexpr int64_t kValues = 20'000;
   std::vector<float> x(kValues);
   for (size_t i = 0; i < x.size(); ++i) x[i] = (static_cast<float>(i) - 10'000) / 1'000;
-  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+  for (const kernels::Elementwise* kernel : supported_elementwise()) {
     std::vector<float> y = x;
     kernel->gelu(y.data(), kValues / 32, 32, y.data(), 32);
     for (size_t i = 0; i < x.size(); ++i) {
@@ -129,7 +129,7 @@ TEST(GeluTest, IsThatOfTheErrorFunction) {
 
 TEST(GeluTest, OfWhatIsNoNumber) {
   const float infinity = std::numeric_limits<float>::infinity();
-  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+  for (const kernels::Elementwise* kernel : supported_elementwise()) {
     float y[16] = {infinity, std::nanf(""), 1e30F, -1e30F};
     kernel->gelu(y, 1, 16, y, 16);
     EXPECT_EQ(y[0], infinity);
@@ -143,7 +143,7 @@ TEST(GeluTest, OfWhatIsNoNumber) {
 /// to 0.
 TEST(ExponentialsTest, AreThoseOfTheDistanceFromTheHighest) {
   constexpr int64_t kRows = 3, kCount = 4'096;
-  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+  for (const kernels::Elementwise* kernel : supported_elementwise()) {
     std::vector<float> scores(kRows * kCount), powers;
     for (size_t i = 0; i < scores.size(); ++i) {
       scores[i] = static_cast<float>(i) * 87 / (kRows * kCount) - 7;
@@ -168,7 +168,7 @@ TEST(ExponentialsTest, AreThoseOfTheDistanceFromTheHighest) {
 }
 
 TEST(ExponentialsTest, NotANumberStays) {
-  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+  for (const kernels::Elementwise* kernel : supported_elementwise()) {
     for (const char* payload : {"", "0x3fffff"}) {
       std::vector<float> scores(64, -1);
       scores[33] = std::nanf(payload);
@@ -183,7 +183,7 @@ TEST(ExponentialsTest, NotANumberStays) {
 /// Heads of every size, columns of a larger tensor.
 TEST(RotationTest, TurnsEachPairByItsAngle) {
   constexpr int64_t kRows = 3, kHeads = 2;
-  for (const gemm::Elementwise* kernel : supported_elementwise()) {
+  for (const kernels::Elementwise* kernel : supported_elementwise()) {
     for (int64_t half = 1; half <= 40; ++half) {
       const int64_t stride = 2 * kHeads * half + 5;
       std::vector<float> states(static_cast<size_t>(kRows * stride)), cos, sin;

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend.h"
+#include "scheduler/backend.h"
 #include "exported/guards.h"
 #include "exported/operators.h"
 #include "exported/symbolic.h"
@@ -68,7 +68,7 @@ TEST(Symbolic, ComputesWhatPythonDoes) {
     std::vector<c10::IValue> operands;
     for (size_t i = 1; i + 1 < words.size(); ++i) operands.push_back(number_of(words[i]));
     if (expected == "error") {
-      EXPECT_THROW(compute(words[0].c_str(), operands), engine::BackendError) << line;
+      EXPECT_THROW(compute(words[0].c_str(), operands), scheduler::BackendError) << line;
     } else {
       EXPECT_EQ(words_for(compute(words[0].c_str(), operands)), words_for(number_of(expected)))
           << line;
@@ -78,14 +78,14 @@ TEST(Symbolic, ComputesWhatPythonDoes) {
 }
 
 TEST(Symbolic, HasNoResultWherePythonsIntegersWouldGrow) {
-  EXPECT_THROW(compute("_operator.add", {kMax, int64_t{1}}), engine::BackendError);
-  EXPECT_THROW(compute("_operator.mul", {kMax, int64_t{2}}), engine::BackendError);
-  EXPECT_THROW(compute("_operator.neg", {kLeast}), engine::BackendError);
-  EXPECT_THROW(compute("_operator.floordiv", {kLeast, int64_t{-1}}), engine::BackendError);
-  EXPECT_THROW(compute("_operator.mod", {int64_t{1}, int64_t{0}}), engine::BackendError);
-  EXPECT_THROW(compute("_operator.pow", {int64_t{2}, int64_t{64}}), engine::BackendError);
-  EXPECT_THROW(compute("_operator.lshift", {int64_t{1}, int64_t{63}}), engine::BackendError);
-  EXPECT_THROW(compute("math.trunc", {1e300}), engine::BackendError);
+  EXPECT_THROW(compute("_operator.add", {kMax, int64_t{1}}), scheduler::BackendError);
+  EXPECT_THROW(compute("_operator.mul", {kMax, int64_t{2}}), scheduler::BackendError);
+  EXPECT_THROW(compute("_operator.neg", {kLeast}), scheduler::BackendError);
+  EXPECT_THROW(compute("_operator.floordiv", {kLeast, int64_t{-1}}), scheduler::BackendError);
+  EXPECT_THROW(compute("_operator.mod", {int64_t{1}, int64_t{0}}), scheduler::BackendError);
+  EXPECT_THROW(compute("_operator.pow", {int64_t{2}, int64_t{64}}), scheduler::BackendError);
+  EXPECT_THROW(compute("_operator.lshift", {int64_t{1}, int64_t{63}}), scheduler::BackendError);
+  EXPECT_THROW(compute("math.trunc", {1e300}), scheduler::BackendError);
 }
 
 TEST(Symbolic, ComparesAndChooses) {

@@ -1,5 +1,5 @@
 // The setting INSTRUCTIONS: what each limit allows, and that this program keeps to its own.
-#include "gemm/instruction_limit.h"
+#include "kernels/instruction_limit.h"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "gemm/processor.h"
+#include "kernels/processor.h"
 
 namespace {
 
-using gemm::Instructions;
+using kernels::Instructions;
 
 TEST(InstructionLimit, EachAllowsAllThatTheOneBeforeItDoes) {
-  const auto limits = gemm::instruction_limits();
+  const auto limits = kernels::instruction_limits();
   ASSERT_FALSE(limits.empty());
   EXPECT_STREQ(limits.front().name, "portable");
   EXPECT_EQ(limits.front().instructions, 0U);
@@ -23,38 +23,38 @@ TEST(InstructionLimit, EachAllowsAllThatTheOneBeforeItDoes) {
     EXPECT_NE(limits[i - 1].instructions, limits[i].instructions) << limits[i].name;
   }
 #if defined(__x86_64__)
-  EXPECT_EQ(limits.back().instructions, gemm::kAllInstructions);
+  EXPECT_EQ(limits.back().instructions, kernels::kAllInstructions);
 #endif
 }
 
 TEST(InstructionLimit, TheHighestIsTheLastOneThatIsThereInFull) {
-  for (const auto& limit : gemm::instruction_limits()) {
-    EXPECT_STREQ(gemm::highest_limit(limit.instructions), limit.name);
+  for (const auto& limit : kernels::instruction_limits()) {
+    EXPECT_STREQ(kernels::highest_limit(limit.instructions), limit.name);
   }
-  EXPECT_STREQ(gemm::highest_limit(0), "portable");
+  EXPECT_STREQ(kernels::highest_limit(0), "portable");
 #if defined(__x86_64__)
   // AVX-512 of which a part is missing.
-  const Instructions avx2 = gemm::instruction_limits()[1].instructions;
-  EXPECT_STREQ(gemm::highest_limit(avx2 | gemm::kAvx512f | gemm::kAvx512bw), "avx2");
+  const Instructions avx2 = kernels::instruction_limits()[1].instructions;
+  EXPECT_STREQ(kernels::highest_limit(avx2 | kernels::kAvx512f | kernels::kAvx512bw), "avx2");
 #endif
 }
 
 TEST(InstructionLimit, ThisMachineHasThoseUpToItsHighest) {
-  const std::vector<std::string> available = gemm::available_limits();
+  const std::vector<std::string> available = kernels::available_limits();
   ASSERT_FALSE(available.empty());
-  EXPECT_EQ(available.back(), gemm::highest_limit(gemm::examine_all().usable));
+  EXPECT_EQ(available.back(), kernels::highest_limit(kernels::examine_all().usable));
   for (size_t i = 0; i < available.size(); ++i) {
-    EXPECT_EQ(available[i], gemm::instruction_limits()[i].name);
+    EXPECT_EQ(available[i], kernels::instruction_limits()[i].name);
   }
 }
 
 TEST(InstructionLimit, NothingBeyondItIsUsedHere) {
-  EXPECT_EQ(gemm::limit_problem(), "");
-  const Instructions usable = gemm::this_processor().usable;
-  if (const auto* const limit = gemm::chosen_limit(); limit != nullptr) {
+  EXPECT_EQ(kernels::limit_problem(), "");
+  const Instructions usable = kernels::this_processor().usable;
+  if (const auto* const limit = kernels::chosen_limit(); limit != nullptr) {
     EXPECT_EQ(usable, limit->instructions);
   } else {
-    EXPECT_EQ(usable, gemm::examine_all().usable);
+    EXPECT_EQ(usable, kernels::examine_all().usable);
   }
 }
 
@@ -76,9 +76,9 @@ void expect_refused(const std::string& value) {
 TEST(InstructionLimitDeathTest, WhatIsNoLimitOrBeyondTheMachineIsRefused) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   expect_refused("avx3");
-  const size_t count = gemm::available_limits().size();
-  if (count < gemm::instruction_limits().size()) {
-    expect_refused(gemm::instruction_limits()[count].name);
+  const size_t count = kernels::available_limits().size();
+  if (count < kernels::instruction_limits().size()) {
+    expect_refused(kernels::instruction_limits()[count].name);
   }
 }
 

@@ -16,10 +16,10 @@
 namespace {
 
 using backend::limit_instructions;
-using gemm::Processor;
+using kernels::Processor;
 
-constexpr Processor kUsual{.usable = gemm::kAvx512f};
-constexpr Processor kInconsistent{.usable = gemm::kAvx512f, .is_amx_inconsistent = true};
+constexpr Processor kUsual{.usable = kernels::kAvx512f};
+constexpr Processor kInconsistent{.usable = kernels::kAvx512f, .is_amx_inconsistent = true};
 
 /// "-" where it is not set.
 std::string variable(const char* name) {
@@ -62,8 +62,8 @@ TEST_F(InstructionLimitsTest, AreSetOnlyWhereTheyAreNeeded) {
   EXPECT_EQ(variable("MKL_ENABLE_INSTRUCTIONS"), "AVX512_E3");
 }
 
-const gemm::InstructionLimit* limit_of(std::string_view name) {
-  for (const auto& limit : gemm::instruction_limits()) {
+const kernels::InstructionLimit* limit_of(std::string_view name) {
+  for (const auto& limit : kernels::instruction_limits()) {
     if (limit.name == name) return &limit;
   }
   return nullptr;
@@ -80,7 +80,7 @@ TEST_F(InstructionLimitsTest, GoAlongWithOurs) {
 
 TEST_F(InstructionLimitsTest, EachLimitHasVariablesOfItsOwn) {
   std::string before;
-  for (const auto& limit : gemm::instruction_limits()) {
+  for (const auto& limit : kernels::instruction_limits()) {
     for (const char* const name : {"ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS"}) unsetenv(name);
     limit_instructions(kUsual, &limit);
     const std::string now = variable("ONEDNN_MAX_CPU_ISA") + variable("MKL_ENABLE_INSTRUCTIONS");
@@ -107,7 +107,7 @@ TEST_F(InstructionLimitsTest, WhatTheUserHasSetByItsOlderNameStays) {
 #if defined(__x86_64__)
 /// limited.cc has done so before the first operator.
 TEST(InstructionLimits, LibTorchKeepsToOurs) {
-  const auto* const limit = gemm::chosen_limit();
+  const auto* const limit = kernels::chosen_limit();
   if (limit == nullptr) GTEST_SKIP() << "INSTRUCTIONS is not set";
   const std::string_view name = limit->name;
   const std::string wanted = name == "portable" ? "DEFAULT" : name == "avx2" ? "AVX2" : "AVX512";

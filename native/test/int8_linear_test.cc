@@ -7,17 +7,17 @@
 #include <limits>
 #include <vector>
 
-#include "gemm/linear.h"
+#include "kernels/linear.h"
 #include "random_floats.h"
 #include "supported_kernels.h"
 
 namespace {
 
-using gemm::Format;
-using gemm::FormatKernel;
-using gemm::Linear;
-using gemm::Rows;
-using gemm::Storage;
+using kernels::Format;
+using kernels::FormatKernel;
+using kernels::Linear;
+using kernels::Rows;
+using kernels::Storage;
 
 /// With every kernel that this processor runs.
 class Int8LinearTest : public testing::TestWithParam<FormatKernel> {};

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "gemm/instruction_limit.h"
+#include "kernels/instruction_limit.h"
 #if defined(WITH_LIBTORCH)
 #include "backend/backends.h"
 #endif
@@ -11,7 +11,7 @@ namespace {
 
 /// A limit that cannot be had ends the program, for it would test something else.
 bool keep_to_limit() noexcept {
-  const std::string problem = gemm::limit_problem();
+  const std::string problem = kernels::limit_problem();
   if (!problem.empty()) {
     std::fprintf(stderr, "%s\n", problem.c_str());
     std::_Exit(2);

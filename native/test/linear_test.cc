@@ -1,5 +1,5 @@
 // Linear layers of every number format, with every kernel that this processor runs.
-#include "gemm/linear.h"
+#include "kernels/linear.h"
 
 #include <gtest/gtest.h>
 
@@ -15,15 +15,15 @@
 
 namespace {
 
-using gemm::Epilogue;
-using gemm::FormatKernel;
-using gemm::Linear;
-using gemm::Rows;
-using gemm::Storage;
+using kernels::Epilogue;
+using kernels::FormatKernel;
+using kernels::Linear;
+using kernels::Rows;
+using kernels::Storage;
 
 std::vector<FormatKernel> kernels_of_all_formats() {
   std::vector<FormatKernel> all;
-  for (const gemm::FormatDescription& format : gemm::formats()) {
+  for (const kernels::FormatDescription& format : kernels::formats()) {
     for (const FormatKernel& by : supported_kernels(format.format)) all.push_back(by);
   }
   return all;

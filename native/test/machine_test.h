@@ -12,7 +12,7 @@
 
 #include "echo_backend.h"
 
-namespace engine::test {
+namespace scheduler::test {
 
 using std::chrono::milliseconds;
 
@@ -38,7 +38,7 @@ class TimedBackend : public EchoBackend {
     needs_preparation = false;
     batching = false;
   }
-  std::vector<Output> run(Batch batch, const gemm::LentPool& pool) override {
+  std::vector<Output> run(Batch batch, const kernels::LentPool& pool) override {
     auto outputs = EchoBackend::run(batch, pool);
     simulated_time += Clock::duration(time_).count();
     const std::lock_guard lock(log_.mutex);
@@ -70,4 +70,4 @@ class MachineTest : public testing::Test {
   Model first, second;
 };
 
-}  // namespace engine::test
+}  // namespace scheduler::test

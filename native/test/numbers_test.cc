@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "gemm/instruction_limit.h"
+#include "kernels/instruction_limit.h"
 
 namespace {
 
@@ -15,12 +15,12 @@ using backend::Dtype;
 using backend::Numbers;
 using backend::numbers_problem;
 using backend::ProductNumbers;
-using gemm::Processor;
-using gemm::Vendor;
+using kernels::Processor;
+using kernels::Vendor;
 
 /// An unknown limit is a failure; nothing else can go wrong, also where constants are made.
 Processor processor_of(Vendor vendor, std::string_view limit) noexcept {
-  for (const auto& each : gemm::instruction_limits()) {
+  for (const auto& each : kernels::instruction_limits()) {
     if (each.name == limit) return {.vendor = vendor, .usable = each.instructions};
   }
   ADD_FAILURE() << limit;
@@ -32,8 +32,8 @@ std::string outcome(const Processor& processor, Dtype dtype, ProductNumbers prod
   std::string problem = numbers_problem(dtype, products, processor);
   if (!problem.empty()) return problem;
   const Numbers numbers = choose_numbers(dtype, products, processor);
-  return std::string(gemm::description_of(numbers.linear).name) + ", " +
-         gemm::description_of(numbers.attention).name;
+  return std::string(kernels::description_of(numbers.linear).name) + ", " +
+         kernels::description_of(numbers.attention).name;
 }
 
 #if defined(__x86_64__)
@@ -98,9 +98,9 @@ INSTANTIATE_TEST_SUITE_P(
 /// What is described is what this process multiplies with.
 TEST(Numbers, AreDescribedWithTheirKernel) {
   const auto described = backend::describe_multiplication(Dtype::kFloat32, Dtype::kFloat32);
-  EXPECT_EQ(described.linear, std::string("float32 ") + gemm::kernel_name(gemm::Format::kFloat32));
+  EXPECT_EQ(described.linear, std::string("float32 ") + kernels::kernel_name(kernels::Format::kFloat32));
   EXPECT_EQ(described.attention, described.linear);
-  EXPECT_EQ(described.instructions, gemm::highest_limit(gemm::this_processor().usable));
+  EXPECT_EQ(described.instructions, kernels::highest_limit(kernels::this_processor().usable));
   EXPECT_EQ(backend::describe_multiplication(Dtype::kFloat32).attention, "");
 }
 

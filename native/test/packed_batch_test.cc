@@ -18,10 +18,10 @@ struct Texts {
                        .token_type_ids = std::vector<int64_t>(length),
                        .samples = {}});
     }
-    for (const engine::Sequence& text : texts) pointers.push_back(&text);
+    for (const scheduler::Sequence& text : texts) pointers.push_back(&text);
   }
-  std::vector<engine::Sequence> texts;
-  std::vector<const engine::Sequence*> pointers;
+  std::vector<scheduler::Sequence> texts;
+  std::vector<const scheduler::Sequence*> pointers;
 };
 
 TEST(PackedBatchTest, OfARowForEachSequenceEachTextHasItsOwn) {
@@ -29,9 +29,9 @@ TEST(PackedBatchTest, OfARowForEachSequenceEachTextHasItsOwn) {
   const PackedBatch batch(texts.pointers);
   const auto outputs = batch.outputs(at::arange(6, at::kFloat).view({3, 2}));
   ASSERT_EQ(outputs.size(), 3U);
-  EXPECT_EQ(outputs[0], (engine::Output{.values = {4, 5}}));
-  EXPECT_EQ(outputs[1], (engine::Output{.values = {0, 1}}));
-  EXPECT_EQ(outputs[2], (engine::Output{.values = {2, 3}}));
+  EXPECT_EQ(outputs[0], (scheduler::Output{.values = {4, 5}}));
+  EXPECT_EQ(outputs[1], (scheduler::Output{.values = {0, 1}}));
+  EXPECT_EQ(outputs[2], (scheduler::Output{.values = {2, 3}}));
 }
 
 TEST(PackedBatchTest, OfARowForEachTokenEachTextHasThoseOfItsTokens) {
@@ -39,9 +39,9 @@ TEST(PackedBatchTest, OfARowForEachTokenEachTextHasThoseOfItsTokens) {
   const PackedBatch batch(texts.pointers);
   const auto outputs = batch.outputs(at::arange(12, at::kFloat).view({6, 2}));
   ASSERT_EQ(outputs.size(), 3U);
-  EXPECT_EQ(outputs[0], (engine::Output{.values = {6, 7, 8, 9, 10, 11}, .rows = 3}));
-  EXPECT_EQ(outputs[1], (engine::Output{.values = {0, 1}}));
-  EXPECT_EQ(outputs[2], (engine::Output{.values = {2, 3, 4, 5}, .rows = 2}));
+  EXPECT_EQ(outputs[0], (scheduler::Output{.values = {6, 7, 8, 9, 10, 11}, .rows = 3}));
+  EXPECT_EQ(outputs[1], (scheduler::Output{.values = {0, 1}}));
+  EXPECT_EQ(outputs[2], (scheduler::Output{.values = {2, 3, 4, 5}, .rows = 2}));
 }
 
 }  // namespace

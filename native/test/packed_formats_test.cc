@@ -22,7 +22,7 @@ double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {
       at::linear(x.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble));
   const at::Tensor wanted = all.narrow(1, kFirst, kCount);
   const backend::PackedLinear layer(weight, bias, dtype);
-  const at::Tensor got = layer(x, kFirst, kCount, gemm::Epilogue::kStore);
+  const at::Tensor got = layer(x, kFirst, kCount, kernels::Epilogue::kStore);
   const at::Tensor error = at::sub(got.to(at::kDouble), wanted).abs().max();
   return error.item<double>() / wanted.abs().max().item<double>();
 }
@@ -31,7 +31,7 @@ double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {
 TEST(PackedFormats, AreAsExactAsTheirFormat) {
   const c10::InferenceMode inference_mode;
   at::manual_seed(1);  // else the tests before it would choose the numbers
-  for (const auto& format : gemm::formats()) {
+  for (const auto& format : kernels::formats()) {
     for (const at::ScalarType stored : {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble}) {
       for (const int64_t inputs : {48, 1024}) {
         for (const int64_t rows : {1, 4, 5, 40}) {
@@ -51,10 +51,10 @@ TEST(PackedFormats, ARowHasTheSameBitsInAnyBatch) {
   const c10::InferenceMode inference_mode;
   constexpr int64_t kInputs = 1024, kOutputs = 40;
   const at::Tensor x = at::randn({20, kInputs});
-  for (const auto& format : gemm::formats()) {
+  for (const auto& format : kernels::formats()) {
     const backend::PackedLinear layer(at::randn({kOutputs, kInputs}), {}, format.format);
     const auto multiply = [&](int64_t rows) {
-      return layer(x.narrow(0, 0, rows), 0, kOutputs, gemm::Epilogue::kStore);
+      return layer(x.narrow(0, 0, rows), 0, kOutputs, kernels::Epilogue::kStore);
     };
     const at::Tensor together = multiply(20);
     for (const int64_t rows : {1, 3, 4, 5, 16, 17}) {

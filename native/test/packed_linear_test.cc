@@ -24,7 +24,7 @@ using backend::linear_input;
 using backend::PackedLinears;
 
 constexpr int64_t kInputs = 50, kOutputs = 35;
-constexpr auto kStore = gemm::Epilogue::kStore;
+constexpr auto kStore = kernels::Epilogue::kStore;
 constexpr c10::nullopt_t kInput = c10::nullopt;  // is left empty
 
 /// Packed alone.
@@ -80,10 +80,10 @@ TEST(PackedLinearTest, ARowHasTheSameBitsInAnyBatch) {
 TEST(PackedLinearTest, NoRowsBecomeNoRows) {
   const c10::InferenceMode inference_mode;
   const at::Tensor weight = at::randn({kOutputs, kInputs});
-  for (const auto& format : gemm::formats()) {
+  for (const auto& format : kernels::formats()) {
     PackedLinears layers(format.format);
     const auto layer = layers.pack("aten::linear", std::vector<c10::IValue>{kInput, weight, {}});
-    for (const auto epilogue : {gemm::Epilogue::kStore, gemm::Epilogue::kGelu}) {
+    for (const auto epilogue : {kernels::Epilogue::kStore, kernels::Epilogue::kGelu}) {
       EXPECT_EQ((*layer)(at::randn({0, kInputs}), epilogue).sizes(),
                 (at::IntArrayRef{0, kOutputs}));
       EXPECT_EQ((*layer)(at::randn({2, 0, kInputs}), epilogue).sizes(),

@@ -1,5 +1,5 @@
 // Where weights lie: its pages, and that they go back.
-#include "gemm/panel_memory.h"
+#include "kernels/panel_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 
 namespace {
 
-using gemm::PanelMemory;
+using kernels::PanelMemory;
 
 constexpr size_t kMiB = size_t{1} << 20;
 

@@ -5,17 +5,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "gemm/aligned.h"
-#include "gemm/attention.h"
-#include "gemm/linear.h"
-#include "gemm/thread_pool.h"
+#include "kernels/aligned.h"
+#include "kernels/attention.h"
+#include "kernels/linear.h"
+#include "kernels/thread_pool.h"
 #include "random_floats.h"
 
 namespace {
 
-using gemm::Format;
-using gemm::Linear;
-using gemm::ThreadPool;
+using kernels::Format;
+using kernels::Linear;
+using kernels::ThreadPool;
 
 constexpr int kHelpers = 3;
 constexpr int kRounds = 20;
@@ -41,7 +41,7 @@ std::vector<float> shared(ThreadPool& pool, int64_t panel_width, const Multiply&
 
 std::vector<Format> all_formats() {
   std::vector<Format> all;
-  for (const auto& each : gemm::formats()) all.push_back(each.format);
+  for (const auto& each : kernels::formats()) all.push_back(each.format);
   return all;
 }
 
@@ -51,11 +51,11 @@ INSTANTIATE_TEST_SUITE_P(Formats, PoolProducts, testing::ValuesIn(all_formats())
 
 TEST_P(PoolProducts, AProductIsTheSameWhoeverComputesItsParts) {
   const std::vector<float> weight = random_weight(), x = random_rows();
-  const Linear linear(GetParam(), {weight.data(), gemm::Storage::kFloat32, kOutputs, kInputs},
+  const Linear linear(GetParam(), {weight.data(), kernels::Storage::kFloat32, kOutputs, kInputs},
                       nullptr);
-  const gemm::Rows rows = linear.rows(x.data(), kRows, kInputs);
+  const kernels::Rows rows = linear.rows(x.data(), kRows, kInputs);
   const auto multiply = [&](float* y, int64_t first, int64_t count) {
-    linear.multiply(rows, {first, count, gemm::Epilogue::kGelu}, y, kOutputs);
+    linear.multiply(rows, {first, count, kernels::Epilogue::kGelu}, y, kOutputs);
   };
   std::vector<float> alone(kRows * kOutputs);
   multiply(alone.data(), 0, kOutputs);
@@ -76,7 +76,7 @@ TEST_P(TeamAttention, HeadsAreTheSameWhoeverComputesThem) {
   constexpr int64_t kHeadSize = 16;
   constexpr int64_t kHidden = kHeads * kHeadSize;
   const std::vector<float> states = random_floats(kTokens * 3 * kHidden, 3);
-  const auto head_at = [&states](uint32_t head, float* result) -> gemm::AttentionHead {
+  const auto head_at = [&states](uint32_t head, float* result) -> kernels::AttentionHead {
     const float* const first = states.data() + head * kHeadSize;
     return {.query = first,
             .queries = kTokens,
@@ -95,10 +95,10 @@ TEST_P(TeamAttention, HeadsAreTheSameWhoeverComputesThem) {
             .result_stride = kHidden};
   };
   const auto attend = [&](uint32_t head, float* result, float* memory) {
-    gemm::attend(format, head_at(head, result), memory);
+    kernels::attend(format, head_at(head, result), memory);
   };
-  const int64_t scratch = gemm::attention_scratch(format, head_at(0, nullptr));
-  const auto memory = gemm::make_aligned<float>(static_cast<size_t>(scratch * kHeads));
+  const int64_t scratch = kernels::attention_scratch(format, head_at(0, nullptr));
+  const auto memory = kernels::make_aligned<float>(static_cast<size_t>(scratch * kHeads));
   std::vector<float> alone(kTokens * kHidden);
   for (uint32_t head = 0; head < kHeads; ++head) attend(head, alone.data(), memory.get());
   ThreadPool pool(kHelpers);

@@ -1,5 +1,5 @@
 // Which instructions are granted, with made-up answers of CPUID and XGETBV.
-#include "gemm/processor.h"
+#include "kernels/processor.h"
 
 #include <gtest/gtest.h>
 
@@ -13,12 +13,12 @@
 
 #include "elementwise/elementwise.h"
 #include "format/kernel.h"
-#include "gemm/instruction_limit.h"
+#include "kernels/instruction_limit.h"
 
 namespace {
 
-using gemm::Instructions;
-using gemm::Processor;
+using kernels::Instructions;
+using kernels::Processor;
 
 enum Register : uint8_t { kEax, kEbx, kEcx, kEdx };
 
@@ -32,35 +32,35 @@ struct Flag {
   uint64_t state;     ///< of XCR0
 };
 constexpr Flag kFlags[] = {
-    {gemm::kSse3, 1, 0, kEcx, 0, 0, 0},
-    {gemm::kSsse3, 1, 0, kEcx, 9, 0, 0},
-    {gemm::kFma, 1, 0, kEcx, 12, gemm::kAvx, 0x6},
-    {gemm::kSse41, 1, 0, kEcx, 19, 0, 0},
-    {gemm::kSse42, 1, 0, kEcx, 20, 0, 0},
-    {gemm::kPopcnt, 1, 0, kEcx, 23, 0, 0},
-    {gemm::kXsave, 1, 0, kEcx, 27, 0, 0},
-    {gemm::kAvx, 1, 0, kEcx, 28, gemm::kXsave, 0x6},
-    {gemm::kF16c, 1, 0, kEcx, 29, gemm::kAvx, 0x6},
-    {gemm::kAvx2, 7, 0, kEbx, 5, gemm::kAvx, 0x6},
-    {gemm::kAvx512f, 7, 0, kEbx, 16, gemm::kAvx2, 0xe6},
-    {gemm::kAvx512dq, 7, 0, kEbx, 17, gemm::kAvx512f, 0xe6},
-    {gemm::kAvx512bw, 7, 0, kEbx, 30, gemm::kAvx512f, 0xe6},
-    {gemm::kAvx512vl, 7, 0, kEbx, 31, gemm::kAvx512f, 0xe6},
-    {gemm::kAvx512vnni, 7, 0, kEcx, 11, gemm::kAvx512f, 0xe6},
-    {gemm::kAvx512bf16, 7, 1, kEax, 5, gemm::kAvx512f | gemm::kAvx512bw, 0xe6},
+    {kernels::kSse3, 1, 0, kEcx, 0, 0, 0},
+    {kernels::kSsse3, 1, 0, kEcx, 9, 0, 0},
+    {kernels::kFma, 1, 0, kEcx, 12, kernels::kAvx, 0x6},
+    {kernels::kSse41, 1, 0, kEcx, 19, 0, 0},
+    {kernels::kSse42, 1, 0, kEcx, 20, 0, 0},
+    {kernels::kPopcnt, 1, 0, kEcx, 23, 0, 0},
+    {kernels::kXsave, 1, 0, kEcx, 27, 0, 0},
+    {kernels::kAvx, 1, 0, kEcx, 28, kernels::kXsave, 0x6},
+    {kernels::kF16c, 1, 0, kEcx, 29, kernels::kAvx, 0x6},
+    {kernels::kAvx2, 7, 0, kEbx, 5, kernels::kAvx, 0x6},
+    {kernels::kAvx512f, 7, 0, kEbx, 16, kernels::kAvx2, 0xe6},
+    {kernels::kAvx512dq, 7, 0, kEbx, 17, kernels::kAvx512f, 0xe6},
+    {kernels::kAvx512bw, 7, 0, kEbx, 30, kernels::kAvx512f, 0xe6},
+    {kernels::kAvx512vl, 7, 0, kEbx, 31, kernels::kAvx512f, 0xe6},
+    {kernels::kAvx512vnni, 7, 0, kEcx, 11, kernels::kAvx512f, 0xe6},
+    {kernels::kAvx512bf16, 7, 1, kEax, 5, kernels::kAvx512f | kernels::kAvx512bw, 0xe6},
 };
 constexpr Instructions kSse =
-    gemm::kSse3 | gemm::kSsse3 | gemm::kSse41 | gemm::kSse42 | gemm::kPopcnt;
-constexpr Instructions kAvx512 = gemm::kAvx512f | gemm::kAvx512dq | gemm::kAvx512bw |
-                                 gemm::kAvx512vl | gemm::kAvx512vnni | gemm::kAvx512bf16;
-constexpr Instructions kAll = gemm::kAllInstructions;
+    kernels::kSse3 | kernels::kSsse3 | kernels::kSse41 | kernels::kSse42 | kernels::kPopcnt;
+constexpr Instructions kAvx512 = kernels::kAvx512f | kernels::kAvx512dq | kernels::kAvx512bw |
+                                 kernels::kAvx512vl | kernels::kAvx512vnni | kernels::kAvx512bf16;
+constexpr Instructions kAll = kernels::kAllInstructions;
 constexpr uint64_t kAllStates = 0x2e7;
 
 /// AMX_BF16, AMX_TILE and AMX_INT8: CPUID leaf 7, EDX.
 constexpr uint32_t kAmxFlags[] = {1U << 22, 1U << 24, 1U << 25};
 
 /// A processor that has everything, until something is hidden.
-class MadeUp final : public gemm::ProcessorQueries {
+class MadeUp final : public kernels::ProcessorQueries {
  public:
   MadeUp() {
     leaves[{0, 0}][kEax] = 0x20;
@@ -122,17 +122,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"everything", [](MadeUp&) {}, kAll},
         Case{"nothing", [](MadeUp& p) { p.hide(kAll); }, 0},
         Case{"no leaf but the first", [](MadeUp& p) { p.leaves[{0, 0}][kEax] = 0; }, 0},
-        Case{"AVX2 without OSXSAVE", [](MadeUp& p) { p.hide(gemm::kXsave); }, kSse},
-        Case{"AVX2 without its state", [](MadeUp& p) { p.state = 0x3; }, kSse | gemm::kXsave},
+        Case{"AVX2 without OSXSAVE", [](MadeUp& p) { p.hide(kernels::kXsave); }, kSse},
+        Case{"AVX2 without its state", [](MadeUp& p) { p.state = 0x3; }, kSse | kernels::kXsave},
         Case{"AVX-512 without ZMM registers", [](MadeUp& p) { p.state &= ~uint64_t{0x80}; },
              kAll & ~kAvx512},
         Case{"AVX-512 without mask registers", [](MadeUp& p) { p.state = 0xc7; }, kAll & ~kAvx512},
-        Case{"BF16 without AVX512BW", [](MadeUp& p) { p.hide(gemm::kAvx512bw); },
-             kAll & ~gemm::kAvx512bw & ~gemm::kAvx512bf16},
+        Case{"BF16 without AVX512BW", [](MadeUp& p) { p.hide(kernels::kAvx512bw); },
+             kAll & ~kernels::kAvx512bw & ~kernels::kAvx512bf16},
         Case{"leaf 7 without its subleaf 1", [](MadeUp& p) { p.leaves[{7, 0}][kEax] = 0; },
-             kAll & ~gemm::kAvx512bf16},
+             kAll & ~kernels::kAvx512bf16},
         Case{"leaf 6 the highest", [](MadeUp& p) { p.leaves[{0, 0}][kEax] = 6; },
-             kAll & ~kAvx512 & ~gemm::kAvx2}),
+             kAll & ~kAvx512 & ~kernels::kAvx2}),
     [](const testing::TestParamInfo<Case>& info) { return std::to_string(info.index); });
 
 /// oneDNN relies on leaf 0x1D wherever CPUID has a flag of AMX.
@@ -164,7 +164,7 @@ TEST(Processor, AmxWithoutTheSizeOfItsTilesIsInconsistent) {
 }
 
 TEST(Processor, NothingIsGrantedThatIsNotAllowed) {
-  for (const auto& limit : gemm::instruction_limits()) {
+  for (const auto& limit : kernels::instruction_limits()) {
     const MadeUp made_up;
     const Processor processor = examine(made_up, limit.instructions);
     EXPECT_EQ(processor.usable, limit.instructions) << limit.name;
@@ -180,9 +180,9 @@ TEST(Processor, IsOfAVendor) {
     std::memcpy(&leaf0[kEcx], name + 8, 4);
     return examine(made_up).vendor;
   };
-  EXPECT_EQ(vendor_of("GenuineIntel"), gemm::Vendor::kIntel);
-  EXPECT_EQ(vendor_of("AuthenticAMD"), gemm::Vendor::kAmd);
-  EXPECT_EQ(vendor_of("HygonGenuine"), gemm::Vendor::kOther);
+  EXPECT_EQ(vendor_of("GenuineIntel"), kernels::Vendor::kIntel);
+  EXPECT_EQ(vendor_of("AuthenticAMD"), kernels::Vendor::kAmd);
+  EXPECT_EQ(vendor_of("HygonGenuine"), kernels::Vendor::kOther);
 }
 
 /// Whatever is hidden: what is granted has its flag, its state, and what it builds upon.
@@ -224,36 +224,36 @@ TEST(Processor, KernelsNeedWhatTheyWereCompiledFor) {
   const auto needs = [](const auto& kernel, Instructions wanted) {
     EXPECT_EQ(wanted & ~kernel.needs, 0U) << kernel.name;
   };
-  constexpr Instructions kAvx2 = kSse | gemm::kXsave | gemm::kAvx | gemm::kAvx2;
-  needs(gemm::kFloat32Avx2, kAvx2 | gemm::kFma | gemm::kF16c);
-  needs(gemm::kFloat32Avx512, kAvx2 | gemm::kFma | gemm::kF16c | gemm::kAvx512f);
-  needs(gemm::kElementwiseAvx2, kAvx2 | gemm::kFma | gemm::kF16c);
-  needs(gemm::kElementwiseAvx512, kAvx2 | gemm::kFma | gemm::kF16c | gemm::kAvx512f);
-  needs(gemm::kInt8Avx2, kAvx2);
-  needs(gemm::kInt8Avx512, kAvx2 | gemm::kAvx512f | gemm::kAvx512vnni);
-  needs(gemm::kBFloat16Avx512, kAvx2 | gemm::kAvx512f | gemm::kAvx512bw | gemm::kAvx512bf16);
-  EXPECT_EQ(gemm::kFloat32Avx2.needs & kAvx512, 0U);
+  constexpr Instructions kAvx2 = kSse | kernels::kXsave | kernels::kAvx | kernels::kAvx2;
+  needs(kernels::kFloat32Avx2, kAvx2 | kernels::kFma | kernels::kF16c);
+  needs(kernels::kFloat32Avx512, kAvx2 | kernels::kFma | kernels::kF16c | kernels::kAvx512f);
+  needs(kernels::kElementwiseAvx2, kAvx2 | kernels::kFma | kernels::kF16c);
+  needs(kernels::kElementwiseAvx512, kAvx2 | kernels::kFma | kernels::kF16c | kernels::kAvx512f);
+  needs(kernels::kInt8Avx2, kAvx2);
+  needs(kernels::kInt8Avx512, kAvx2 | kernels::kAvx512f | kernels::kAvx512vnni);
+  needs(kernels::kBFloat16Avx512, kAvx2 | kernels::kAvx512f | kernels::kAvx512bw | kernels::kAvx512bf16);
+  EXPECT_EQ(kernels::kFloat32Avx2.needs & kAvx512, 0U);
 #endif
-  EXPECT_EQ(gemm::kFloat32Portable.needs, gemm::kInt8Portable.needs);
-  EXPECT_EQ(gemm::kFloat32Portable.needs & ~gemm::this_processor().usable, 0U);
+  EXPECT_EQ(kernels::kFloat32Portable.needs, kernels::kInt8Portable.needs);
+  EXPECT_EQ(kernels::kFloat32Portable.needs & ~kernels::this_processor().usable, 0U);
 }
 
 #if defined(__x86_64__)
 /// The compiler's own runtime, which does not mind that AVX comes without what was before it.
 TEST(Processor, AgreesWithTheCompilerAboutThisOne) {
-  const Instructions usable = gemm::examine_all().usable;
+  const Instructions usable = kernels::examine_all().usable;
   const bool is_masked_oddly =
       __builtin_cpu_supports("sse3") == 0 || __builtin_cpu_supports("ssse3") == 0 ||
       __builtin_cpu_supports("sse4.1") == 0 || __builtin_cpu_supports("sse4.2") == 0;
   const auto expect = [&](Instructions instructions, int is_supported) {
     EXPECT_EQ((usable & instructions) != 0, is_supported != 0 && !is_masked_oddly) << instructions;
   };
-  expect(gemm::kAvx2, __builtin_cpu_supports("avx2"));
-  expect(gemm::kFma, __builtin_cpu_supports("fma"));
-  expect(gemm::kF16c, __builtin_cpu_supports("f16c"));
-  expect(gemm::kAvx512f, __builtin_cpu_supports("avx512f"));
-  expect(gemm::kAvx512vnni, __builtin_cpu_supports("avx512vnni"));
-  expect(gemm::kAvx512bf16, __builtin_cpu_supports("avx512bf16"));
+  expect(kernels::kAvx2, __builtin_cpu_supports("avx2"));
+  expect(kernels::kFma, __builtin_cpu_supports("fma"));
+  expect(kernels::kF16c, __builtin_cpu_supports("f16c"));
+  expect(kernels::kAvx512f, __builtin_cpu_supports("avx512f"));
+  expect(kernels::kAvx512vnni, __builtin_cpu_supports("avx512vnni"));
+  expect(kernels::kAvx512bf16, __builtin_cpu_supports("avx512bf16"));
 }
 #endif
 

@@ -1,5 +1,5 @@
 // Answers that are given again: the same, within the bound, and computed once.
-#include "engine/result_cache.h"
+#include "scheduler/result_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "../engine/siphash.h"
 #include "echo_backend.h"
 
-namespace engine::test {
+namespace scheduler::test {
 namespace {
 
 constexpr size_t kMegabyte = size_t{1024} * 1024;
@@ -238,4 +238,4 @@ TEST_F(CachedEngineTest, ManyThreadsGetTheirOwnAnswers) {
 }
 
 }  // namespace
-}  // namespace engine::test
+}  // namespace scheduler::test

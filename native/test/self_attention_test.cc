@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "encoder/nn/attention.h"
-#include "gemm/thread_pool.h"
+#include "kernels/thread_pool.h"
 #include "packed/pool_in_use.h"
 
 namespace {
@@ -30,32 +30,32 @@ constexpr int64_t kHidden = kHeads * kHeadSize;
 struct Texts {
   Texts(std::initializer_list<size_t> lengths) {
     for (const size_t length : lengths) {
-      engine::Sequence text;
+      scheduler::Sequence text;
       text.input_ids.resize(length);
       text.token_type_ids.resize(length);
       texts.push_back(text);
     }
-    for (const engine::Sequence& text : texts) pointers.push_back(&text);
+    for (const scheduler::Sequence& text : texts) pointers.push_back(&text);
   }
 
   PackedBatch batch() const { return PackedBatch(pointers); }
 
-  std::vector<engine::Sequence> texts;
-  std::vector<const engine::Sequence*> pointers;
+  std::vector<scheduler::Sequence> texts;
+  std::vector<const scheduler::Sequence*> pointers;
 };
 
 struct Limit {
   const char* name;
-  gemm::Format format;
+  kernels::Format format;
   double limit;  ///< of an error
 };
 
-constexpr Limit kFormats[] = {{"float32", gemm::Format::kFloat32, 2e-6},
-                              {"bfloat16", gemm::Format::kBFloat16, 3e-2}};
+constexpr Limit kFormats[] = {{"float32", kernels::Format::kFloat32, 2e-6},
+                              {"bfloat16", kernels::Format::kBFloat16, 3e-2}};
 
 /// [tokens, 3 × hidden] → what attends. Of first tokens: those of `batch`.
 Projections projections(const at::Tensor& states, const PackedBatch& batch, Outputs outputs,
-                        gemm::Format format) {
+                        kernels::Format format) {
   return {.query = backend::nn::kept_tokens(states.narrow(1, 0, kHidden), batch, outputs),
           .key_value = states.narrow(1, kHidden, 2 * kHidden),
           .outputs = outputs,
@@ -107,14 +107,14 @@ TEST(SelfAttention, OfATextHasTheSameBitsInAnyBatch) {
   size_t place = 0;
   while (many.order[place] != 0) ++place;
   const int64_t first = many.cu_seqlens[place];
-  gemm::ThreadPool pool(1);
+  kernels::ThreadPool pool(1);
   for (const auto& [name, format, limit] : kFormats) {
     const auto attend = [&, format = format](const at::Tensor& states, const PackedBatch& batch) {
       return self_attention(projections(states, batch, Outputs::kAllTokens, format), batch, kHeads);
     };
     const at::Tensor wanted = attend(others.narrow(0, first, 90).contiguous(), one);
     EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name;
-    const gemm::LentPool lent(&pool);
+    const kernels::LentPool lent(&pool);
     const backend::PoolInUse in_use(lent);
     EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name << ", by a pool";
   }

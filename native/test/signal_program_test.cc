@@ -32,12 +32,12 @@ struct Served : backend::LoadedModel {
 
   /// The sizes of what the model was given for so many windows.
   std::vector<at::IntArrayRef::value_type> first_sizes(size_t windows) {
-    std::vector<engine::Sequence> sequences;
+    std::vector<scheduler::Sequence> sequences;
     sequences.reserve(windows);
     for (size_t i = 0; i < windows; ++i) {
       sequences.push_back(backend->prepare(std::vector<float>(12, static_cast<float>(i))));
     }
-    std::vector<const engine::Sequence*> batch;
+    std::vector<const scheduler::Sequence*> batch;
     batch.reserve(windows);
     for (const auto& sequence : sequences) batch.push_back(&sequence);
     runs->clear();

@@ -7,30 +7,30 @@
 
 #include "elementwise/elementwise.h"
 #include "format/kernel.h"
-#include "gemm/processor.h"
+#include "kernels/processor.h"
 
-namespace gemm {
+namespace kernels {
 
 /// For GoogleTest.
 inline void PrintTo(const FormatKernel& by, std::ostream* out) { *out << by.kernel->name; }
 
-}  // namespace gemm
+}  // namespace kernels
 
-inline std::vector<gemm::FormatKernel> supported_kernels(gemm::Format format) {
-  const auto& description = gemm::description_of(format);
-  std::vector<gemm::FormatKernel> kernels;
-  for (const gemm::Kernel* kernel : description.kernels) {
-    const bool is_supported = (kernel->needs & ~gemm::this_processor().usable) == 0;
+inline std::vector<kernels::FormatKernel> supported_kernels(kernels::Format format) {
+  const auto& description = kernels::description_of(format);
+  std::vector<kernels::FormatKernel> kernels;
+  for (const kernels::Kernel* kernel : description.kernels) {
+    const bool is_supported = (kernel->needs & ~kernels::this_processor().usable) == 0;
     if (is_supported) kernels.insert(kernels.begin(), {description, *kernel});
   }
   return kernels;
 }
 
-inline std::vector<const gemm::Elementwise*> supported_elementwise() {
-  std::vector<const gemm::Elementwise*> supported{&gemm::kElementwisePortable};
+inline std::vector<const kernels::Elementwise*> supported_elementwise() {
+  std::vector<const kernels::Elementwise*> supported{&kernels::kElementwisePortable};
 #if defined(__x86_64__)
-  for (const auto* each : {&gemm::kElementwiseAvx2, &gemm::kElementwiseAvx512}) {
-    if ((each->needs & ~gemm::this_processor().usable) == 0) supported.push_back(each);
+  for (const auto* each : {&kernels::kElementwiseAvx2, &kernels::kElementwiseAvx512}) {
+    if ((each->needs & ~kernels::this_processor().usable) == 0) supported.push_back(each);
   }
 #endif
   return supported;

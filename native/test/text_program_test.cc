@@ -37,16 +37,16 @@ struct Served : backend::LoadedModel {
   /// What the model was given for texts of so many words, a run each; their answers have to be
   /// those that each has alone.
   std::vector<at::IntArrayRef> sizes(const std::vector<size_t>& words) {
-    std::vector<engine::Sequence> texts;
+    std::vector<scheduler::Sequence> texts;
     for (const size_t count : words) {
       std::string text;
       for (size_t i = 0; i < count; ++i) text += "a ";
-      texts.push_back(backend->prepare(engine::Text{.text = text}));
+      texts.push_back(backend->prepare(scheduler::Text{.text = text}));
     }
-    std::vector<const engine::Sequence*> batch;
+    std::vector<const scheduler::Sequence*> batch;
     batch.reserve(texts.size());
     for (const auto& text : texts) batch.push_back(&text);
-    std::vector<engine::Output> alone;
+    std::vector<scheduler::Output> alone;
     alone.reserve(batch.size());
     for (const auto* text : batch) {
       alone.push_back(backend->run({&text, 1}, nullptr).front());

@@ -1,11 +1,11 @@
-/** Fuzzers of native/hf: texts as C++ gives them, the cuts of huge texts, what a guard looks at, SentencePiece, tokenizer files, safetensors. */
+/** Fuzzers of native/tokenizers: texts as C++ gives them, the cuts of huge texts, what a guard looks at, SentencePiece, tokenizer files, safetensors. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { sum } from '../suite.mjs';
 import { FOLDER, fuzz, ROOT } from './libfuzzer.mjs';
 
-const CRATE = path.join(ROOT, 'native/hf/fuzz');
+const CRATE = path.join(ROOT, 'native/tokenizers/fuzz');
 const TARGET_DIR = path.join(FOLDER, 'rust');
 
 /** Each with its dictionary. */
@@ -60,7 +60,7 @@ function build() {
     env: { ...process.env, RUSTC_BOOTSTRAP: '1', RUSTFLAGS: RUSTFLAGS.join(' ') },
   });
   if (result.status !== 0)
-    throw new Error('the fuzzers of native/hf could not be built, see above');
+    throw new Error('the fuzzers of native/tokenizers could not be built, see above');
   const programs = path.join(TARGET_DIR, host, 'release');
   if (!fs.existsSync(programs)) throw new Error(`${programs} is not there`);
   return programs;

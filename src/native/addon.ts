@@ -12,7 +12,7 @@ export const PREBUILT_PACKAGE = `@libtorch-serve/${PLATFORM}`;
 /** Paths of what makes up the addon. */
 export interface Addon {
   readonly file: string;
-  /** native/addon/preloader.cc */
+  /** native/node/preloader.cc */
   readonly preloader: string;
   /** To be opened before the addon; null: it finds its LibTorch by itself. */
   readonly libtorch: string | null;

@@ -1,4 +1,4 @@
-/** The typed contract of the .node file: what native/addon exports. Nothing else may be relied on. */
+/** The typed contract of the .node file: what native/node exports. Nothing else may be relied on. */
 
 import type { LookOptions, NativeLooked, NativePatterns, PatternSource } from './binding/looks';
 import type { ProgramReport } from './binding/programs';

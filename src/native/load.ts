@@ -2,7 +2,7 @@ import { type Addon, findAddon, withAdvice } from './addon';
 import type { NativeBinding } from './binding';
 import { ExpectedError } from './engine-error';
 
-/** native/addon/preloader.cc */
+/** native/node/preloader.cc */
 export interface Preloader {
   /** Begins to open libraries in this order, on a thread; returns at once. Once in a process. */
   open(...files: readonly string[]): void;

@@ -56,7 +56,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['{} architectures', architectures().length],
   ['Node.js ≥ {}', manifest.engines.node.replace('>=', '')],
   ['CMake ≥ {}', inFile('CMakeLists.txt', /cmake_minimum_required\(VERSION ([\d.]+)\)/)],
-  ['Rust ≥ {}', inFile('native/hf/Cargo.toml', /rust-version = "([\d.]+)"/)],
+  ['Rust ≥ {}', inFile('native/tokenizers/Cargo.toml', /rust-version = "([\d.]+)"/)],
   ['unpacked LibTorch {}', libtorch.version],
   ['LibTorch, {} MB in three files', wheelsMegabytes('linux-x64')],
   ['LibTorch for arm64 is {} MB', wheelsMegabytes('linux-arm64')],
@@ -101,12 +101,12 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['elsewhere a line every {} s', constant('src/files/progress.ts#LINE_EVERY_MS') / 1000],
   [
     'depth and values; headers {} MiB',
-    constant('native/hf/src/tensors.rs#MOST_HEADER_BYTES') / MIB,
+    constant('native/tokenizers/src/tensors.rs#MOST_HEADER_BYTES') / MIB,
   ],
   ['unpacks to at most {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMaxUnpacked`) / MIB],
   ['its code to {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMaxCode`) / MIB],
   ['{} blocks deep', constant(`${TORCHSCRIPT}/operators.cc#kMaxNesting`)],
   ['its JSON | {} MiB', constant('native/backend/exported/read_program.cc#kMaxJson') / MIB],
   ['{} million values', constant('native/backend/exported/read_program.cc#kMaxValues') / 1e6],
-  ['{} nodes in all graphs', constant('native/hf/src/exported.rs#MOST_NODES')],
+  ['{} nodes in all graphs', constant('native/tokenizers/src/exported.rs#MOST_NODES')],
 ];

@@ -1,4 +1,4 @@
-"""Compares what native/hf makes of two texts with what transformers makes of them."""
+"""Compares what native/tokenizers makes of two texts with what transformers makes of them."""
 
 from pathlib import Path
 from random import Random
@@ -33,7 +33,7 @@ def compare(native, family: str, directory: Path, count: int) -> bool:
             differences += 1
             if differences <= 3:
                 print(f"{directory.name}: {strategy}, {side}, {limit}: {text[:200]!r} {pair[:200]!r}\n"
-                      f"  transformers {str(expected)[:300]}\n  native/hf    {str(answer)[:300]}")
+                      f"  transformers {str(expected)[:300]}\n  native/tokenizers    {str(answer)[:300]}")
     print(f"{'DIFFERENT' if differences else 'equal'}: {directory.name}: {count} pairs, {differences} differ", flush=True)
     return differences == 0
 

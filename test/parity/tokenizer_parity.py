@@ -1,4 +1,4 @@
-"""Compares the ids of native/hf with those of transformers' own tokenizer, on generated texts.
+"""Compares the ids of native/tokenizers with those of transformers' own tokenizer, on generated texts.
 
     python test/parity/tokenizer_parity.py                     # 20,000 texts, every directory of
                                                                # test/fixtures/tokenizers
@@ -10,7 +10,7 @@
                                                                # strategy, from either side
 
 Needs Cargo, and Python with requirements.txt. A directory that transformers itself cannot load counts
-as equal when native/hf refuses it too. Ends with 1 after any difference.
+as equal when native/tokenizers refuses it too. Ends with 1 after any difference.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def main() -> int:
 
 
 class Native:
-    """The example program of native/hf, which answers line by line."""
+    """The example program of native/tokenizers, which answers line by line."""
 
     def __init__(self):
         build = ["cargo", "build", "--release", "--locked", "--example", "encode"]
@@ -91,16 +91,16 @@ def compare(native: Native, directory: Path, texts: list[str], name: str | None 
     opened, *answers = native.ask([{"directory": str(directory), "family": family_of(directory)}, *texts])
     try:
         tokenizer = AutoTokenizer.from_pretrained(directory)
-    except Exception as error:  # noqa: BLE001: whatever it is, native/hf must refuse it too
+    except Exception as error:  # noqa: BLE001: whatever it is, native/tokenizers must refuse it too
         same = "error" in opened
         print(f"{'both refuse' if same else 'ONLY transformers REFUSES'}: {name}: {error!r:.150} | {opened}")
         return same
     if "error" in opened:
-        print(f"ONLY native/hf REFUSES: {name}: {opened['error']}")
+        print(f"ONLY native/tokenizers REFUSES: {name}: {opened['error']}")
         return False
     limit = tokenizer.model_max_length if tokenizer.model_max_length < 1e15 else None
     if limit is not None and limit != opened["max_length"]:
-        print(f"DIFFERENT: {name}: max_length {limit}, native/hf {opened['max_length']}")
+        print(f"DIFFERENT: {name}: max_length {limit}, native/tokenizers {opened['max_length']}")
         return False
     differences = 0
     for text, expected, answer in zip(texts, encode(tokenizer, texts, limit), answers, strict=True):
@@ -108,7 +108,7 @@ def compare(native: Native, directory: Path, texts: list[str], name: str | None 
         if expected != answer and not refused:
             differences += 1
             if differences <= 3:
-                print(f"{name}: {text[:300]!r}\n  transformers {expected[:40]}\n  native/hf    {str(answer)[:200]}")
+                print(f"{name}: {text[:300]!r}\n  transformers {expected[:40]}\n  native/tokenizers    {str(answer)[:200]}")
     print(f"{'DIFFERENT' if differences else 'equal'}: {name}: {len(texts)} texts, {differences} differ "
           f"({type(tokenizer).__name__})", flush=True)
     return differences == 0

@@ -42,7 +42,7 @@ def texts(count: int, seed: int = 5) -> list[str]:
 
 
 def kept() -> list[str]:
-    """What the fuzzers of native/hf keep: texts that reach most of the code behind a tokenizer. Before
+    """What the fuzzers of native/tokenizers keep: texts that reach most of the code behind a tokenizer. Before
     each stand the bytes that choose the tokenizer and how it is asked."""
     corpus = Path(__file__).resolve().parents[2] / "native" / "hf" / "fuzz" / "corpus"
     found = []

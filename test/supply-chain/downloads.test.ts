@@ -38,7 +38,7 @@ function changeOneByte(file: string, position?: number): void {
 
 describe('crates', () => {
   function metadata(change: (lock: string) => string): Result {
-    const folder = path.join(ROOT, 'native', 'hf');
+    const folder = path.join(ROOT, 'native', 'tokenizers');
     mkdirSync(path.join(temporary, 'src'));
     writeFileSync(path.join(temporary, 'src', 'lib.rs'), '');
     cpSync(path.join(folder, 'Cargo.toml'), path.join(temporary, 'Cargo.toml'));

@@ -77,7 +77,7 @@ describe('the bill of materials', () => {
   });
 
   it('has every crate of Cargo.lock that any platform builds, those that are linked as required', () => {
-    const cwd = path.join(ROOT, 'native', 'hf');
+    const cwd = path.join(ROOT, 'native', 'tokenizers');
     const tree = (...options: readonly string[]): string[] =>
       execFileSync('cargo', ['tree', '--locked', '--prefix=none', '--format={p}', ...options], {
         cwd,
@@ -85,7 +85,7 @@ describe('the bill of materials', () => {
       })
         .split('\n')
         .flatMap((line) => /^(\S+) v(\S+)/.exec(line.trim())?.slice(1, 3).join('@') ?? [])
-        .filter((crate) => !crate.startsWith('hf@'));
+        .filter((crate) => !crate.startsWith('tokenizers_ffi@'));
     const linked = tree('--edges=normal,no-proc-macro').map((crate) => `pkg:cargo/${crate}`);
     expect(linked.length).toBeGreaterThan(30);
     expect(linked.filter((one) => !purls('required').has(one))).toEqual([]);

@@ -9,8 +9,8 @@ import { CHECK, type Lock, type LockEntry, runScript } from '../helpers/supply-c
 const FILES = [
   'package.json',
   'package-lock.json',
-  'native/hf/Cargo.toml',
-  'native/hf/Cargo.lock',
+  'native/tokenizers/Cargo.toml',
+  'native/tokenizers/Cargo.lock',
   'scripts/libtorch',
   'scripts/check-native.txt',
   'test/schemathesis/requirements.txt',
@@ -28,8 +28,8 @@ afterEach(() => rmSync(temporary, { recursive: true }));
 function copyTree(): void {
   for (const name of FILES)
     cpSync(path.join(ROOT, name), path.join(temporary, name), { recursive: true });
-  mkdirSync(path.join(temporary, 'native/hf/src'));
-  writeFileSync(path.join(temporary, 'native/hf/src/lib.rs'), '');
+  mkdirSync(path.join(temporary, 'native/tokenizers/src'));
+  writeFileSync(path.join(temporary, 'native/tokenizers/src/lib.rs'), '');
 }
 
 function change(name: string, edit: (text: string) => string): void {
@@ -112,13 +112,13 @@ describe('the check of a changed tree', () => {
     ],
     [
       'a Cargo.lock that would have to change',
-      () => change('native/hf/Cargo.toml', (text) => text.replace('tempfile = "3"', '')),
-      /native\/hf\/Cargo\.lock: cargo metadata .*cannot update the lock file .*; cargo fetch there/,
+      () => change('native/tokenizers/Cargo.toml', (text) => text.replace('tempfile = "3"', '')),
+      /native\/tokenizers\/Cargo\.lock: cargo metadata .*cannot update the lock file .*; cargo fetch there/,
     ],
     [
       'a crate without a checksum',
-      () => change('native/hf/Cargo.lock', (text) => text.replace(/^checksum = .*\n/m, '')),
-      /native\/hf\/Cargo\.lock: cargo metadata .*cannot update the lock file .*; cargo fetch there/,
+      () => change('native/tokenizers/Cargo.lock', (text) => text.replace(/^checksum = .*\n/m, '')),
+      /native\/tokenizers\/Cargo\.lock: cargo metadata .*cannot update the lock file .*; cargo fetch there/,
     ],
     [
       'a Python package without a version',

@@ -24,7 +24,7 @@ const CONFIG = {
   id2label: { 0: 'NEGATIVE', 1: 'POSITIVE' },
 };
 
-const RUST = path.resolve(__dirname, '../../native/hf/src');
+const RUST = path.resolve(__dirname, '../../native/tokenizers/src');
 /** Of a tokenizer, in quotes. */
 const FILE_NAMES = /"[a-z_.]+\.(json|txt|model)"/g;
 

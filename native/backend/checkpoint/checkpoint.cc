@@ -8,7 +8,7 @@
 
 #include "backend/model_config.h"
 #include "checkpoint/torch_save_file.h"
-#include "hf/bridge.h"
+#include "tokenizers/bridge.h"
 #include "runtime/runtime.h"
 
 namespace backend {
@@ -28,7 +28,7 @@ at::ScalarType scalar_type(std::string_view dtype) {
 
 /// The tensor keeps the mapping alive, and nothing writes to a weight. It is a copy where the file
 /// has its numbers at addresses that are no multiple of their size.
-at::Tensor mapped_tensor(const std::shared_ptr<MappedFile>& file, const hf::Tensor& view,
+at::Tensor mapped_tensor(const std::shared_ptr<MappedFile>& file, const tokenizers::Tensor& view,
                          at::ScalarType type) {
   const auto bytes = file->bytes().subspan(view.begin, view.end - view.begin);
   try {
@@ -89,9 +89,9 @@ void Checkpoint::release_pages() const {
 
 void Checkpoint::add_safetensors(std::shared_ptr<MappedFile> file) {
   const auto bytes = file->bytes();
-  rust::Vec<hf::Tensor> views;
+  rust::Vec<tokenizers::Tensor> views;
   try {
-    views = hf::parse_safetensors({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+    views = tokenizers::parse_safetensors({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
   } catch (const rust::Error& error) {
     throw LoadError(file->name() + ": " + error.what());
   }

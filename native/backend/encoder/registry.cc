@@ -89,7 +89,7 @@ constexpr HeadKeys kRobertaHeads{
 using Families = std::map<std::string, Family>;
 
 const Families& families() {
-  using Tokenizer = hf::Family;
+  using Tokenizer = tokenizers::Family;
   static const auto* table = new Families{
       {"albert", {make_albert, "albert", Tokenizer::Albert, kAlbertHeads}},
       {"bert", {make_bert, "bert", Tokenizer::Bert, bert_heads("bert.pooler.dense")}},

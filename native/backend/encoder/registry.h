@@ -6,7 +6,7 @@
 
 #include "encoder/heads/head.h"
 #include "encoder/models/encoder.h"
-#include "hf/bridge.h"
+#include "tokenizers/bridge.h"
 
 namespace backend {
 
@@ -16,7 +16,7 @@ struct Family {
   /// The attribute under which a model for a task holds its base model: base_model_prefix in
   /// transformers.
   const char* base_prefix;
-  hf::Family tokenizer_family;
+  tokenizers::Family tokenizer_family;
   heads::HeadKeys heads;
 };
 

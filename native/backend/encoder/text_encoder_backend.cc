@@ -11,7 +11,7 @@
 
 #include "backend/backends.h"
 #include "encoder/registry.h"
-#include "hf/bridge.h"
+#include "tokenizers/bridge.h"
 #include "packed/numbers.h"
 #include "packed/pool_in_use.h"
 #include "runtime/runtime.h"
@@ -26,7 +26,7 @@ namespace {
 struct TextModel {
   std::unique_ptr<models::Encoder> encoder;
   std::unique_ptr<heads::Head> head;
-  rust::Box<hf::Tokenizer> tokenizer;
+  rust::Box<tokenizers::Tokenizer> tokenizer;
   LateReading reading;
 };
 
@@ -36,7 +36,7 @@ struct TextModel {
 TextModel load_text_model(const TextModelSource& source, const Numbers& numbers) {
   const Family& family = family_of(source.model_type);
   auto opening = std::async(std::launch::async | std::launch::deferred, [&] {
-    return hf::open_tokenizer(hf::bytes(source.tokenizer_directory), family.tokenizer_family,
+    return tokenizers::open_tokenizer(tokenizers::bytes(source.tokenizer_directory), family.tokenizer_family,
                               SIZE_MAX);
   });
   const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
@@ -55,7 +55,7 @@ TextModel load_text_model(const TextModelSource& source, const Numbers& numbers)
   weights.require_all_used();
   checkpoint->release_pages();
   try {
-    rust::Box<hf::Tokenizer> tokenizer = opening.get();
+    rust::Box<tokenizers::Tokenizer> tokenizer = opening.get();
     set_reading(*tokenizer, source.reading);
     for (const std::string& prefix : source.late_interaction.prefixes) {
       tokenizer->keep_whole(prefix);
@@ -74,17 +74,17 @@ void require_below(int64_t rows, const std::vector<int64_t>& entries, const char
                    const char* all) {
   const auto highest = std::ranges::max_element(entries);
   if (highest == entries.end() || *highest < rows) return;
-  throw engine::BackendError(std::string("the tokenizer gave the ") + what + " " +
+  throw scheduler::BackendError(std::string("the tokenizer gave the ") + what + " " +
                              std::to_string(*highest) + ", the model knows " + all + " below " +
                              std::to_string(rows));
 }
 
 /// Tokens of a prompt before a text, of which the last is left away where the tokenizer ends every
 /// text with it. Source: sentence-transformers, base/modules/transformer.py (_get_prompt_length).
-size_t count_prompt(const hf::Tokenizer& tokenizer, const std::string& prompt) {
+size_t count_prompt(const tokenizers::Tokenizer& tokenizer, const std::string& prompt) {
   if (prompt.empty()) return 0;
   const auto ids_of = [&](const std::string& text) {
-    return tokenize(tokenizer, engine::Text{.text = text}).input_ids;
+    return tokenize(tokenizer, scheduler::Text{.text = text}).input_ids;
   };
   const std::vector<int64_t> ids = ids_of(prompt), none = ids_of("");
   const bool has_end = !ids.empty() && !none.empty() && ids.back() == none.back();
@@ -92,44 +92,44 @@ size_t count_prompt(const hf::Tokenizer& tokenizer, const std::string& prompt) {
 }
 
 /// null: the input has none.
-std::shared_ptr<engine::OutputBudget> budget_of(const engine::Input& input) {
-  if (const auto* const text = std::get_if<engine::Text>(&input)) return text->budget;
-  if (const auto* const tokens = std::get_if<engine::Tokens>(&input)) return tokens->budget;
+std::shared_ptr<scheduler::OutputBudget> budget_of(const scheduler::Input& input) {
+  if (const auto* const text = std::get_if<scheduler::Text>(&input)) return text->budget;
+  if (const auto* const tokens = std::get_if<scheduler::Tokens>(&input)) return tokens->budget;
   return nullptr;
 }
 
 /// Before anything is computed, and before there is memory for the answer.
-void take_outputs(engine::OutputBudget* budget, size_t tokens, int64_t columns) {
+void take_outputs(scheduler::OutputBudget* budget, size_t tokens, int64_t columns) {
   if (budget == nullptr || budget->take(static_cast<int64_t>(tokens) * columns)) return;
-  throw engine::InputTooLong("The response would have more than " + std::to_string(budget->limit) +
+  throw scheduler::InputTooLong("The response would have more than " + std::to_string(budget->limit) +
                              " numbers, the limit: " + std::to_string(columns) +
                              " for each token. Send fewer or shorter texts.");
 }
 
-class TextEncoderBackend final : public engine::Backend {
+class TextEncoderBackend final : public scheduler::Backend {
  public:
   explicit TextEncoderBackend(TextModel model) : model_(std::move(model)) {}
 
-  const hf::Tokenizer& tokenizer() const { return *model_.tokenizer; }
+  const tokenizers::Tokenizer& tokenizer() const { return *model_.tokenizer; }
 
-  engine::Description description() const override {
+  scheduler::Description description() const override {
     return {.max_length = model_.tokenizer->max_length(),
             .batching = true,
             .needs_preparation = true,
             .uses_pool = true};
   }
 
-  engine::Sequence prepare(engine::Input input) const override {
-    const auto* const text = std::get_if<engine::Text>(&input);
+  scheduler::Sequence prepare(scheduler::Input input) const override {
+    const auto* const text = std::get_if<scheduler::Text>(&input);
     const std::string prompt = text != nullptr ? text->prompt : "";
     const auto budget = budget_of(input);
     const bool fills = text != nullptr && text->fills, skips = text != nullptr && text->skips;
-    engine::Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
+    scheduler::Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
     if (sequence.is_only_cut()) return sequence;
     sequence.prompt_tokens = count_prompt(*model_.tokenizer, prompt);
     // In a batch its first token would be another text's.
     if (sequence.input_ids.empty()) {
-      throw engine::BackendError("the tokenizer leaves no token of the text");
+      throw scheduler::BackendError("the tokenizer leaves no token of the text");
     }
     if (fills) model_.reading.fill(sequence);
     if (skips) model_.reading.skip(sequence);
@@ -144,10 +144,10 @@ class TextEncoderBackend final : public engine::Backend {
     return sequence;
   }
 
-  std::optional<engine::Sequence> prepare_thread(const gemm::LentPool& pool) override {
+  std::optional<scheduler::Sequence> prepare_thread(const kernels::LentPool& pool) override {
     // The first run on a thread sets up its allocator and kernels; no request should pay for it.
-    engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
-    const engine::Sequence* batch[] = {&sequence, &sequence};
+    scheduler::Sequence sequence = prepare(scheduler::Text{.text = std::string(kWarmUpText)});
+    const scheduler::Sequence* batch[] = {&sequence, &sequence};
     for (const auto& [values, rows] : run(batch, pool)) {
       if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) continue;
       throw LoadError(
@@ -157,7 +157,7 @@ class TextEncoderBackend final : public engine::Backend {
     return sequence;
   }
 
-  std::vector<engine::Output> run(engine::Batch batch, const gemm::LentPool& pool) override {
+  std::vector<scheduler::Output> run(scheduler::Batch batch, const kernels::LentPool& pool) override {
     try {
       set_intra_op_threads(1);  // of LibTorch's own operators; the layers have the pool
       const PoolInUse in_use(pool);
@@ -168,7 +168,7 @@ class TextEncoderBackend final : public engine::Backend {
       for (size_t i = 0; i < outputs.size(); ++i) leave_out(batch[i]->left_out, outputs[i]);
       return outputs;
     } catch (...) {
-      throw engine::BackendError(message_of_current_exception());
+      throw scheduler::BackendError(message_of_current_exception());
     }
   }
 

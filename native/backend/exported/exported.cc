@@ -29,7 +29,7 @@ class ExportedProgram final : public Program {
     std::ranges::transform(read.program.user_inputs, std::back_inserter(inputs_), input_of);
     user_inputs_ = std::move(read.program.user_inputs);
     keep_guards(read.program.guards);
-    for (const hf::UserOutput& output : read.program.outputs) {
+    for (const tokenizers::UserOutput& output : read.program.outputs) {
       const std::string& name = output_names_.emplace_back(output.name);
       are_named_ = are_named_ || name.find_first_not_of(".0123456789") != std::string::npos;
     }
@@ -103,16 +103,16 @@ class ExportedProgram final : public Program {
     std::vector<std::optional<c10::IValue>> bound;
     size_t users = 0;
     for (size_t i = 0; i < read.program.inputs.size(); ++i) {
-      const hf::GraphInput& input = read.program.inputs[i];
+      const tokenizers::GraphInput& input = read.program.inputs[i];
       bound.emplace_back();
-      if (input.kind == hf::InputKind::Constant) {
+      if (input.kind == tokenizers::InputKind::Constant) {
         bound.back() = constant_of(input.constant, "an input");
         continue;
       }
       if (!is_value(graph.inputs[i])) {
         throw LoadError("its graph has a constant where a tensor is expected");
       }
-      if (input.kind == hf::InputKind::User) {
+      if (input.kind == tokenizers::InputKind::User) {
         given_.push_back({.user = users++, .own = {}});
         continue;
       }
@@ -130,7 +130,7 @@ class ExportedProgram final : public Program {
   /// The conditions under which the model was exported: within them alone is the graph the model.
   void require_sizes(const std::vector<c10::IValue>& inputs) const {
     if (inputs.size() != inputs_.size()) {
-      throw engine::BackendError("the model takes " + std::to_string(inputs_.size()) +
+      throw scheduler::BackendError("the model takes " + std::to_string(inputs_.size()) +
                                  " inputs, received " + std::to_string(inputs.size()));
     }
     std::map<std::string_view, int64_t> sizes;
@@ -139,16 +139,16 @@ class ExportedProgram final : public Program {
     }
     for (const Guard& guard : guards_) {
       if (guard.holds(inputs)) continue;
-      throw engine::BackendError("the model was exported for sizes where " + guard.text());
+      throw scheduler::BackendError("the model was exported for sizes where " + guard.text());
     }
   }
 
   void require_size(size_t input, const at::Tensor& tensor,
                     std::map<std::string_view, int64_t>& sizes) const {
     const ProgramInput& taken = inputs_[input];
-    const rust::Vec<hf::Size>& as_read = user_inputs_[input].sizes;
+    const rust::Vec<tokenizers::Size>& as_read = user_inputs_[input].sizes;
     const auto refuse = [&](size_t dimension, const std::string& expected) {
-      throw engine::BackendError(taken.name + ": dimension " + std::to_string(dimension) + " is " +
+      throw scheduler::BackendError(taken.name + ": dimension " + std::to_string(dimension) + " is " +
                                  std::to_string(tensor.size(static_cast<int64_t>(dimension))) +
                                  ", expected " + expected);
     };
@@ -156,7 +156,7 @@ class ExportedProgram final : public Program {
     const std::vector<DimRange>& ranges = *taken.sizes;
     if (tensor.dim() != static_cast<int64_t>(ranges.size()) ||
         tensor.scalar_type() != *taken.type) {
-      throw engine::BackendError(taken.name + ": has another type or number of dimensions");
+      throw scheduler::BackendError(taken.name + ": has another type or number of dimensions");
     }
     for (size_t i = 0; i < ranges.size(); ++i) {
       const int64_t size = tensor.size(static_cast<int64_t>(i));
@@ -170,7 +170,7 @@ class ExportedProgram final : public Program {
   }
 
   std::vector<ProgramInput> inputs_;
-  rust::Vec<hf::UserInput> user_inputs_;  ///< where names of their sizes are equal, sizes are
+  rust::Vec<tokenizers::UserInput> user_inputs_;  ///< where names of their sizes are equal, sizes are
   std::vector<Guard> guards_;
   Dtype linear_;
   std::vector<std::string> warnings_;
@@ -219,10 +219,10 @@ ProgramReport inspect_exported(const std::string& path,
     ProgramReport report;
     report.kind = "exported";
     report.made_by = std::string(read.program.made_by);
-    for (const hf::UserInput& input : read.program.user_inputs) {
+    for (const tokenizers::UserInput& input : read.program.user_inputs) {
       report.inputs.push_back(described(input_of(input)));
     }
-    for (const hf::UserOutput& output : read.program.outputs) {
+    for (const tokenizers::UserOutput& output : read.program.outputs) {
       report.outputs.emplace_back(output.name);
     }
     WeightCount weights;

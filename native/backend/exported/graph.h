@@ -9,17 +9,17 @@
 #include <string>
 #include <string_view>
 
-#include "hf/bridge.h"
+#include "tokenizers/bridge.h"
 
 namespace backend {
 
-using hf::Argument;
-using hf::ArgumentKind;
+using tokenizers::Argument;
+using tokenizers::ArgumentKind;
 using Arguments = rust::Vec<Argument>;
-using Graph = hf::ExportedGraph;
+using Graph = tokenizers::ExportedGraph;
 /// Its inputs are by name, those of higher-order nodes without; its outputs are values, lists of
 /// them, or none.
-using Node = hf::ExportedNode;
+using Node = tokenizers::ExportedNode;
 
 inline std::string_view view(const rust::String& text) { return {text.data(), text.size()}; }
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "engine/backend.h"
+#include "scheduler/backend.h"
 #include "exported/symbolic.h"
 
 namespace backend {
@@ -171,7 +171,7 @@ Guard::Guard(std::string_view text, const std::vector<std::string>& inputs)
 bool Guard::holds(const std::vector<c10::IValue>& inputs) const {
   try {
     return condition_(inputs).toScalar().toBool();
-  } catch (const engine::BackendError&) {
+  } catch (const scheduler::BackendError&) {
     return false;
   } catch (const c10::Error&) {  // a dimension that the input does not have
     return false;

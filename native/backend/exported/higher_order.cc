@@ -6,7 +6,7 @@
 namespace backend {
 namespace {
 
-using Inputs = rust::Vec<hf::NamedArgument>;
+using Inputs = rust::Vec<tokenizers::NamedArgument>;
 
 const Graph* graph_at(const Inputs& inputs, size_t index) {
   return index < inputs.size() ? graph_in(inputs[index].arg) : nullptr;

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "backend/model_config.h"
-#include "engine/backend.h"
+#include "scheduler/backend.h"
 #include "exported/higher_order.h"
 #include "exported/symbolic.h"
 #include "program/allowed_operators.h"
@@ -113,7 +113,7 @@ c10::IValue fitted_to(c10::IValue value, const c10::Type& type, int32_t count) {
 
 /// Whether the node is given `false` as that argument.
 bool is_off(const Node& node, std::string_view argument) {
-  return std::ranges::any_of(node.inputs, [&](const hf::NamedArgument& input) {
+  return std::ranges::any_of(node.inputs, [&](const tokenizers::NamedArgument& input) {
     return view(input.name) == argument && is_false(input.arg);
   });
 }
@@ -139,7 +139,7 @@ void require_type(const c10::IValue& value, const c10::Type& type) {
         return false;
     }
   }();
-  if (!is_right) throw engine::BackendError("a list holds " + value.tagKind());
+  if (!is_right) throw scheduler::BackendError("a list holds " + value.tagKind());
 }
 
 }  // namespace
@@ -207,7 +207,7 @@ c10::IValue list_of(std::vector<c10::IValue> values, const c10::Argument& expect
   c10::TypePtr type = expected.type();
   if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
   const auto list_type = type->cast<c10::ListType>();
-  if (!list_type) throw engine::BackendError("a list is given where none is expected");
+  if (!list_type) throw scheduler::BackendError("a list is given where none is expected");
   const c10::TypePtr& element = list_type->getElementType();
   c10::impl::GenericList list(element);
   list.reserve(values.size());

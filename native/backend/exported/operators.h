@@ -49,7 +49,7 @@ bool is_identity(const c10::OperatorHandle& op, const Node& node);
 c10::IValue fitted(c10::IValue value, const c10::Argument& expected);
 
 /// A list of the type that an operator expects: of tensors, perhaps missing ones, or of numbers.
-/// Throws engine::BackendError for others.
+/// Throws scheduler::BackendError for others.
 c10::IValue list_of(std::vector<c10::IValue> values, const c10::Argument& expected);
 
 }  // namespace backend

@@ -87,7 +87,7 @@ class SharedMemory {
 /// the shared memory.
 void rewrite_plan(Plan& plan, PackedLinears& layers, SharedMemory& shared);
 
-/// Throws what operators throw; engine::BackendError where one would write to shared memory.
+/// Throws what operators throw; scheduler::BackendError where one would write to shared memory.
 std::vector<c10::IValue> run_plan(const Plan& plan, std::vector<c10::IValue> inputs,
                                   const SharedMemory& shared);
 

@@ -85,7 +85,7 @@ struct Records : ZipDirectory {
 };
 
 /// One entry of model_weights_config.json: a record of bytes, and how a tensor lies in it.
-at::Tensor stored_tensor(const hf::StoredTensor& entry, const Records& records,
+at::Tensor stored_tensor(const tokenizers::StoredTensor& entry, const Records& records,
                          const std::string& folder) {
   const std::string record = folder + std::string(entry.record);
   const Bytes bytes = records.record(record).bytes;
@@ -112,7 +112,7 @@ NamedTensors stored_tensors(const Records& records, const std::string& folder,
   try {
     const std::string_view json = records.text(folder + config);
     require_few_values(json);
-    for (const hf::StoredTensor& entry : hf::read_stored_tensors(hf::bytes(json))) {
+    for (const tokenizers::StoredTensor& entry : tokenizers::read_stored_tensors(tokenizers::bytes(json))) {
       tensors.emplace(std::string(entry.name), stored_tensor(entry, records, folder));
     }
   } catch (const std::exception& error) {  // LoadError, rust::Error
@@ -167,9 +167,9 @@ void require_known_format(const Records& records) {
 }
 
 /// Others than the caller's are what buffers become: no run sees what another one left behind.
-void keep_outputs_of_caller(hf::ExportedProgram& program) {
-  rust::Vec<hf::Argument> outputs;
-  for (const hf::UserOutput& output : program.outputs) {
+void keep_outputs_of_caller(tokenizers::ExportedProgram& program) {
+  rust::Vec<tokenizers::Argument> outputs;
+  for (const tokenizers::UserOutput& output : program.outputs) {
     if (output.index >= program.graph.outputs.size()) {
       throw LoadError("its graph lacks outputs that its signature names");
     }
@@ -204,7 +204,7 @@ ReadProgram read(const Records& records) {
   require_few_values(json);
   require_stored(read.weights);
   require_stored(read.constants);
-  read.program = hf::read_exported_program(hf::bytes(json));
+  read.program = tokenizers::read_exported_program(tokenizers::bytes(json));
   if (read.program.graph.inputs.size() != read.program.inputs.size()) {
     throw LoadError("its graph has " + std::to_string(read.program.graph.inputs.size()) +
                     " inputs, but its signature " + std::to_string(read.program.inputs.size()));
@@ -234,11 +234,11 @@ ReadProgram read_program(const std::string& path) {
   }
 }
 
-ProgramInput input_of(const hf::UserInput& read) {
+ProgramInput input_of(const tokenizers::UserInput& read) {
   ProgramInput input{
       .name = std::string(read.name), .type = scalar_type_of(read.scalar_type), .sizes = {}};
   std::vector<DimRange>& ranges = input.sizes.emplace();
-  for (const hf::Size& size : read.sizes) {
+  for (const tokenizers::Size& size : read.sizes) {
     const DimRange range{.least = size.least, .most = size.most};
     ranges.push_back(size.symbol.empty() ? range : as_meant(range));
   }

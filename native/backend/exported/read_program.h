@@ -8,7 +8,7 @@
 
 #include "checkpoint/torch_save_file.h"
 #include "files/mapped_file.h"
-#include "hf/bridge.h"
+#include "tokenizers/bridge.h"
 #include "program/program.h"
 
 namespace backend {
@@ -16,7 +16,7 @@ namespace backend {
 /// What is in it. The tensors are views of the mapped file, which nobody may write to.
 struct ReadProgram {
   std::shared_ptr<const MappedFile> file;
-  hf::ExportedProgram program;  ///< its graph's outputs are those that the caller gets, in order
+  tokenizers::ExportedProgram program;  ///< its graph's outputs are those that the caller gets, in order
   NamedTensors weights;         ///< parameters, and buffers that state_dict() has
   NamedTensors constants;       ///< tensors of the code, and other buffers
 
@@ -29,6 +29,6 @@ struct ReadProgram {
 ReadProgram read_program(const std::string& path);
 
 /// A tensor that the program takes.
-ProgramInput input_of(const hf::UserInput& read);
+ProgramInput input_of(const tokenizers::UserInput& read);
 
 }  // namespace backend

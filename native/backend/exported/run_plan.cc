@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "engine/backend.h"
+#include "scheduler/backend.h"
 #include "exported/operators.h"
 #include "exported/plan.h"
 #include "program/run_limit.h"
@@ -33,8 +33,8 @@ class Run {
         keep_results(step);
       } catch (const c10::Error&) {
         throw std::runtime_error(step.name + ": " + message_of_current_exception());
-      } catch (const engine::BackendError& error) {
-        throw engine::BackendError(step.name + ": " + error.what());
+      } catch (const scheduler::BackendError& error) {
+        throw scheduler::BackendError(step.name + ": " + error.what());
       }
     }
     std::vector<IValue> outputs;
@@ -80,7 +80,7 @@ class Run {
   void require_own_memory(const at::Tensor& tensor) const {
     if (!tensor.defined()) return;
     if (!tensor.has_storage() || shared_.contains(tensor)) {
-      throw engine::BackendError("writes to a weight of the model");
+      throw scheduler::BackendError("writes to a weight of the model");
     }
   }
 
@@ -125,7 +125,7 @@ class Run {
 
   void keep_results(const Step& step) {
     if (stack_.size() != step.results.size()) {
-      throw engine::BackendError("gave " + std::to_string(stack_.size()) + " results, expected " +
+      throw scheduler::BackendError("gave " + std::to_string(stack_.size()) + " results, expected " +
                                  std::to_string(step.results.size()));
     }
     for (size_t i = 0; i < stack_.size(); ++i) keep(stack_[i], step.results[i]);
@@ -134,7 +134,7 @@ class Run {
   void keep(const IValue& value, const Result& result) {
     const at::ArrayRef<IValue> elements = result.is_list ? value.toListRef() : at::ArrayRef(value);
     if (result.is_list && elements.size() != result.slots.size()) {
-      throw engine::BackendError("gave " + std::to_string(elements.size()) + " tensors, expected " +
+      throw scheduler::BackendError("gave " + std::to_string(elements.size()) + " tensors, expected " +
                                  std::to_string(result.slots.size()));
     }
     for (size_t i = 0; i < result.slots.size(); ++i) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "backend/model_config.h"
-#include "engine/backend.h"
+#include "scheduler/backend.h"
 #include "exported/operators.h"
 
 namespace backend {
@@ -64,7 +64,7 @@ std::vector<Operand> Scope::operands_of(const Node& node, const c10::FunctionSch
       ++used;
       try {
         operands.push_back(operand_of(input->arg, &expected, name_of(node)));
-      } catch (const engine::BackendError& error) {
+      } catch (const scheduler::BackendError& error) {
         refuse(node, error.what());
       }
     } else if (expected.default_value()) {

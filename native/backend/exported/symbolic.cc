@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "engine/backend.h"
+#include "scheduler/backend.h"
 
 namespace backend {
 namespace {
@@ -16,7 +16,7 @@ using c10::IValue;
 using Arguments = std::vector<IValue>;
 
 [[noreturn]] void fail(const std::string& problem) {
-  throw engine::BackendError("the arithmetic on sizes failed: " + problem);
+  throw scheduler::BackendError("the arithmetic on sizes failed: " + problem);
 }
 
 bool is_whole(const IValue& value) { return value.isInt() || value.isBool(); }

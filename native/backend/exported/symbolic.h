@@ -10,7 +10,7 @@
 namespace backend {
 
 /// What Python's function of that name gives for integers, floats and booleans. Throws
-/// engine::BackendError for what has no result: a division by zero, an overflow, a wrong type.
+/// scheduler::BackendError for what has no result: a division by zero, an overflow, a wrong type.
 using SymbolicFunction = c10::IValue (*)(const std::vector<c10::IValue>& arguments);
 
 struct SymbolicOperator {

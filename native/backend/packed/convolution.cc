@@ -120,7 +120,7 @@ at::Tensor PackedConvolution::convolved(const at::Tensor& x, bool rectified) con
   const at::Tensor under_filters =
       lines.as_strided({e.windows * places_.dilation * rows, e.samples * e.channels},
                        {places_.stride * e.channels, 1});
-  const at::Tensor product = product_(under_filters, gemm::Epilogue::kStore);
+  const at::Tensor product = product_(under_filters, kernels::Epilogue::kStore);
 
   at::Tensor result = at::empty({e.windows, e.filters, e.places}, x.options());
   const auto* from = product.const_data_ptr<float>();

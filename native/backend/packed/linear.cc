@@ -12,14 +12,14 @@
 namespace backend {
 namespace {
 
-gemm::Storage storage_of(const at::Tensor& weight) {
+kernels::Storage storage_of(const at::Tensor& weight) {
   switch (weight.scalar_type()) {
     case at::kHalf:
-      return gemm::Storage::kFloat16;
+      return kernels::Storage::kFloat16;
     case at::kBFloat16:
-      return gemm::Storage::kBFloat16;
+      return kernels::Storage::kBFloat16;
     default:
-      return gemm::Storage::kFloat32;
+      return kernels::Storage::kFloat32;
   }
 }
 
@@ -39,7 +39,7 @@ std::vector<int64_t> starts_of_parts(int64_t panels, int64_t fewest, int64_t thr
 /// Calls multiply(first, count) for all outputs; in parts of whole panels where a pool helps.
 template <class Multiply>
 void share_outputs(int64_t outputs, int64_t work, int64_t panel_width, const Multiply& multiply) {
-  const gemm::ThreadPool* const pool = PoolInUse::current();
+  const kernels::ThreadPool* const pool = PoolInUse::current();
   if (pool == nullptr || work < 2 * kShareOfWork) {
     multiply(0, outputs);
     return;
@@ -84,7 +84,7 @@ bool is_one(const c10::IValue& value) {
 }  // namespace
 
 PackedLinear::PackedLinear(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype)
-    : outputs_(weight.size(0)), linear_([&]() -> gemm::Linear {
+    : outputs_(weight.size(0)), linear_([&]() -> kernels::Linear {
         const at::Tensor stored =
             (weight.scalar_type() == at::kDouble ? weight.to(at::kFloat) : weight).contiguous();
         return {dtype,
@@ -93,17 +93,17 @@ PackedLinear::PackedLinear(const at::Tensor& weight, const at::Tensor& bias, Dty
       }()) {}
 
 at::Tensor PackedLinear::operator()(const at::Tensor& x, int64_t first, int64_t count,
-                                    gemm::Epilogue epilogue) const {
+                                    kernels::Epilogue epilogue) const {
   at::Tensor y = at::empty({x.size(0), count}, x.options());
   into(x, first, epilogue, y);
   return y;
 }
 
-void PackedLinear::into(const at::Tensor& input, int64_t first, gemm::Epilogue epilogue,
+void PackedLinear::into(const at::Tensor& input, int64_t first, kernels::Epilogue epilogue,
                         const at::Tensor& y) const {
   const at::Tensor x = input.stride(1) == 1 ? input : input.contiguous();
   // Once for all parts of the outputs.
-  gemm::Rows rows = linear_.unmade_rows(x.const_data_ptr<float>(), x.size(0), x.stride(0));
+  kernels::Rows rows = linear_.unmade_rows(x.const_data_ptr<float>(), x.size(0), x.stride(0));
   if (rows.needs_making()) {
     share_rows(rows.rows(), linear_.inputs(),
                [&](int64_t start, int64_t some) { rows.make(start, some); });
@@ -121,7 +121,7 @@ bool PackedLinear::takes(const at::Tensor& x) const {
          x.layout() == at::kStrided && x.dim() >= 1 && x.size(-1) == inputs() && inputs() > 0;
 }
 
-at::Tensor PackedLinear::operator()(const at::Tensor& x, gemm::Epilogue epilogue) const {
+at::Tensor PackedLinear::operator()(const at::Tensor& x, kernels::Epilogue epilogue) const {
   at::Tensor y = (*this)(x.reshape({-1, inputs()}), 0, outputs_, epilogue);
   if (x.dim() == 2) return y;
   std::vector<int64_t> sizes(x.sizes().begin(), x.sizes().end());

@@ -13,7 +13,7 @@
 #include <tuple>
 
 #include "backend/backends.h"
-#include "gemm/linear.h"
+#include "kernels/linear.h"
 
 namespace backend {
 
@@ -30,19 +30,19 @@ class PackedLinear {
 
   /// float32 [rows, in] → float32 [rows, count]: outputs first … first + count - 1.
   at::Tensor operator()(const at::Tensor& x, int64_t first, int64_t count,
-                        gemm::Epilogue epilogue) const;
+                        kernels::Epilogue epilogue) const;
 
   /// The same into y, float32 [rows, count], rows end to end: what the epilogue reads, too.
-  void into(const at::Tensor& x, int64_t first, gemm::Epilogue epilogue, const at::Tensor& y) const;
+  void into(const at::Tensor& x, int64_t first, kernels::Epilogue epilogue, const at::Tensor& y) const;
 
   /// Whether x is float32 [..., in], in > 0.
   bool takes(const at::Tensor& x) const;
   /// float32 [..., in] → [..., out]
-  at::Tensor operator()(const at::Tensor& x, gemm::Epilogue epilogue) const;
+  at::Tensor operator()(const at::Tensor& x, kernels::Epilogue epilogue) const;
 
  private:
   int64_t outputs_;
-  gemm::Linear linear_;
+  kernels::Linear linear_;
 };
 
 /// Which argument of an operator of ATen (linear, addmm, mm, matmul) is multiplied by what may be a

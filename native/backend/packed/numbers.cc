@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "gemm/instruction_limit.h"
+#include "kernels/instruction_limit.h"
 
 namespace backend {
 namespace {
 
-using enum gemm::Format;
-using gemm::Instructions;
-using gemm::Vendor;
+using enum kernels::Format;
+using kernels::Instructions;
+using kernels::Vendor;
 
 constexpr Numbers layers_in(Dtype dtype) { return {.linear = dtype, .attention = kFloat32}; }
 constexpr Numbers all_in(Dtype dtype) { return {.linear = dtype, .attention = dtype}; }
@@ -34,18 +34,18 @@ struct Entry {
 /// is issued once in four of an FMA's, and does the work of two.
 constexpr Entry kTable[] = {
     {kFloat32, 0, {}, layers_in(kFloat32), layers_in(kFloat32)},
-    {kBFloat16, gemm::kAvx512bf16, Vendor::kIntel, layers_in(kBFloat16), all_in(kBFloat16),
+    {kBFloat16, kernels::kAvx512bf16, Vendor::kIntel, layers_in(kBFloat16), all_in(kBFloat16),
      "Intel's AVX512-BF16 is slower than float32"},
-    {kBFloat16, gemm::kAvx512bf16, Vendor::kAmd, all_in(kBFloat16), all_in(kBFloat16)},
-    {kBFloat16, gemm::kAvx512bf16, {}, layers_in(kBFloat16), all_in(kBFloat16)},
+    {kBFloat16, kernels::kAvx512bf16, Vendor::kAmd, all_in(kBFloat16), all_in(kBFloat16)},
+    {kBFloat16, kernels::kAvx512bf16, {}, layers_in(kBFloat16), all_in(kBFloat16)},
     // The same answers whatever multiplies the integers of its layers, so attention stays float32
     // unless PRODUCTS asks otherwise.
-    {kInt8, gemm::kAvx2 | gemm::kAvx512bf16, {}, layers_in(kInt8), kIntegersAndBFloat16},
-    {kInt8, gemm::kAvx2, {}, layers_in(kInt8), layers_in(kInt8)},
+    {kInt8, kernels::kAvx2 | kernels::kAvx512bf16, {}, layers_in(kInt8), kIntegersAndBFloat16},
+    {kInt8, kernels::kAvx2, {}, layers_in(kInt8), layers_in(kInt8)},
 };
 
 /// Null: the processor lacks the instructions.
-const Entry* find_entry(Dtype dtype, const gemm::Processor& processor) {
+const Entry* find_entry(Dtype dtype, const kernels::Processor& processor) {
   const auto* const found = std::ranges::find_if(kTable, [&](const Entry& entry) {
     return entry.dtype == dtype && (entry.needs & ~processor.usable) == 0 &&
            (!entry.vendor || entry.vendor == processor.vendor);
@@ -71,11 +71,11 @@ std::optional<Instructions> least_instructions(Dtype dtype, ProductNumbers produ
 std::string missing_instructions(Dtype dtype, ProductNumbers products) {
   const std::optional<Instructions> least = least_instructions(dtype, products);
   if (!least) {
-    const std::string numbers = gemm::description_of(dtype).name;
+    const std::string numbers = kernels::description_of(dtype).name;
     return "with DTYPE=" + numbers + " all products are " + numbers;
   }
-  const char* const name = (*least & gemm::kAvx512bf16) != 0 ? "AVX512-BF16" : "AVX2";
-  const bool is_limited = gemm::chosen_limit() != nullptr;
+  const char* const name = (*least & kernels::kAvx512bf16) != 0 ? "AVX512-BF16" : "AVX2";
+  const bool is_limited = kernels::chosen_limit() != nullptr;
   return std::string("this processor has no ") + name +
          (is_limited ? ", or INSTRUCTIONS does not allow it" : "");
 }
@@ -83,8 +83,8 @@ std::string missing_instructions(Dtype dtype, ProductNumbers products) {
 /// "int8 avx512-vnni": the numbers, and the last word of the name of the kernel that multiplies
 /// them here.
 std::string describe(Dtype dtype) {
-  const std::string kernel = gemm::kernel_name(dtype);
-  return std::string(gemm::description_of(dtype).name) + " " + kernel.substr(kernel.rfind(' ') + 1);
+  const std::string kernel = kernels::kernel_name(dtype);
+  return std::string(kernels::description_of(dtype).name) + " " + kernel.substr(kernel.rfind(' ') + 1);
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ std::vector<Dtype> dtypes() {
   return all;
 }
 
-Numbers choose_numbers(Dtype dtype, ProductNumbers products, const gemm::Processor& processor) {
+Numbers choose_numbers(Dtype dtype, ProductNumbers products, const kernels::Processor& processor) {
   const Entry* const entry = find_entry(dtype, processor);
   if (entry == nullptr) return {};
   switch (products) {
@@ -112,7 +112,7 @@ Numbers choose_numbers(Dtype dtype, ProductNumbers products, const gemm::Process
 }
 
 std::string numbers_problem(Dtype dtype, ProductNumbers products,
-                            const gemm::Processor& processor) {
+                            const kernels::Processor& processor) {
   const Entry* const entry = find_entry(dtype, processor);
   // Of an explicit wish nothing is left out without a word.
   if (entry == nullptr) return missing_instructions(dtype, ProductNumbers::kAuto);
@@ -121,22 +121,22 @@ std::string numbers_problem(Dtype dtype, ProductNumbers products,
 }
 
 std::string dtype_problem(Dtype dtype, ProductNumbers products) {
-  return numbers_problem(dtype, products, gemm::this_processor());
+  return numbers_problem(dtype, products, kernels::this_processor());
 }
 
 Numbers choose_numbers(const ComputeOptions& compute) {
   // What is slow is refused where the settings are read; what cannot be had, here, too.
-  if (find_entry(compute.dtype, gemm::this_processor()) == nullptr) {
-    throw LoadError(std::string("DTYPE: ") + gemm::description_of(compute.dtype).name + ": " +
+  if (find_entry(compute.dtype, kernels::this_processor()) == nullptr) {
+    throw LoadError(std::string("DTYPE: ") + kernels::description_of(compute.dtype).name + ": " +
                     dtype_problem(compute.dtype, compute.products));
   }
-  return choose_numbers(compute.dtype, compute.products, gemm::this_processor());
+  return choose_numbers(compute.dtype, compute.products, kernels::this_processor());
 }
 
 Multiplication describe_multiplication(Dtype linear, std::optional<Dtype> attention) {
   return {.linear = describe(linear),
           .attention = attention ? describe(*attention) : "",
-          .instructions = gemm::highest_limit(gemm::this_processor().usable)};
+          .instructions = kernels::highest_limit(kernels::this_processor().usable)};
 }
 
 }  // namespace backend

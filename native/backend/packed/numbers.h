@@ -6,16 +6,16 @@
 #include <string>
 
 #include "backend/backends.h"
-#include "gemm/format.h"
-#include "gemm/processor.h"
+#include "kernels/format.h"
+#include "kernels/processor.h"
 
 namespace backend {
 
 /// By the table, for a processor that may use these instructions. Of settings without a problem.
-Numbers choose_numbers(Dtype dtype, ProductNumbers products, const gemm::Processor& processor);
+Numbers choose_numbers(Dtype dtype, ProductNumbers products, const kernels::Processor& processor);
 
 /// Why a number format is of no use there, in words for users; empty: it is of use.
-std::string numbers_problem(Dtype dtype, ProductNumbers products, const gemm::Processor& processor);
+std::string numbers_problem(Dtype dtype, ProductNumbers products, const kernels::Processor& processor);
 
 /// The same here. Throws LoadError where it is of no use.
 Numbers choose_numbers(const ComputeOptions& compute);

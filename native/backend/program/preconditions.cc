@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/backend.h"
+#include "scheduler/backend.h"
 
 namespace backend {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 using Arguments = std::span<const c10::IValue>;
 
 void require(bool holds, const char* problem) {
-  if (!holds) throw engine::BackendError(problem);
+  if (!holds) throw scheduler::BackendError(problem);
 }
 
 /// Null for None, and for what is no tensor: the operator refuses it.

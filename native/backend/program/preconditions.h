@@ -9,7 +9,7 @@
 
 namespace backend {
 
-/// Throws engine::BackendError for arguments that the operator must not be given.
+/// Throws scheduler::BackendError for arguments that the operator must not be given.
 using Precondition = void (*)(std::span<const c10::IValue> arguments);
 
 /// Null where the operator looks itself. `name`: without the overload (`aten::lstm`), whichever of

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backend/backends.h"
-#include "engine/backend.h"
+#include "scheduler/backend.h"
 
 namespace backend {
 
@@ -61,9 +61,9 @@ class Program {
 };
 
 /// A model returned something else than one tensor: no input makes it a classifier.
-class OutputError : public engine::BackendError {
+class OutputError : public scheduler::BackendError {
  public:
-  using engine::BackendError::BackendError;
+  using scheduler::BackendError::BackendError;
 };
 
 /// The one tensor of a model's output: itself, or alone in a tuple, a list or a dict, nested or

@@ -54,13 +54,13 @@ void ProgramBackend::limit_rows(const DimRange& things, int64_t most) {
   limits_.least_rows = static_cast<size_t>(std::max<int64_t>(things.least, 1));
 }
 
-std::vector<engine::Output> ProgramBackend::run(engine::Batch batch, const gemm::LentPool& pool) {
+std::vector<scheduler::Output> ProgramBackend::run(scheduler::Batch batch, const kernels::LentPool& pool) {
   const PoolInUse in_use(pool);
   const RunLimit limit(compute_, in_trial_ ? file_ : "");
   set_intra_op_threads(compute_.threads_per_worker);
   try {
     const c10::InferenceMode inference_mode;
-    std::vector<engine::Output> results(batch.size());
+    std::vector<scheduler::Output> results(batch.size());
     for (const Rows& rows : rows_of(batch, limits_)) {
       const auto count = static_cast<int64_t>(rows.count);
       const at::Tensor all =
@@ -73,19 +73,19 @@ std::vector<engine::Output> ProgramBackend::run(engine::Batch batch, const gemm:
       }
     }
     return results;
-  } catch (const engine::BackendError&) {
+  } catch (const scheduler::BackendError&) {
     throw;
   } catch (...) {
     limit.throw_if_reached();
-    throw engine::BackendError(message_of_current_exception());
+    throw scheduler::BackendError(message_of_current_exception());
   }
 }
 
-bool ProgramBackend::gives(std::span<const engine::Output> answers, engine::Batch batch,
+bool ProgramBackend::gives(std::span<const scheduler::Output> answers, scheduler::Batch batch,
                            Compare compare) {
   try {
     return std::ranges::equal(run(batch), answers, compare);
-  } catch (const engine::BackendError&) {
+  } catch (const scheduler::BackendError&) {
     return false;
   }
 }
@@ -107,13 +107,13 @@ ModelReport ProgramBackend::report_of(size_t num_outputs, const std::string& thi
   return report;
 }
 
-std::vector<const engine::Sequence*> pointers_to(const std::vector<engine::Sequence>& sequences) {
-  std::vector<const engine::Sequence*> pointers(sequences.size());
+std::vector<const scheduler::Sequence*> pointers_to(const std::vector<scheduler::Sequence>& sequences) {
+  std::vector<const scheduler::Sequence*> pointers(sequences.size());
   std::ranges::transform(sequences, pointers.begin(), [](const auto& one) { return &one; });
   return pointers;
 }
 
-bool allclose_in_probability(const engine::Output& left, const engine::Output& right) {
+bool allclose_in_probability(const scheduler::Output& left, const scheduler::Output& right) {
   const std::vector<float>&a = left.values, &b = right.values;
   if (a.size() != b.size() || a.empty()) return false;
   if (!all_finite(a) || !all_finite(b)) return all_finite(a) == all_finite(b);  // an error anyway
@@ -122,7 +122,7 @@ bool allclose_in_probability(const engine::Output& left, const engine::Output& r
   return close(softmax(a), softmax(b));
 }
 
-bool allclose_in_logits(const engine::Output& left, const engine::Output& right) {
+bool allclose_in_logits(const scheduler::Output& left, const scheduler::Output& right) {
   const std::vector<float>&a = left.values, &b = right.values;
   constexpr float kTolerance = 2e-5F;
   // An infinity as the scale would make all values alike.

@@ -13,15 +13,15 @@
 namespace backend {
 
 /// Any thread, once the trial of its constructor is over.
-class ProgramBackend : public engine::Backend {
+class ProgramBackend : public scheduler::Backend {
  public:
   /// Groups that share a call of the program run one after the other. The pool helps layers of
-  /// ours; LibTorch's operators have threads of their own. Throws engine::BackendError,
-  /// engine::RunTimeout among them; in the trial LoadError too.
-  std::vector<engine::Output> run(engine::Batch batch, const gemm::LentPool& pool) final;
+  /// ours; LibTorch's operators have threads of their own. Throws scheduler::BackendError,
+  /// scheduler::RunTimeout among them; in the trial LoadError too.
+  std::vector<scheduler::Output> run(scheduler::Batch batch, const kernels::LentPool& pool) final;
 
  protected:
-  using Compare = bool (*)(const engine::Output& a, const engine::Output& b);
+  using Compare = bool (*)(const scheduler::Output& a, const scheduler::Output& b);
 
   ProgramBackend(std::unique_ptr<Program> program, const std::string& path,
                  const ComputeOptions& compute);
@@ -34,21 +34,21 @@ class ProgramBackend : public engine::Backend {
   void limit_rows(const DimRange& things, int64_t most);
 
   /// What the program is given.
-  virtual std::vector<c10::IValue> arguments(const Rows& rows, engine::Batch batch) const = 0;
+  virtual std::vector<c10::IValue> arguments(const Rows& rows, scheduler::Batch batch) const = 0;
 
-  /// What it gave: the answers of the rows, one after the other. Throws engine::BackendError.
+  /// What it gave: the answers of the rows, one after the other. Throws scheduler::BackendError.
   virtual at::Tensor answers(const c10::IValue& output, const Rows& rows) const = 0;
 
   /// Of one row: what the input has asked for.
-  virtual engine::Output output_of(std::span<const float> answer,
-                                   const engine::Sequence& /*input*/) const {
+  virtual scheduler::Output output_of(std::span<const float> answer,
+                                   const scheduler::Sequence& /*input*/) const {
     return {.values = {answer.begin(), answer.end()}};
   }
 
-  std::vector<engine::Output> run(engine::Batch batch) { return run(batch, nullptr); }
+  std::vector<scheduler::Output> run(scheduler::Batch batch) { return run(batch, nullptr); }
 
   /// Whether a run gives these answers; not where it fails.
-  bool gives(std::span<const engine::Output> answers, engine::Batch batch, Compare compare);
+  bool gives(std::span<const scheduler::Output> answers, scheduler::Batch batch, Compare compare);
 
   /// The thread's part of prepare_thread().
   void prepare_program() const;
@@ -73,15 +73,15 @@ class ProgramBackend : public engine::Backend {
 };
 
 /// As a batch of them.
-std::vector<const engine::Sequence*> pointers_to(const std::vector<engine::Sequence>& sequences);
+std::vector<const scheduler::Sequence*> pointers_to(const std::vector<scheduler::Sequence>& sequences);
 
 /// Whether two answers to one input are the same, but for the last digits of a sum. Of a signal
 /// model, whose outputs may be anything: in probability, as how far apart logits may be depends on
 /// their size. Outputs in [0, 1] may be probabilities already, and are compared as they are too.
-bool allclose_in_probability(const engine::Output& a, const engine::Output& b);
+bool allclose_in_probability(const scheduler::Output& a, const scheduler::Output& b);
 
 /// Of a text model, [num_labels] each: in proportion to the largest of them.
-bool allclose_in_logits(const engine::Output& a, const engine::Output& b);
+bool allclose_in_logits(const scheduler::Output& a, const scheduler::Output& b);
 
 /// Each tried first. Throws LoadError, or what the program throws.
 ///

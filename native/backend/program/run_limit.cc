@@ -95,7 +95,7 @@ RunLimit::~RunLimit() {
 }
 
 void RunLimit::throw_if_reached() const {
-  if (bounds_->time_was_up) throw engine::RunTimeout(run_limit_);
+  if (bounds_->time_was_up) throw scheduler::RunTimeout(run_limit_);
   if (!bounds_->memory_was_short) return;
   throw LoadError(tried_ + ": forward() asked for more than " +
                   std::to_string(most_memory_ >> 20U) + " MiB of memory when it was tried");

@@ -27,7 +27,7 @@ class RunLimit {
   RunLimit(const RunLimit&) = delete;
   RunLimit& operator=(const RunLimit&) = delete;
 
-  /// For the handler of what a run threw: throws engine::RunTimeout where it is the consequence of
+  /// For the handler of what a run threw: throws scheduler::RunTimeout where it is the consequence of
   /// the time, LoadError where it is that of the memory.
   void throw_if_reached() const;
 

@@ -20,11 +20,11 @@ namespace {
 constexpr size_t kSamplesPerRun = 262'144;
 
 /// Seeded noise of different strengths, and one constant window (all zeros).
-std::vector<engine::Sequence> trial_windows(size_t window_length) {
+std::vector<scheduler::Sequence> trial_windows(size_t window_length) {
   constexpr size_t kMax = 16;
   constexpr size_t kSamples = 1'048'576;
   std::mt19937 generator(20);
-  std::vector<engine::Sequence> windows(std::clamp(kSamples / window_length, size_t{4}, kMax));
+  std::vector<scheduler::Sequence> windows(std::clamp(kSamples / window_length, size_t{4}, kMax));
   for (size_t i = 0; i < windows.size(); ++i) {
     std::normal_distribution<float> noise(0.0F, i == 0 ? 1e-9F : 1.0F);
     windows[i].samples.resize(window_length);
@@ -124,8 +124,8 @@ class SignalBackend final : public ProgramBackend {
         window_length_(source.window_length),
         input_(signal_input_of(this->program().inputs(), source)) {
     limit_rows(input_.windows, windows_per_run(input_.windows, window_length_));
-    const std::vector<engine::Sequence> windows = trial_windows(window_length_);
-    const std::vector<const engine::Sequence*> batch = pointers_to(windows);
+    const std::vector<scheduler::Sequence> windows = trial_windows(window_length_);
+    const std::vector<const scheduler::Sequence*> batch = pointers_to(windows);
     try {
       batching_ = try_windows(batch) && limits_.most_rows > 1;
       if (batching_ && answers_exactly_in_pairs_alone(batch)) {
@@ -133,13 +133,13 @@ class SignalBackend final : public ProgramBackend {
       }
     } catch (const OutputError& error) {
       throw LoadError(file() + ": " + error.what());
-    } catch (const engine::RunTimeout&) {
+    } catch (const scheduler::RunTimeout&) {
       throw too_slow_to_try();
     }
     end_trial();
   }
 
-  engine::Description description() const override {
+  scheduler::Description description() const override {
     return {.max_length = window_length_, .batching = batching_};
   }
 
@@ -150,23 +150,23 @@ class SignalBackend final : public ProgramBackend {
     return report;
   }
 
-  engine::Sequence prepare(engine::Input input) const override {
-    engine::Sequence sequence;
+  scheduler::Sequence prepare(scheduler::Input input) const override {
+    scheduler::Sequence sequence;
     sequence.samples = std::get<std::vector<float>>(std::move(input));
     if (sequence.samples.size() != window_length_) {
-      throw engine::BackendError("expected " + std::to_string(window_length_) +
+      throw scheduler::BackendError("expected " + std::to_string(window_length_) +
                                  " samples, received " + std::to_string(sequence.samples.size()));
     }
     return sequence;
   }
 
-  std::optional<engine::Sequence> prepare_thread(const gemm::LentPool& /*pool*/) override {
+  std::optional<scheduler::Sequence> prepare_thread(const kernels::LentPool& /*pool*/) override {
     prepare_program();
-    engine::Sequence zeros = prepare(std::vector<float>(window_length_));
-    const engine::Sequence* batch[] = {&zeros};
+    scheduler::Sequence zeros = prepare(std::vector<float>(window_length_));
+    const scheduler::Sequence* batch[] = {&zeros};
     try {
       run(batch);
-    } catch (const engine::BackendError&) {
+    } catch (const scheduler::BackendError&) {
       // The model does not take zeros. Whether it takes a request's signal, that request is told.
     }
     return zeros;
@@ -174,7 +174,7 @@ class SignalBackend final : public ProgramBackend {
 
  private:
   /// [windows, …]
-  std::vector<c10::IValue> arguments(const Rows& rows, engine::Batch batch) const override {
+  std::vector<c10::IValue> arguments(const Rows& rows, scheduler::Batch batch) const override {
     std::vector<int64_t> sizes{static_cast<int64_t>(rows.count)};
     sizes.insert(sizes.end(), input_.shape.begin(), input_.shape.end());
     at::Tensor input = at::empty(sizes, at::kFloat);
@@ -189,7 +189,7 @@ class SignalBackend final : public ProgramBackend {
     const auto rows = static_cast<int64_t>(all.count);
     at::Tensor numbers = single_tensor(output);
     if (numbers.is_complex() || numbers.numel() % rows != 0) {
-      throw engine::BackendError("the model gave " + std::to_string(numbers.numel()) +
+      throw scheduler::BackendError("the model gave " + std::to_string(numbers.numel()) +
                                  (numbers.is_complex() ? " complex" : "") + " numbers for " +
                                  std::to_string(rows) + " window(s)");
     }
@@ -198,20 +198,20 @@ class SignalBackend final : public ProgramBackend {
 
   /// Whether windows answer the same in a batch as alone: nothing in the file promises it
   /// (a model may normalize over its batch, or only take batches of one).
-  bool try_windows(engine::Batch windows) {
+  bool try_windows(scheduler::Batch windows) {
     for (size_t i = 0; i < windows.size(); ++i) {
       try {
         trial_.outputs.push_back(run(windows.subspan(i, 1)).front());
       } catch (const OutputError&) {
         throw;
-      } catch (const engine::RunTimeout&) {
+      } catch (const scheduler::RunTimeout&) {
         throw;
-      } catch (const engine::BackendError& error) {
+      } catch (const scheduler::BackendError& error) {
         if (trial_.error.empty()) trial_.error = error.what();
       }
     }
     if (!trial_.error.empty()) return false;
-    const std::span<const engine::Output> alone = trial_.outputs;
+    const std::span<const scheduler::Output> alone = trial_.outputs;
     // It does not answer the same again when it draws random numbers, or keeps something from run
     // to run. Several: a model in training mode may by chance drop the same few values of one
     // window again.
@@ -230,19 +230,19 @@ class SignalBackend final : public ProgramBackend {
   /// `use_mkldnn`), by which the last bits of its answer would tell whether it was alone. Most
   /// models give every window the same bits in any batch of two and more; of those, a window that
   /// is alone runs beside itself.
-  bool answers_exactly_in_pairs_alone(engine::Batch windows) {
+  bool answers_exactly_in_pairs_alone(scheduler::Batch windows) {
     try {
-      const std::vector<engine::Output> together = run(windows);
+      const std::vector<scheduler::Output> together = run(windows);
       if (together == trial_.outputs) return false;  // a batch changes nothing
       for (size_t i = 0; i < windows.size(); ++i) {
-        const engine::Sequence* pair[] = {windows[i], windows[i]};
+        const scheduler::Sequence* pair[] = {windows[i], windows[i]};
         if (run(pair).front() != together[i]) return false;
       }
-      std::vector<const engine::Sequence*> batch(windows.begin(), windows.end());
+      std::vector<const scheduler::Sequence*> batch(windows.begin(), windows.end());
       batch.resize(2 * windows.size(), windows.front());
-      const std::vector<engine::Output> more = run(batch);
+      const std::vector<scheduler::Output> more = run(batch);
       return std::ranges::equal(std::span(more).first(windows.size()), together);
-    } catch (const engine::BackendError&) {
+    } catch (const scheduler::BackendError&) {
       return false;
     }
   }

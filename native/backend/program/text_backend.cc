@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "hf/bridge.h"
+#include "tokenizers/bridge.h"
 #include "program/program_backend.h"
 #include "program/report.h"
 #include "program/text_inputs.h"
@@ -30,17 +30,17 @@ at::Tensor logits_of(const c10::IValue& output) {
 }
 
 /// Used only where no file of the directory names a tokenizer class.
-hf::Family family_of(const std::string& directory) {
+tokenizers::Family family_of(const std::string& directory) {
   const std::filesystem::path folder(directory);
-  if (std::filesystem::exists(folder / "vocab.txt")) return hf::Family::Bert;
-  if (std::filesystem::exists(folder / "merges.txt")) return hf::Family::Roberta;
-  return hf::Family::Unknown;
+  if (std::filesystem::exists(folder / "vocab.txt")) return tokenizers::Family::Bert;
+  if (std::filesystem::exists(folder / "merges.txt")) return tokenizers::Family::Roberta;
+  return tokenizers::Family::Unknown;
 }
 
 /// `most`: tokens that the program takes.
-rust::Box<hf::Tokenizer> open_tokenizer(const TextProgramSource& source, int64_t most) {
+rust::Box<tokenizers::Tokenizer> open_tokenizer(const TextProgramSource& source, int64_t most) {
   try {
-    auto tokenizer = hf::open_tokenizer(hf::bytes(source.tokenizer_directory),
+    auto tokenizer = tokenizers::open_tokenizer(tokenizers::bytes(source.tokenizer_directory),
                                         family_of(source.tokenizer_directory),
                                         std::min(source.position_limit, static_cast<size_t>(most)));
     set_reading(*tokenizer, source.reading);
@@ -59,7 +59,7 @@ rust::Box<hf::Tokenizer> open_tokenizer(const TextProgramSource& source, int64_t
 }
 
 /// `length` tokens of a text, from its start and its end, the inner ones in another order.
-engine::Sequence cut(const engine::Sequence& text, size_t length, size_t turn) {
+scheduler::Sequence cut(const scheduler::Sequence& text, size_t length, size_t turn) {
   const auto head = static_cast<std::ptrdiff_t>(length / 2);
   const auto tail = static_cast<std::ptrdiff_t>(length) - head;
   const auto ends = [&](const std::vector<int64_t>& all) {
@@ -67,7 +67,7 @@ engine::Sequence cut(const engine::Sequence& text, size_t length, size_t turn) {
     some.insert(some.end(), all.end() - tail, all.end());
     return some;
   };
-  engine::Sequence sequence{.input_ids = ends(text.input_ids),
+  scheduler::Sequence sequence{.input_ids = ends(text.input_ids),
                             .token_type_ids = ends(text.token_type_ids),
                             .samples = {}};
   if (length > 2) {
@@ -82,13 +82,13 @@ engine::Sequence cut(const engine::Sequence& text, size_t length, size_t turn) {
 /// longest that a text may have (up to a length that takes long to compute). `tokenize`: a text as
 /// the model reads it.
 template <class Tokenize>
-std::vector<engine::Sequence> probes(const Tokenize& tokenize) {
+std::vector<scheduler::Sequence> probes(const Tokenize& tokenize) {
   constexpr size_t kLongest = 512;
   std::string words;
   for (size_t i = 0; i < kLongest; ++i) words += "one good film and a bad 7, ";
-  std::vector<engine::Sequence> probes;
-  const engine::Sequence longest = tokenize(engine::Text{.text = words});
-  const engine::Sequence empty = tokenize(engine::Text{});
+  std::vector<scheduler::Sequence> probes;
+  const scheduler::Sequence longest = tokenize(scheduler::Text{.text = words});
+  const scheduler::Sequence empty = tokenize(scheduler::Text{});
   const size_t specials = empty.input_ids.size();
   const size_t most = std::min(longest.input_ids.size(), kLongest);
   for (const size_t length :
@@ -113,9 +113,9 @@ class TextBackend final : public ProgramBackend {
     limit_rows(inputs_.texts, inputs_.texts.most);
     limits_.least_length = static_cast<size_t>(inputs_.length.least);
     require_padding_where_needed();
-    const std::vector<engine::Sequence> texts =
-        probes([this](engine::Text text) { return prepare(std::move(text)); });
-    const std::vector<engine::Output> alone = answers_alone(texts);
+    const std::vector<scheduler::Sequence> texts =
+        probes([this](scheduler::Text text) { return prepare(std::move(text)); });
+    const std::vector<scheduler::Output> alone = answers_alone(texts);
     batching_ = are_allclose_in_batches(texts, alone) && limits_.most_rows > 1;
     if (batching_ && are_allclose_when_padded(texts, alone)) {
       limits_.batching = Batching::kCloseLengths;
@@ -123,9 +123,9 @@ class TextBackend final : public ProgramBackend {
     end_trial();
   }
 
-  const hf::Tokenizer& tokenizer() const { return *tokenizer_; }
+  const tokenizers::Tokenizer& tokenizer() const { return *tokenizer_; }
 
-  engine::Description description() const override {
+  scheduler::Description description() const override {
     return {.max_length = tokenizer_->max_length(),
             .batching = batching_,
             .needs_preparation = true,
@@ -143,20 +143,20 @@ class TextBackend final : public ProgramBackend {
     return report;
   }
 
-  engine::Sequence prepare(engine::Input input) const override {
+  scheduler::Sequence prepare(scheduler::Input input) const override {
     return tokenize(*tokenizer_, std::move(input));
   }
 
-  std::optional<engine::Sequence> prepare_thread(const gemm::LentPool& /*pool*/) override {
+  std::optional<scheduler::Sequence> prepare_thread(const kernels::LentPool& /*pool*/) override {
     prepare_program();
-    engine::Sequence sequence = prepare(engine::Text{.text = std::string(kWarmUpText)});
-    const engine::Sequence* batch[] = {&sequence};
+    scheduler::Sequence sequence = prepare(scheduler::Text{.text = std::string(kWarmUpText)});
+    const scheduler::Sequence* batch[] = {&sequence};
     run(batch);
     return sequence;
   }
 
  private:
-  std::vector<c10::IValue> arguments(const Rows& rows, engine::Batch batch) const override {
+  std::vector<c10::IValue> arguments(const Rows& rows, scheduler::Batch batch) const override {
     std::vector<c10::IValue> arguments;
     arguments.reserve(inputs_.in_order.size());
     for (const TextInput& input : inputs_.in_order) {
@@ -170,7 +170,7 @@ class TextBackend final : public ProgramBackend {
     at::Tensor logits = logits_of(output);
     const size_t things = of_tokens_ ? rows.count * rows.length : rows.count;
     if (logits.numel() != static_cast<int64_t>(things) * num_labels_) {
-      throw engine::BackendError("the model gave " + std::to_string(logits.numel()) +
+      throw scheduler::BackendError("the model gave " + std::to_string(logits.numel()) +
                                  " numbers for " + std::to_string(things) +
                                  (of_tokens_ ? " token(s)" : " text(s)") + ", expected " +
                                  std::to_string(num_labels_) + " for each");
@@ -179,22 +179,22 @@ class TextBackend final : public ProgramBackend {
   }
 
   /// Without the rows of tokens that the text was filled up with, which are its last.
-  engine::Output output_of(std::span<const float> answer,
-                           const engine::Sequence& text) const override {
+  scheduler::Output output_of(std::span<const float> answer,
+                           const scheduler::Sequence& text) const override {
     if (!of_tokens_) return ProgramBackend::output_of(answer, text);
     const size_t tokens = text.input_ids.size();
     const auto own = answer.first(tokens * static_cast<size_t>(num_labels_));
     return {.values = {own.begin(), own.end()}, .rows = tokens};
   }
 
-  at::Tensor values_of(TextRole role, const Rows& rows, engine::Batch batch) const {
+  at::Tensor values_of(TextRole role, const Rows& rows, scheduler::Batch batch) const {
     switch (role) {
       case TextRole::kInputIds:
-        return filled(rows, batch, &engine::Sequence::input_ids, padding_id_.value_or(0));
+        return filled(rows, batch, &scheduler::Sequence::input_ids, padding_id_.value_or(0));
       case TextRole::kAttentionMask:
         return mask_of(rows, batch);
       case TextRole::kTokenTypeIds:
-        return filled(rows, batch, &engine::Sequence::token_type_ids, 0);
+        return filled(rows, batch, &scheduler::Sequence::token_type_ids, 0);
     }
     return {};
   }
@@ -204,7 +204,7 @@ class TextBackend final : public ProgramBackend {
   bool can_pad() const { return inputs_.has(TextRole::kAttentionMask) && padding_id_.has_value(); }
 
   void require_padding_where_needed() const {
-    if (limits_.least_length <= prepare(engine::Text{}).input_ids.size() || can_pad()) return;
+    if (limits_.least_length <= prepare(scheduler::Text{}).input_ids.size() || can_pad()) return;
     const bool has_mask = inputs_.has(TextRole::kAttentionMask);
     throw LoadError(file() + ": takes texts of " + words_for(inputs_.length) +
                     " tokens, to which shorter ones have to be padded, but " +
@@ -215,18 +215,18 @@ class TextBackend final : public ProgramBackend {
   }
 
   /// Of each probe. Throws LoadError: a model that was traced may work at one length only.
-  std::vector<engine::Output> answers_alone(const std::vector<engine::Sequence>& texts) {
-    std::vector<engine::Output> answers;
+  std::vector<scheduler::Output> answers_alone(const std::vector<scheduler::Sequence>& texts) {
+    std::vector<scheduler::Output> answers;
     std::set<size_t> works;
     std::optional<std::pair<size_t, std::string>> problem;
     for (const auto& text : texts) {
-      const engine::Sequence* batch[] = {&text};
+      const scheduler::Sequence* batch[] = {&text};
       try {
         answers.push_back(run(batch).front());
         works.insert(text.input_ids.size());
-      } catch (const engine::RunTimeout&) {
+      } catch (const scheduler::RunTimeout&) {
         throw too_slow_to_try();
-      } catch (const engine::BackendError& error) {
+      } catch (const scheduler::BackendError& error) {
         if (!problem) problem = {text.input_ids.size(), error.what()};
       }
     }
@@ -242,13 +242,13 @@ class TextBackend final : public ProgramBackend {
 
   /// Whether texts of one length answer the same in a batch as alone: nothing in the file
   /// promises it (a traced model may take the batch size of its example only).
-  bool are_allclose_in_batches(const std::vector<engine::Sequence>& texts,
-                               std::span<const engine::Output> alone) {
-    const std::vector<const engine::Sequence*> batch = pointers_to(texts);
+  bool are_allclose_in_batches(const std::vector<scheduler::Sequence>& texts,
+                               std::span<const scheduler::Output> alone) {
+    const std::vector<const scheduler::Sequence*> batch = pointers_to(texts);
     // Groups of two, then of three, and all lengths at once.
     for (const size_t size : {size_t{2}, size_t{3}, batch.size()}) {
       for (size_t begin = 0; begin + size <= batch.size(); begin += 3) {
-        const engine::Batch some = engine::Batch(batch).subspan(begin, size);
+        const scheduler::Batch some = scheduler::Batch(batch).subspan(begin, size);
         if (!gives(alone.subspan(begin, size), some, allclose_in_logits)) return false;
       }
     }
@@ -256,12 +256,12 @@ class TextBackend final : public ProgramBackend {
   }
 
   /// Whether a text answers the same beside others of any other length.
-  bool are_allclose_when_padded(const std::vector<engine::Sequence>& texts,
-                                const std::vector<engine::Output>& alone) {
+  bool are_allclose_when_padded(const std::vector<scheduler::Sequence>& texts,
+                                const std::vector<scheduler::Output>& alone) {
     // Whose file does not say that texts may be of any length may take the mask for something else.
     if (!can_pad() || !inputs_.says_sizes || inputs_.length.is_fixed()) return false;
-    std::vector<const engine::Sequence*> batch;
-    std::vector<engine::Output> expected;
+    std::vector<const scheduler::Sequence*> batch;
+    std::vector<scheduler::Output> expected;
     for (size_t i = 0; i < texts.size(); ++i) {
       const size_t length = texts[i].input_ids.size();
       if (!batch.empty() && batch.back()->input_ids.size() == length) continue;  // one of each
@@ -277,7 +277,7 @@ class TextBackend final : public ProgramBackend {
   int64_t num_labels_;
   bool of_tokens_;
   TextInputs inputs_;
-  rust::Box<hf::Tokenizer> tokenizer_;
+  rust::Box<tokenizers::Tokenizer> tokenizer_;
   std::optional<int64_t> padding_id_;
   bool batching_ = false;
 };

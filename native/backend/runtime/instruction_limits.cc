@@ -48,7 +48,7 @@ void set(const Variables& variables) {
 
 }  // namespace
 
-void limit_instructions(const gemm::Processor& processor, const gemm::InstructionLimit* limit) {
+void limit_instructions(const kernels::Processor& processor, const kernels::InstructionLimit* limit) {
 #if defined(__x86_64__)
   for (const Variables& variables : kVariables) {
     if (limit != nullptr && limit->name == std::string_view(variables.limit)) set(variables);
@@ -62,11 +62,11 @@ void limit_instructions(const gemm::Processor& processor, const gemm::Instructio
 
 void limit_instructions() {
   static std::once_flag once;
-  std::call_once(once, [] { limit_instructions(gemm::this_processor(), gemm::chosen_limit()); });
+  std::call_once(once, [] { limit_instructions(kernels::this_processor(), kernels::chosen_limit()); });
 }
 
-std::string instructions_problem() { return gemm::limit_problem(); }
+std::string instructions_problem() { return kernels::limit_problem(); }
 
-std::vector<std::string> available_instructions() { return gemm::available_limits(); }
+std::vector<std::string> available_instructions() { return kernels::available_limits(); }
 
 }  // namespace backend

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "backend/backends.h"
-#include "hf/bridge.h"
+#include "tokenizers/bridge.h"
 
 namespace backend {
 namespace {
@@ -104,6 +104,6 @@ size_t resident_memory() {
 
 std::string libtorch_version() { return TORCH_VERSION; }
 
-std::string tokenizers_version() { return std::string(hf::tokenizers_version()); }
+std::string tokenizers_version() { return std::string(tokenizers::tokenizers_version()); }
 
 }  // namespace backend

@@ -8,7 +8,7 @@
 namespace backend {
 namespace {
 
-int64_t filling_id_of(const std::string& token, const hf::Tokenizer& tokenizer) {
+int64_t filling_id_of(const std::string& token, const tokenizers::Tokenizer& tokenizer) {
   const int64_t id = token.empty() ? tokenizer.filling_id() : tokenizer.id_of(token);
   if (id >= 0) return id;
   throw LoadError(
@@ -21,7 +21,7 @@ int64_t filling_id_of(const std::string& token, const hf::Tokenizer& tokenizer) 
 
 }  // namespace
 
-LateReading::LateReading(const LateInteraction& what, const hf::Tokenizer& tokenizer, size_t most)
+LateReading::LateReading(const LateInteraction& what, const tokenizers::Tokenizer& tokenizer, size_t most)
     : filled_length_(what.filled_length), filling_is_seen_(what.filling_is_seen) {
   for (const std::string& token : what.skipped) {
     if (const int64_t id = tokenizer.id_of(token); id >= 0) skipped_.insert(id);
@@ -34,13 +34,13 @@ LateReading::LateReading(const LateInteraction& what, const hf::Tokenizer& token
       " tokens, the model takes " + std::to_string(most));
 }
 
-void LateReading::skip(engine::Sequence& sequence) const {
+void LateReading::skip(scheduler::Sequence& sequence) const {
   for (size_t i = 0; i < sequence.input_ids.size(); ++i) {
     if (skipped_.contains(sequence.input_ids[i])) sequence.left_out.push_back(i);
   }
 }
 
-void LateReading::fill(engine::Sequence& sequence) const {
+void LateReading::fill(scheduler::Sequence& sequence) const {
   const size_t count = sequence.input_ids.size();
   if (count >= filled_length_) return;
   sequence.input_ids.resize(filled_length_, filling_id_);
@@ -48,7 +48,7 @@ void LateReading::fill(engine::Sequence& sequence) const {
   if (!filling_is_seen_) sequence.unseen_tokens = filled_length_ - count;
 }
 
-void leave_out(const std::vector<size_t>& tokens, engine::Output& output) {
+void leave_out(const std::vector<size_t>& tokens, scheduler::Output& output) {
   if (tokens.empty() || output.rows == 0) return;
   const auto columns = static_cast<int64_t>(output.values.size() / output.rows);
   auto end = output.values.begin();

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backend/late_interaction.h"
-#include "engine/batch.h"
-#include "hf/bridge.h"
+#include "scheduler/batch.h"
+#include "tokenizers/bridge.h"
 
 namespace backend {
 
@@ -18,13 +18,13 @@ class LateReading {
  public:
   /// `most`: tokens that the model takes. Throws LoadError: the tokenizer has no such token, or the
   /// model does not take so many.
-  LateReading(const LateInteraction& what, const hf::Tokenizer& tokenizer, size_t most);
+  LateReading(const LateInteraction& what, const tokenizers::Tokenizer& tokenizer, size_t most);
 
   /// Filled up to the model's length; a longer one stays as it is.
-  void fill(engine::Sequence& sequence) const;
+  void fill(scheduler::Sequence& sequence) const;
 
   /// The rows of the tokens that are skipped are left out.
-  void skip(engine::Sequence& sequence) const;
+  void skip(scheduler::Sequence& sequence) const;
 
  private:
   size_t filled_length_;
@@ -34,6 +34,6 @@ class LateReading {
 };
 
 /// `tokens`: rows, in order, that go.
-void leave_out(const std::vector<size_t>& tokens, engine::Output& output);
+void leave_out(const std::vector<size_t>& tokens, scheduler::Output& output);
 
 }  // namespace backend

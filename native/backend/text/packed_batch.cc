@@ -12,7 +12,7 @@ at::Tensor empty_ids(int64_t size) { return at::empty({size}, at::TensorOptions(
 
 }  // namespace
 
-PackedBatch::PackedBatch(engine::Batch batch) : order(batch.size()) {
+PackedBatch::PackedBatch(scheduler::Batch batch) : order(batch.size()) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return batch[a]->input_ids.size() < batch[b]->input_ids.size();
@@ -69,13 +69,13 @@ at::Tensor PackedBatch::first_token_rows() const {
   return rows;
 }
 
-std::vector<engine::Output> PackedBatch::outputs(const at::Tensor& values) const {
+std::vector<scheduler::Output> PackedBatch::outputs(const at::Tensor& values) const {
   const at::Tensor contiguous = values.contiguous();
   const auto* row = contiguous.const_data_ptr<float>();
   const bool is_by_token = values.size(0) != sequences();
-  std::vector<engine::Output> results(order.size());
+  std::vector<scheduler::Output> results(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
-    engine::Output& result = results[order[i]];
+    scheduler::Output& result = results[order[i]];
     result.rows = is_by_token ? static_cast<size_t>(cu_seqlens[i + 1] - cu_seqlens[i]) : 1;
     const auto* const end = row + static_cast<int64_t>(result.rows) * values.size(1);
     result.values.assign(row, end);

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "engine/batch.h"
+#include "scheduler/batch.h"
 
 namespace backend::nn {
 
@@ -18,7 +18,7 @@ struct LengthGroup {
 /// The sequences of a batch end to end, without padding, the ones of equal length side by side.
 /// Rows of every [tokens, …] tensor of the model follow this order.
 struct PackedBatch {
-  explicit PackedBatch(engine::Batch batch);
+  explicit PackedBatch(scheduler::Batch batch);
 
   at::Tensor input_ids;             ///< int64 [tokens]
   at::Tensor token_type_ids;        ///< int64 [tokens]
@@ -44,7 +44,7 @@ struct PackedBatch {
 
   /// The answers of the sequences in the order of the batch given: of values float32 [sequences,
   /// columns], one row each, of [tokens, columns] a row for each of its tokens.
-  std::vector<engine::Output> outputs(const at::Tensor& values) const;
+  std::vector<scheduler::Output> outputs(const at::Tensor& values) const;
 };
 
 }  // namespace backend::nn

@@ -2,16 +2,16 @@
 #pragma once
 
 #include "backend/text_reading.h"
-#include "engine/batch.h"
-#include "hf/bridge.h"
+#include "scheduler/batch.h"
+#include "tokenizers/bridge.h"
 
 namespace backend {
 
-/// The ids of one text or two, or those that are given. Throws engine::InputTooLong,
-/// engine::BackendError.
-engine::Sequence tokenize(const hf::Tokenizer& tokenizer, engine::Input input);
+/// The ids of one text or two, or those that are given. Throws scheduler::InputTooLong,
+/// scheduler::BackendError.
+scheduler::Sequence tokenize(const tokenizers::Tokenizer& tokenizer, scheduler::Input input);
 
 /// Makes the tokenizer read texts as the model's files specify. Throws rust::Error.
-void set_reading(hf::Tokenizer& tokenizer, const TextReading& reading);
+void set_reading(tokenizers::Tokenizer& tokenizer, const TextReading& reading);
 
 }  // namespace backend

@@ -1,6 +1,6 @@
 #include "text/tokenizer_vocabulary.h"
 
-#include "engine/backend.h"
+#include "scheduler/backend.h"
 
 namespace backend {
 
@@ -15,7 +15,7 @@ std::string TokenizerVocabulary::join(const std::vector<std::string>& tokens) co
   try {
     return std::string(tokenizer_.join(std::move(all)));
   } catch (const rust::Error& error) {
-    throw engine::BackendError(error.what());
+    throw scheduler::BackendError(error.what());
   }
 }
 

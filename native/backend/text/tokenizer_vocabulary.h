@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "backend/vocabulary.h"
-#include "hf/bridge.h"
+#include "tokenizers/bridge.h"
 
 namespace backend {
 
 /// That of a tokenizer, which `owner` keeps.
 class TokenizerVocabulary final : public Vocabulary {
  public:
-  TokenizerVocabulary(std::shared_ptr<const void> owner, const hf::Tokenizer& tokenizer)
+  TokenizerVocabulary(std::shared_ptr<const void> owner, const tokenizers::Tokenizer& tokenizer)
       : owner_(std::move(owner)), tokenizer_(tokenizer) {}
 
   std::string token(uint32_t id) const override;
@@ -21,7 +21,7 @@ class TokenizerVocabulary final : public Vocabulary {
 
  private:
   std::shared_ptr<const void> owner_;
-  const hf::Tokenizer& tokenizer_;
+  const tokenizers::Tokenizer& tokenizer_;
 };
 
 }  // namespace backend

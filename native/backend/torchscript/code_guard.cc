@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/backend.h"
+#include "scheduler/backend.h"
 #include "program/preconditions.h"
 #include "program/run_limit.h"
 
@@ -115,8 +115,8 @@ Operator checked(const Operator& op, Precondition precondition) {
       [=, name = schema.name(), run = op.getOperation()](Stack& stack) mutable {
         try {
           precondition(torch::jit::last(stack, count));
-        } catch (const engine::BackendError& error) {
-          throw engine::BackendError(name + ": " + error.what());
+        } catch (const scheduler::BackendError& error) {
+          throw scheduler::BackendError(name + ": " + error.what());
         }
         run(stack);
       });

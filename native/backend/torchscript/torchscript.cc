@@ -111,7 +111,7 @@ class TorchScriptProgram final : public Program {
  public:
   /// Looked at before any of its code can run, loaded for the processor, in evaluation mode, frozen
   /// where LibTorch can do so, else with a warning. Its runs keep within a RunLimit. Throws
-  /// LoadError naming the file, or engine::RunTimeout where freezing took too long.
+  /// LoadError naming the file, or scheduler::RunTimeout where freezing took too long.
   TorchScriptProgram(const std::string& path, const ComputeOptions& compute) {
     load(path, compute);
     keeps_state_ = keeps_state(module_);

@@ -5,7 +5,7 @@
 
 #include "backend/backends.h"
 #include "backend/model_config.h"
-#include "engine/backend.h"
+#include "scheduler/backend.h"
 #include "targets.h"
 
 namespace fuzz {
@@ -19,7 +19,7 @@ void exported(std::string_view input) {
     backend::load_exported(path, compute);
   } catch (const backend::LoadError& error) {
     require(std::strncmp(error.what(), "model.pt2: ", 11) == 0, "a message that names the file");
-  } catch (const engine::RunTimeout&) {
+  } catch (const scheduler::RunTimeout&) {
   }
 }
 

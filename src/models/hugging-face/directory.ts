@@ -23,7 +23,7 @@ const POSITIONS_AFTER_PADDING = [
   'xlm-roberta-xl',
 ];
 
-/** What the native side reads of a tokenizer, where it is there (native/hf). */
+/** What the native side reads of a tokenizer, where it is there (native/tokenizers). */
 const TOKENIZER_FILES = [
   'added_tokens.json',
   'merges.txt',

@@ -1,6 +1,6 @@
 /**
  * Keys of a tokenizer's files, as transformers 5.23 reads them: tokenization_utils_base.py, tokenization_utils_tokenizers.py
- * and the classes' own files. The native side reads those that are honored (native/hf).
+ * and the classes' own files. The native side reads those that are honored (native/tokenizers).
  */
 import { each, honored, type KeyTable, noEffect, only } from './table';
 

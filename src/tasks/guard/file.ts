@@ -7,7 +7,7 @@ import { findUnmapped, moderations } from './moderations';
 
 export const GUARD_JSON = 'guard.json';
 
-/** Kinds of data that `native/hf/src/guard/kinds.rs` knows. */
+/** Kinds of data that `native/tokenizers/src/guard/kinds.rs` knows. */
 export const KINDS = ['email', 'card', 'iban', 'ip', 'phone', 'url'] as const;
 
 const MOST_CHECKS = 100;

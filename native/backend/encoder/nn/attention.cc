@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "gemm/attention.h"
+#include "kernels/attention.h"
 #include "packed/pool_in_use.h"
 
 namespace backend::nn {
@@ -22,11 +22,11 @@ constexpr int64_t kLayout = 32;
 
 /// What one sequence's heads have in common, told by the first of them.
 struct Sequence {
-  gemm::AttentionHead first_head;
+  kernels::AttentionHead first_head;
   int64_t bias_head_stride;
 
-  gemm::AttentionHead head(int64_t index) const {
-    gemm::AttentionHead head = first_head;
+  kernels::AttentionHead head(int64_t index) const {
+    kernels::AttentionHead head = first_head;
     head.query += index * head.head_size;
     head.key += index * head.head_size;
     head.value += index * head.head_size;
@@ -51,7 +51,7 @@ std::vector<at::Tensor> expanded(std::span<const at::Tensor> biases, const Packe
 
 /// In the order of the batch: the longest last.
 std::vector<Sequence> sequences_of(const Projections& projections, const PackedBatch& batch,
-                                   const gemm::AttentionHead& common,
+                                   const kernels::AttentionHead& common,
                                    std::span<const at::Tensor> biases) {
   const bool first_only = projections.outputs == Outputs::kFirstTokens;
   std::vector<Sequence> sequences;
@@ -61,7 +61,7 @@ std::vector<Sequence> sequences_of(const Projections& projections, const PackedB
     for (int64_t j = 0; j < count; ++j) {
       const int64_t token = first_token + j * length;
       const int64_t row = first_only ? static_cast<int64_t>(sequences.size()) : token;
-      gemm::AttentionHead head = common;
+      kernels::AttentionHead head = common;
       head.query += row * head.query_stride;
       head.queries = first_only ? 1 : length;
       head.key += token * head.key_value_stride;
@@ -91,7 +91,7 @@ at::Tensor kept_tokens(const at::Tensor& hidden, const PackedBatch& batch, Outpu
 Projections Projections::of(const at::Tensor& hidden, const at::Tensor& kept, const Linear& layer,
                             Outputs outputs) {
   const int64_t size = hidden.size(1);
-  const gemm::Format format = layer.numbers().attention;
+  const kernels::Format format = layer.numbers().attention;
   if (outputs == Outputs::kFirstTokens) {
     return {.query = layer.outputs(0, size)(kept),
             .key_value = layer.outputs(size, 2 * size)(hidden),
@@ -118,7 +118,7 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
   const int64_t hidden = result.size(1), head_size = hidden / num_heads;
   const double scale = rules.scale.value_or(1 / std::sqrt(static_cast<double>(head_size)));
   const auto* const key = projections.key_value.const_data_ptr<float>();
-  const gemm::AttentionHead common{.query = projections.query.const_data_ptr<float>(),
+  const kernels::AttentionHead common{.query = projections.query.const_data_ptr<float>(),
                                    .queries = 0,
                                    .query_stride = projections.query.stride(0),
                                    .key = key,
@@ -143,15 +143,15 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
   const int64_t units = static_cast<int64_t>(sequences.size()) * num_heads;
   const int64_t most_parts = PoolInUse::current() != nullptr ? std::min(kMaxParts, units) : 1;
   const int64_t parts = std::clamp<int64_t>(work / kShareOfWork, 1, most_parts);
-  gemm::AttentionHead longest = sequences.back().first_head;
+  kernels::AttentionHead longest = sequences.back().first_head;
   longest.tokens = batch.groups.back().length;  // another one's may all be seen
   const at::Tensor scratch =
-      at::empty({parts, gemm::attention_scratch(projections.format, longest)});
+      at::empty({parts, kernels::attention_scratch(projections.format, longest)});
   auto* const memory = scratch.mutable_data_ptr<float>();
   share_parts(parts, [&](int64_t part) {
     for (int64_t unit = part * units / parts; unit < (part + 1) * units / parts; ++unit) {
       const Sequence& sequence = sequences[static_cast<size_t>(unit / num_heads)];
-      gemm::attend(projections.format, sequence.head(unit % num_heads),
+      kernels::attend(projections.format, sequence.head(unit % num_heads),
                    memory + part * scratch.stride(0));
     }
   });

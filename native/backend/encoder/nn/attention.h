@@ -8,7 +8,7 @@
 #include <span>
 
 #include "encoder/nn/linear.h"
-#include "gemm/attention.h"
+#include "kernels/attention.h"
 #include "text/packed_batch.h"
 
 namespace backend::nn {
@@ -31,7 +31,7 @@ struct Projections {
   at::Tensor
       key_value;  ///< [tokens, 2 × hidden]; with all tokens, columns of one tensor with query
   Outputs outputs;
-  gemm::Format format;
+  kernels::Format format;
 };
 
 /// Rows of one length group → [sequences, heads, rows a sequence, head_size], a strided view.
@@ -48,7 +48,7 @@ struct AttentionRules {
   /// first row of the last but one).
   std::span<const at::Tensor> biases = {};
   /// None, or what each head adds by relative position. With it every token sees all.
-  std::span<const gemm::HeadPositions> positions = {};
+  std::span<const kernels::HeadPositions> positions = {};
   // NOLINTEND(readability-redundant-member-init)
 };
 

@@ -40,20 +40,20 @@ double score_scale(int64_t head_size, int scale_factor) {
 
 }  // namespace
 
-std::shared_ptr<const gemm::OffsetRows> RelativePositions::rows() const {
+std::shared_ptr<const kernels::OffsetRows> RelativePositions::rows() const {
   // Of a query from a key, the highest first.
   at::Tensor distance = at::arange(-(max_length - 1), max_length).flip(0);
   if (buckets > 0 && max_distance > 0) distance = log_bucket(distance, buckets, max_distance);
   const at::Tensor rows = at::clamp(distance + span, 0, 2 * span - 1).contiguous();
-  return std::make_shared<gemm::OffsetRows>(
+  return std::make_shared<kernels::OffsetRows>(
       std::span(rows.const_data_ptr<int64_t>(), static_cast<size_t>(rows.numel())));
 }
 
 DisentangledAttention::DisentangledAttention(const at::Tensor& position_keys,
                                              const at::Tensor& position_queries,
-                                             std::shared_ptr<const gemm::OffsetRows> rows,
+                                             std::shared_ptr<const kernels::OffsetRows> rows,
                                              int64_t num_heads, int scale_factor,
-                                             gemm::Format format)
+                                             kernels::Format format)
     : rows_(std::move(rows)), num_heads_(num_heads), scale_factor_(scale_factor) {
   if (!position_keys.defined() && !position_queries.defined()) return;
   const at::Tensor order = at::tensor(rows_->table_rows());
@@ -68,7 +68,7 @@ DisentangledAttention::DisentangledAttention(const at::Tensor& position_keys,
   for (int64_t head = 0; head < num_heads; ++head) {
     heads_.emplace_back(
         format,
-        gemm::PositionVectors{.offsets = rows_.get(),
+        kernels::PositionVectors{.offsets = rows_.get(),
                               .keys = of_head(keys, head),
                               .queries = of_head(queries, head),
                               .stride = hidden,

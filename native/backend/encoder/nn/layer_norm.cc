@@ -2,7 +2,7 @@
 
 #include <ATen/ops/empty.h>
 
-#include "gemm/layer_norm.h"
+#include "kernels/layer_norm.h"
 #include "packed/pool_in_use.h"
 
 namespace backend::nn {
@@ -31,7 +31,7 @@ void LayerNorm::normalize(const at::Tensor& x, const at::Tensor* residual,
   const auto* const beside = residual != nullptr ? residual->const_data_ptr<float>() : nullptr;
   auto* const to = y.mutable_data_ptr<float>();
   share_rows(x.size(0), size, [&](int64_t first, int64_t count) {
-    gemm::normalize({.x = from + first * size,
+    kernels::normalize({.x = from + first * size,
                      .residual = beside != nullptr ? beside + first * size : nullptr,
                      .y = to + first * size,
                      .rows = count,

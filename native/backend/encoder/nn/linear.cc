@@ -40,24 +40,24 @@ Linear Linear::outputs(int64_t first, int64_t count) const {
 }
 
 at::Tensor Linear::operator()(const at::Tensor& input) const {
-  return (*layer_)(input, first_, count_, gemm::Epilogue::kStore);
+  return (*layer_)(input, first_, count_, kernels::Epilogue::kStore);
 }
 
 at::Tensor Linear::operator()(const at::Tensor& input, Activation activation) const {
   // LibTorch's own is a separate pass, by oneDNN, which keeps code for every number of tokens.
-  if (activation == gelu) return (*layer_)(input, first_, count_, gemm::Epilogue::kGelu);
+  if (activation == gelu) return (*layer_)(input, first_, count_, kernels::Epilogue::kGelu);
   return activation((*this)(input));
 }
 
 at::Tensor Linear::added_to(at::Tensor y, const at::Tensor& input) const {
-  return into(std::move(y), input, gemm::Epilogue::kAdd);
+  return into(std::move(y), input, kernels::Epilogue::kAdd);
 }
 
 at::Tensor Linear::times(at::Tensor y, const at::Tensor& input) const {
-  return into(std::move(y), input, gemm::Epilogue::kMultiply);
+  return into(std::move(y), input, kernels::Epilogue::kMultiply);
 }
 
-at::Tensor Linear::into(at::Tensor y, const at::Tensor& input, gemm::Epilogue epilogue) const {
+at::Tensor Linear::into(at::Tensor y, const at::Tensor& input, kernels::Epilogue epilogue) const {
   y = y.contiguous();
   layer_->into(input, first_, epilogue, y);
   return y;

@@ -42,7 +42,7 @@ class Linear {
   at::Tensor times(at::Tensor y, const at::Tensor& input) const;
 
  private:
-  at::Tensor into(at::Tensor y, const at::Tensor& input, gemm::Epilogue epilogue) const;
+  at::Tensor into(at::Tensor y, const at::Tensor& input, kernels::Epilogue epilogue) const;
 
   std::shared_ptr<const PackedLinear> layer_;
   Numbers numbers_;

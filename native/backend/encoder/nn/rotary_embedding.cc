@@ -7,7 +7,7 @@
 #include <ATen/ops/reciprocal.h>
 #include <ATen/ops/sin.h>
 
-#include "gemm/rotary.h"
+#include "kernels/rotary.h"
 #include "packed/pool_in_use.h"
 
 namespace backend::nn {
@@ -27,7 +27,7 @@ void rotate(const at::Tensor& states, int64_t num_heads, const RotaryEmbedding::
   const auto* const cos = angles.cos.const_data_ptr<float>();
   const auto* const sin = angles.sin.const_data_ptr<float>();
   share_rows(states.size(0), hidden, [&](int64_t row, int64_t count) {
-    gemm::rotate({.states = first + row * stride,
+    kernels::rotate({.states = first + row * stride,
                   .stride = stride,
                   .rows = count,
                   .heads = num_heads,

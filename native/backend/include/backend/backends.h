@@ -15,8 +15,8 @@
 #include "backend/text_head.h"
 #include "backend/text_reading.h"
 #include "backend/vocabulary.h"
-#include "engine/backend.h"
-#include "gemm/format.h"
+#include "scheduler/backend.h"
+#include "kernels/format.h"
 
 namespace backend {
 
@@ -56,7 +56,7 @@ struct SignalProgramSource {
 };
 
 /// Numbers that are multiplied.
-using Dtype = gemm::Format;
+using Dtype = kernels::Format;
 
 /// The values of the setting DTYPE.
 std::vector<Dtype> dtypes();
@@ -121,7 +121,7 @@ std::string too_slow(const std::string& file, std::chrono::milliseconds limit);
 /// What came of trying a signal model at load, on windows of noise and one of zeros, each alone:
 /// nothing in its file says what it takes and gives.
 struct Trial {
-  std::vector<engine::Output> outputs;  ///< of the windows that ran
+  std::vector<scheduler::Output> outputs;  ///< of the windows that ran
   std::string error;                    ///< of the first window that did not; empty: all ran
   bool repeatable = true;               ///< the same window, tried again, had the same answer
 };
@@ -147,7 +147,7 @@ struct ModelReport {
 
 /// A model and what is known of it.
 struct LoadedModel {
-  std::shared_ptr<engine::Backend> backend;
+  std::shared_ptr<scheduler::Backend> backend;
   ModelReport report;
   // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
   std::shared_ptr<const Vocabulary> vocabulary{};  ///< of a text model of ours

@@ -15,7 +15,7 @@ class Vocabulary {
   /// What an id stands for; empty: for nothing.
   virtual std::string token(uint32_t id) const = 0;
 
-  /// The text that tokens stand for together. Throws engine::BackendError.
+  /// The text that tokens stand for together. Throws scheduler::BackendError.
   virtual std::string join(const std::vector<std::string>& tokens) const = 0;
 
   /// Whether tokens that go on with a word are marked as such.

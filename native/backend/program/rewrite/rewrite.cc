@@ -153,7 +153,7 @@ void pack_linear(GraphView& graph, Call call, PackedLinears& layers, bool fuses_
   auto layer = layers.pack(graph.name(call), *constants);
   if (!layer) return;
   const auto epilogue =
-      fuses_gelu && take_over_gelu(graph, call) ? gemm::Epilogue::kGelu : gemm::Epilogue::kStore;
+      fuses_gelu && take_over_gelu(graph, call) ? kernels::Epilogue::kGelu : kernels::Epilogue::kStore;
   graph.replace(call, *input, [layer = std::move(layer), epilogue](const at::Tensor& x) {
     require_taken(*layer, x);
     return (*layer)(x, epilogue);

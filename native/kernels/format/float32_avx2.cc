@@ -1,0 +1,29 @@
+// AVX2, FMA and F16C: 16 registers of 8 floats, 6 × 2 of them sums.
+#include "format/float32.h"
+#include "processor/compiled_for.h"
+#include "processor/simd_avx2.h"
+
+namespace kernels {
+namespace {
+
+struct Float16 {
+  using Stored = uint16_t;
+  static __m256 load(const Stored* from) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+  }
+};
+
+struct BFloat16 {
+  using Stored = uint16_t;
+  static __m256 load(const Stored* from) {
+    const __m128i stored = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(stored), 16));
+  }
+};
+
+}  // namespace
+
+constinit const Kernel kFloat32Avx2 =
+    float32_kernel<Simd, Float16, BFloat16, 6>("avx2", kCompiledFor);
+
+}  // namespace kernels

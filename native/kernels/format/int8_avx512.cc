@@ -1,0 +1,20 @@
+// AVX-512 VNNI: four products of 8 bits are added to a sum by one instruction.
+#include "format/int8.h"
+#include "processor/compiled_for.h"
+#include "processor/simd_avx512.h"
+
+namespace kernels {
+namespace {
+
+struct Product : IntegerSums<Simd> {
+  static Partial add_product(Partial partial, Sum values, Sum weights) {
+    return (Sum)_mm512_dpbusd_epi32((__m512i)partial, (__m512i)values, (__m512i)weights);
+  }
+};
+
+}  // namespace
+
+constinit const Kernel kInt8Avx512 =
+    int8_kernel<Simd, Product, 12>("int8 avx512-vnni", kCompiledFor);
+
+}  // namespace kernels

@@ -1,0 +1,28 @@
+// What 16 bits stand for.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace kernels {
+namespace {
+
+inline float widen_bfloat16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+
+/// The exponent's bias is corrected by a product, which also makes subnormal numbers right;
+/// infinity and NaN keep an exponent of ones.
+inline float widen_float16(uint16_t bits) {
+  constexpr float kBias = 0x1p112F;
+  constexpr uint32_t kExponent = 0x7c00;
+  const uint32_t sign = (bits & 0x8000U) << 16;
+  uint32_t magnitude = (bits & 0x7fffU) << 13;
+  if ((bits & kExponent) == kExponent) {
+    magnitude |= 0x7f800000U;
+  } else {
+    magnitude = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * kBias);
+  }
+  return std::bit_cast<float>(sign | magnitude);
+}
+
+}  // namespace
+}  // namespace kernels

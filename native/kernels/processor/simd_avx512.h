@@ -1,0 +1,52 @@
+// Vectors of AVX-512: 16 floats or integers.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace kernels {
+namespace {
+
+struct Simd {
+  using Vector = __m512;
+  typedef int32_t Integers __attribute__((vector_size(64)));  // NOLINT(modernize-use-using)
+  static constexpr int kLanes = 16;
+  static Vector load(const float* from) { return _mm512_loadu_ps(from); }
+  /// 64 bytes, whatever they stand for.
+  static Integers load(const void* from) { return (Integers)_mm512_loadu_si512(from); }
+  static Vector broadcast(const float* from) { return _mm512_set1_ps(*from); }
+  static Integers broadcast(int32_t bits) { return (Integers)_mm512_set1_epi32(bits); }
+  static void store(float* to, Vector vector) { _mm512_storeu_ps(to, vector); }
+  static Vector min(Vector a, Vector b) { return _mm512_min_ps(a, b); }
+  static Vector max(Vector a, Vector b) { return _mm512_max_ps(a, b); }
+  /// Of the lanes of values those with these numbers.
+  static Vector permute(Vector values, Integers lanes) {
+    return _mm512_permutexvar_ps((__m512i)lanes, values);
+  }
+  static Vector to_float(Integers values) { return _mm512_cvtepi32_ps((__m512i)values); }
+  /// Whole numbers from 0 to 255, what follows the point is cut off.
+  static void store_bytes(uint8_t* to, Vector values) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
+                     _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(values)));
+  }
+};
+
+/// Numbers of 16 bits as they are stored, widened as they are read.
+struct Float16 {
+  using Stored = uint16_t;
+  static __m512 load(const Stored* from) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  }
+};
+
+struct BFloat16 {
+  using Stored = uint16_t;
+  static __m512 load(const Stored* from) {
+    const __m256i stored = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(stored), 16));
+  }
+};
+
+}  // namespace
+}  // namespace kernels

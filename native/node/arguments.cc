@@ -1,0 +1,175 @@
+#include "arguments.h"
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "shared_models.h"
+#include "values.h"
+
+namespace node {
+namespace {
+
+/// Threads, and those of a worker: their product is an int.
+constexpr double kMaxThreads = 10'000;
+constexpr double kMaxCacheMegabytes = 1024.0 * 1024;
+/// How many times as much of the machine one model may have as another, to either side of 1.
+constexpr double kMaxShare = 1000;
+/// Thirty years: in nanoseconds, and added to the time that it is now, it still fits into 64 bits.
+constexpr double kMaxMilliseconds = 1e12;
+
+std::optional<double> share(const Napi::Object& from, const char* name) {
+  return number(from.Get(name), {.least = 1 / kMaxShare, .most = kMaxShare}, name);
+}
+
+/// In MiB; null where there are none.
+std::shared_ptr<scheduler::ResultCache> result_cache(const Napi::Object& from, const char* name) {
+  const double megabytes = number(from.Get(name), {.least = 0, .most = kMaxCacheMegabytes}, name);
+  return results_of_process(static_cast<size_t>(megabytes * 1024 * 1024));
+}
+
+std::vector<int64_t> integers(const Napi::Object& from, const char* name) {
+  const Napi::Value value = from.Get(name);
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_uint32_array) {
+    fail(value, "a Uint32Array", name);
+  }
+  const auto array = value.As<Napi::Uint32Array>();
+  return {array.Data(), array.Data() + array.ElementLength()};
+}
+
+constexpr Named<scheduler::Truncation> kTruncations[] = {
+    {"longest_first", scheduler::Truncation::kLongestFirst},
+    {"only_first", scheduler::Truncation::kOnlyFirst},
+    {"only_second", scheduler::Truncation::kOnlySecond},
+    {"do_not_truncate", scheduler::Truncation::kNone}};
+constexpr Named<scheduler::TruncationSide> kSides[] = {{"right", scheduler::TruncationSide::kRight},
+                                                    {"left", scheduler::TruncationSide::kLeft}};
+constexpr Named<backend::ProductNumbers> kProducts[] = {
+    {"auto", backend::ProductNumbers::kAuto},
+    {"float32", backend::ProductNumbers::kFloat32},
+    {"bfloat16", backend::ProductNumbers::kBFloat16}};
+
+/// TextInput of src/native/binding.ts.
+scheduler::Text text_input(const Napi::Object& from) {
+  scheduler::Text input{.text = text(from, "text"), .pair = optional<std::string>(text, from, "pair")};
+  input.prompt = optional<std::string>(text, from, "prompt");
+  input.truncation = choice<scheduler::Truncation>(from.Get("truncation"), "truncation",
+                                                input.truncation, kTruncations);
+  input.side = choice<scheduler::TruncationSide>(from.Get("truncationSide"), "truncationSide",
+                                              input.side, kSides);
+  input.places = flag(from, "places");
+  input.stride = optional(id, from, "stride");
+  input.most_windows = static_cast<size_t>(optional(id, from, "mostWindows").value_or(0));
+  input.is_pair = flag(from, "isPair");
+  input.most = static_cast<size_t>(optional(id, from, "maxTokens").value_or(0));
+  input.fills = flag(from, "fills");
+  input.skips = flag(from, "skips");
+  return input;
+}
+
+/// TokenInput of src/native/binding.ts.
+scheduler::Tokens tokens_input(const Napi::Object& from) {
+  scheduler::Tokens tokens{.ids = integers(from, "ids"), .types = integers(from, "types")};
+  if (tokens.ids.size() != tokens.types.size()) fail(from.Get("types"), "one for each id", "types");
+  return tokens;
+}
+
+scheduler::Input input(const Napi::Value& value) {
+  // Node-API writes a lone surrogate as U+FFFD.
+  if (value.IsString()) return scheduler::Text{.text = value.As<Napi::String>().Utf8Value()};
+  if (value.IsTypedArray() && value.As<Napi::TypedArray>().TypedArrayType() == napi_float32_array) {
+    const auto array = value.As<Napi::Float32Array>();
+    return std::vector<float>(array.Data(), array.Data() + array.ElementLength());
+  }
+  if (value.IsObject() && !value.IsTypedArray()) {
+    const auto object = value.As<Napi::Object>();
+    if (object.Has("ids")) return tokens_input(object);
+    return text_input(object);
+  }
+  fail(value, "a string, an object with \"text\" or a Float32Array", "input");
+}
+
+/// Of the numbers of its answer; null: they have no limit.
+scheduler::Input limited(scheduler::Input given, const std::shared_ptr<scheduler::OutputBudget>& budget) {
+  if (auto* const text = std::get_if<scheduler::Text>(&given)) text->budget = budget;
+  if (auto* const tokens = std::get_if<scheduler::Tokens>(&given)) tokens->budget = budget;
+  return given;
+}
+
+}  // namespace
+
+backend::Dtype dtype_argument(const Napi::Value& value) {
+  std::vector<Named<backend::Dtype>> choices;
+  for (const auto each : backend::dtypes()) {
+    choices.emplace_back(kernels::description_of(each).name, each);
+  }
+  return choice<backend::Dtype>(value, "dtype", backend::Dtype::kFloat32, choices, " or ");
+}
+
+backend::ProductNumbers products_argument(const Napi::Value& value) {
+  return choice<backend::ProductNumbers>(value, "products", backend::ProductNumbers::kAuto,
+                                         kProducts, " or ");
+}
+
+LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options) {
+  const Napi::Object given = object(options, "options");
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  const auto milliseconds = [&](const char* name, double least) {
+    return std::chrono::duration_cast<scheduler::Clock::duration>(
+        Milliseconds(number(given.Get(name), {.least = least, .most = kMaxMilliseconds}, name)));
+  };
+  const size_t workers = count(given, "workers", kMaxThreads);
+  const size_t threads = count(given, "threadsPerWorker", kMaxThreads);
+  const std::chrono::milliseconds run_limit(count(given, "inferenceTimeoutMs", kMaxMilliseconds));
+  const auto operators = optional(texts, given, "allowedOperators");
+  return {
+      .source = source_argument(object(source, "source")),
+      .compute = {.dtype = dtype_argument(given.Get("dtype")),
+                  .products = products_argument(given.Get("products")),
+                  .threads_per_worker = static_cast<int>(threads),
+                  .run_limit = run_limit,
+                  .progress = std::make_shared<backend::LoadProgress>(),
+                  .allowed_operators = {operators.begin(), operators.end()}},
+      .scheduling =
+          {
+              .workers = workers,
+              .threads_per_worker = threads,
+              .max_batch_tokens = count(given, "maxBatchTokens"),
+              .max_batch_requests = count(given, "maxBatchRequests"),
+              .max_queue_delay = milliseconds("maxQueueDelayMs", 0),
+              .max_queue_requests = count(given, "maxQueueRequests"),
+              .max_queue_wait = milliseconds("maxQueueWaitMs", 1),
+              .run_limit = run_limit,
+              .share = optional(share, given, "share").value_or(1),
+              .results = optional(result_cache, given, "resultCacheMb"),
+          },
+  };
+}
+
+std::vector<scheduler::Input> inputs_argument(const Napi::Value& value, int64_t max_outputs) {
+  std::vector<scheduler::Input> inputs;
+  const auto budget =
+      max_outputs > 0 ? std::make_shared<scheduler::OutputBudget>(max_outputs) : nullptr;
+  if (!value.IsArray()) {
+    inputs.push_back(limited(input(value), budget));
+    return inputs;
+  }
+  const auto array = value.As<Napi::Array>();
+  if (array.Length() == 0) fail(value, "at least one element", "inputs");
+  inputs.reserve(array.Length());
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    inputs.push_back(limited(input(array.Get(i)), budget));
+  }
+  return inputs;
+}
+
+double share_argument(const Napi::Value& value) {
+  return number(value, {.least = 1 / kMaxShare, .most = kMaxShare}, "share");
+}
+
+Napi::Function function_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsFunction()) fail(value, "a function", name);
+  return value.As<Napi::Function>();
+}
+
+}  // namespace node

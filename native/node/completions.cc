@@ -1,0 +1,74 @@
+#include "completions.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+namespace node {
+namespace {
+
+Napi::Uint32Array integers(Napi::Env env, const auto& values) {
+  auto array = Napi::Uint32Array::New(env, values.size());
+  std::ranges::transform(values, array.Data(),
+                         [](auto value) { return static_cast<uint32_t>(value); });
+  return array;
+}
+
+/// TokenPlaces of src/native/binding.ts.
+Napi::Object to_js(Napi::Env env, const scheduler::TokenPlaces& places) {
+  auto object = Napi::Object::New(env);
+  object["ids"] = integers(env, places.tokens.ids);
+  object["types"] = integers(env, places.tokens.types);
+  object["offsets"] = integers(env, places.offsets);
+  object["texts"] = integers(env, places.texts);
+  object["lengths"] = integers(env, places.lengths);
+  return object;
+}
+
+Napi::Object to_js(Napi::Env env, const scheduler::Completion& completion) {
+  auto object = Napi::Object::New(env);
+  object["ticket"] = static_cast<double>(completion.ticket);
+  if (const char* code = error_code(completion.status)) {
+    object["code"] = code;
+    object["message"] = completion.message;
+    return object;
+  }
+  object["values"] = floats(env, completion.output.values);
+  object["rows"] = static_cast<double>(completion.output.rows);
+  object["tokens"] = static_cast<double>(completion.tokens);
+  object["truncated"] = completion.truncated;
+  object["batchSize"] = static_cast<double>(completion.batch_size);
+  object["batchTokens"] = static_cast<double>(completion.batch_tokens);
+  object["queueMs"] = milliseconds(completion.queue_time);
+  object["tokenizationMs"] = milliseconds(completion.preparation_time);
+  object["inferenceMs"] = milliseconds(completion.inference_time);
+  if (completion.places) object["places"] = to_js(env, *completion.places);
+  return object;
+}
+
+}  // namespace
+
+double milliseconds(scheduler::Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+const char* error_code(scheduler::Status status) {
+  constexpr const char* kCodes[] = {
+      nullptr,          "QUEUE_FULL",        "WAIT_TOO_LONG", "DEADLINE_TOO_CLOSE",
+      "DRAINING",       "DEADLINE_EXCEEDED", "CANCELLED",     "INFERENCE_TIMEOUT",
+      "INPUT_TOO_LONG", "INFERENCE_FAILED"};
+  static_assert(std::size(kCodes) == scheduler::kStatuses);
+  return kCodes[static_cast<size_t>(status)];
+}
+
+Napi::Float32Array floats(Napi::Env env, const std::vector<float>& values) {
+  auto array = Napi::Float32Array::New(env, values.size());
+  std::ranges::copy(values, array.Data());
+  return array;
+}
+
+Napi::Array to_js(Napi::Env env, const scheduler::Completions& completions) {
+  return array(env, completions, [&](const auto& each) { return to_js(env, each); });
+}
+
+}  // namespace node

@@ -1,0 +1,33 @@
+// Structs → JS values: how requests ended, and what other answers are made of. JS thread only.
+#pragma once
+
+#include <napi.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "scheduler/engine.h"
+
+namespace node {
+
+/// The EngineErrorCode of src/native/binding.ts; nullptr for kOk.
+const char* error_code(scheduler::Status status);
+
+double milliseconds(scheduler::Clock::duration duration);
+
+/// convert(value) of each.
+template <class Values, class Convert = std::identity>
+Napi::Array array(Napi::Env env, const Values& values, const Convert& convert = {}) {
+  auto result = Napi::Array::New(env, values.size());
+  uint32_t i = 0;
+  for (const auto& value : values) result[i++] = convert(value);
+  return result;
+}
+
+Napi::Float32Array floats(Napi::Env env, const std::vector<float>& values);
+
+/// NativeCompletion[] of src/native/binding.ts.
+Napi::Array to_js(Napi::Env env, const scheduler::Completions& completions);
+
+}  // namespace node

@@ -1,0 +1,190 @@
+#include "looks.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/memory.h"
+#include "tokenizers/bridge.h"
+#include "values.h"
+
+namespace node {
+namespace {
+
+using Patterns = rust::Box<tokenizers::Patterns>;
+/// JavaScript may close or collect them while a thread still looks.
+using SharedPatterns = std::shared_ptr<Patterns>;
+
+/// For V8, which collects handles the sooner: bytes of a compiled pattern at most
+/// (guard/patterns.rs).
+constexpr int64_t kMostBytesOfPattern = int64_t{2} << 20;
+
+/// What a handle of JavaScript's refers to.
+struct Handle {
+  SharedPatterns patterns;  ///< null: they are closed
+  int64_t told_bytes = 0;   ///< what V8 knows of their memory
+
+  SharedPatterns take(Napi::Env env) {
+    if (told_bytes != 0) Napi::MemoryManagement::AdjustExternalMemory(env, -told_bytes);
+    told_bytes = 0;
+    return std::move(patterns);
+  }
+};
+
+struct Compiled {
+  SharedPatterns patterns;
+  int64_t count = 0;
+};
+
+/// Work on a thread of libuv's pool, and what JavaScript is given of it.
+template <class Result>
+class Worker final : public Napi::AsyncWorker {
+ public:
+  using Work = std::function<Result()>;
+  using ToJs = Napi::Value (*)(Napi::Env, Result);
+
+  static Napi::Promise run(Napi::Env env, Work work, ToJs to_js) {
+    auto* worker = new Worker(env, std::move(work), to_js);
+    const auto promise = worker->deferred_.Promise();
+    worker->Queue();  // deletes itself
+    return promise;
+  }
+
+  void Execute() override {
+    try {
+      result_.emplace(work_());
+    } catch (const rust::Error& error) {
+      SetError(error.what());
+    }
+  }
+  void OnOK() override {
+    if (result_) deferred_.Resolve(to_js_(Env(), std::move(*result_)));
+  }
+  void OnError(const Napi::Error& error) override { deferred_.Reject(error.Value()); }
+
+ private:
+  Worker(Napi::Env env, Work work, ToJs to_js)
+      : Napi::AsyncWorker(env), deferred_(env), work_(std::move(work)), to_js_(to_js) {}
+
+  Napi::Promise::Deferred deferred_;
+  Work work_;
+  ToJs to_js_;
+  std::optional<Result> result_;
+};
+
+Napi::Value handle(Napi::Env env, Compiled compiled) {
+  using Deleter = void (*)(Napi::Env, Handle*);
+  const Deleter free = [](Napi::Env env, Handle* held) {
+    held->take(env);
+    delete held;
+  };
+  const int64_t bytes = compiled.count * kMostBytesOfPattern;
+  auto* const held = new Handle{.patterns = std::move(compiled.patterns), .told_bytes = bytes};
+  Napi::MemoryManagement::AdjustExternalMemory(env, bytes);
+  return Napi::External<Handle>::New(env, held, free);
+}
+
+Handle& handle_argument(const Napi::Value& value) {
+  if (!value.IsExternal()) fail(value, "compiled patterns", "patterns");
+  return *value.As<Napi::External<Handle>>().Data();
+}
+
+/// Not copied: of a long text that would hold up the event loop.
+Napi::Uint32Array numbers(Napi::Env env, rust::Vec<uint32_t>&& values) {
+  if (values.empty()) return Napi::Uint32Array::New(env, 0);
+  auto* held = new rust::Vec<uint32_t>(std::move(values));
+  using Deleter = void (*)(Napi::Env, void*, rust::Vec<uint32_t>*);
+  const Deleter free = [](Napi::Env, void*, rust::Vec<uint32_t>* held) { delete held; };
+  auto buffer =
+      Napi::ArrayBuffer::New(env, held->data(), held->size() * sizeof(uint32_t), free, held);
+  return Napi::Uint32Array::New(env, held->size(), buffer, 0);
+}
+
+Napi::Object look_object(Napi::Env env, tokenizers::Look& look) {
+  auto object = Napi::Object::New(env);
+  object["view"] = std::string(look.view);
+  object["part"] = static_cast<double>(look.part);
+  if (look.view.empty()) return object;
+  const auto* units = reinterpret_cast<const char16_t*>(look.text.data());
+  object["text"] = Napi::String::New(env, units, look.text.size());
+  object["starts"] = numbers(env, std::move(look.starts));
+  object["ends"] = numbers(env, std::move(look.ends));
+  return object;
+}
+
+Napi::Value looked_object(Napi::Env env, tokenizers::Looked looked) {
+  auto object = Napi::Object::New(env);
+  auto looks = Napi::Array::New(env, looked.looks.size());
+  for (uint32_t i = 0; i < looked.looks.size(); ++i) looks[i] = look_object(env, looked.looks[i]);
+  object["looks"] = looks;
+  object["places"] = numbers(env, std::move(looked.places));
+  object["left"] = std::string(looked.left);
+  object["isCut"] = looked.is_cut;
+  return object;
+}
+
+rust::Vec<rust::String> strings(const Napi::Value& value, const std::string& name) {
+  rust::Vec<rust::String> strings;
+  list(value, "an array of strings", name, [&](const Napi::Value& part, const std::string& place) {
+    strings.push_back(rust::String::lossy(text(part, place)));
+    return 0;
+  });
+  return strings;
+}
+
+}  // namespace
+
+Napi::Value compile_patterns(const Napi::CallbackInfo& info) {
+  rust::Vec<tokenizers::PatternSource> sources;
+  list(info[0], "an array of patterns", "sources",
+       [&](const Napi::Value& value, const std::string& name) {
+         const auto source = object(value, name);
+         sources.push_back(
+             {.is_kind = flag(source, "isKind"), .text = rust::String(text(source, "text"))});
+         return 0;
+       });
+  return Worker<Compiled>::run(
+      info.Env(),
+      [sources = std::move(sources)] {
+        return Compiled{.patterns = std::make_shared<Patterns>(tokenizers::compile_patterns(sources)),
+                        .count = static_cast<int64_t>(sources.size())};
+      },
+      handle);
+}
+
+Napi::Value close_patterns(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  return Worker<bool>::run(
+      env,
+      [patterns = handle_argument(info[0]).take(env)]() mutable {
+        patterns.reset();
+        backend::give_back_free_memory();
+        return true;
+      },
+      [](Napi::Env env, bool) -> Napi::Value { return env.Undefined(); });
+}
+
+Napi::Value look(const Napi::CallbackInfo& info) {
+  const SharedPatterns patterns = handle_argument(info[0]).patterns;
+  if (!patterns) throw Napi::Error::New(info.Env(), "the patterns are closed: compile them again");
+  auto parts = strings(info[1], "parts");
+  const auto given = object(info[2], "options");
+  const tokenizers::LookOptions options{
+      .forms = flag(given, "forms"),
+      .decoded = flag(given, "decoded"),
+      .joined = flag(given, "joined"),
+      .most_views = count(given, "mostViews"),
+      .most_places = count(given, "mostPlaces"),
+      .timeout_ms = number(given.Get("timeoutMs"), {.least = 0, .most = kMaxCount}, "timeoutMs"),
+  };
+  return Worker<tokenizers::Looked>::run(
+      info.Env(),
+      [patterns, parts = std::move(parts), options] { return (*patterns)->look(parts, options); },
+      looked_object);
+}
+
+}  // namespace node

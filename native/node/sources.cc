@@ -1,0 +1,165 @@
+#include "sources.h"
+
+#include <map>
+#include <utility>
+
+#include "values.h"
+
+namespace node {
+namespace {
+
+using backend::PoolingMode;
+
+constexpr Named<PoolingMode> kPoolingModes[] = {
+    {"cls", PoolingMode::kCls},
+    {"max", PoolingMode::kMax},
+    {"mean", PoolingMode::kMean},
+    {"mean_sqrt_len_tokens", PoolingMode::kMeanSqrtLength},
+    {"weightedmean", PoolingMode::kWeightedMean},
+    {"lasttoken", PoolingMode::kLastToken}};
+constexpr Named<bool> kStrategies[] = {{"max", false}, {"sum", true}};
+constexpr Named<bool> kActivations[] = {{"relu", false}, {"log1p_relu", true}};
+
+/// A size, which a product of two must not overflow.
+int64_t size(const Napi::Object& from, const char* name) {
+  constexpr double kMost = 1 << 24;
+  return static_cast<int64_t>(count(from, name, kMost));
+}
+
+backend::Module pooling(const Napi::Object& from) {
+  return backend::PoolingModule{.modes = list(from.Get("modes"), "an array of strings", "modes",
+                                              [](const Napi::Value& mode, const std::string& name) {
+                                                return choice<PoolingMode>(mode, name, {},
+                                                                           kPoolingModes);
+                                              }),
+                                .include_prompt = flag(from, "includePrompt")};
+}
+
+backend::Module dense(const Napi::Object& from) {
+  return backend::DenseModule{.weight_files = texts(from, "weightFiles"),
+                              .in_features = size(from, "inFeatures"),
+                              .out_features = size(from, "outFeatures"),
+                              .bias = flag(from, "bias"),
+                              .activation = text(from, "activation"),
+                              .residual = flag(from, "residual")};
+}
+
+backend::Module layer_norm(const Napi::Object& from) {
+  return backend::LayerNormModule{.weight_files = texts(from, "weightFiles"),
+                                  .dimension = size(from, "dimension")};
+}
+
+backend::Module normalize(const Napi::Object& /*from*/) { return backend::NormalizeModule{}; }
+
+constexpr Named<backend::Module (*)(const Napi::Object&)> kModules[] = {
+    {"pooling", pooling}, {"dense", dense}, {"layer-norm", layer_norm}, {"normalize", normalize}};
+
+/// SentenceModule of src/native/binding.ts.
+backend::Module module(const Napi::Value& value, const std::string& name) {
+  const Napi::Object from = object(value, name);
+  return choice<backend::Module (*)(const Napi::Object&)>(from.Get("type"), name + ".type", {},
+                                                          kModules)(from);
+}
+
+backend::TextHead sequence_classification(const Napi::Object& /*from*/) {
+  return backend::SequenceClassificationHead{};
+}
+
+backend::TextHead token_classification(const Napi::Object& /*from*/) {
+  return backend::TokenClassificationHead{};
+}
+
+backend::TextHead masked_lm(const Napi::Object& from) {
+  return backend::MaskedLmHead{
+      .sum = choice<bool>(from.Get("pooling"), "pooling", {}, kStrategies),
+      .log_twice = choice<bool>(from.Get("activation"), "activation", {}, kActivations)};
+}
+
+backend::TextHead embedding(const Napi::Object& from) {
+  return backend::EmbeddingHead{list(from.Get("modules"), "an array", "modules", module)};
+}
+
+constexpr Named<backend::TextHead (*)(const Napi::Object&)> kHeads[] = {
+    {"sequence-classification", sequence_classification},
+    {"token-classification", token_classification},
+    {"masked-lm", masked_lm},
+    {"embedding", embedding}};
+
+/// TextHead of src/native/binding.ts.
+backend::TextHead head(const Napi::Value& value) {
+  const Napi::Object from = object(value, "head");
+  return choice<backend::TextHead (*)(const Napi::Object&)>(from.Get("name"), "head.name", {},
+                                                            kHeads)(from);
+}
+
+std::optional<size_t> limit(const Napi::Object& from, const char* name) {
+  return count(from, name);
+}
+
+/// Both entries may be absent.
+backend::TextReading reading(const Napi::Object& from) {
+  return {.max_length = optional(limit, from, "maxLength"), .lowercases = flag(from, "lowercases")};
+}
+
+backend::LateInteraction late_interaction(const Napi::Object& from, const char* name) {
+  const Napi::Object given = object(from.Get(name), name);
+  return {.filled_length = optional(limit, given, "filledLength").value_or(0),
+          .filling_token = optional<std::string>(text, given, "fillingToken"),
+          .filling_is_seen = flag(given, "fillingIsSeen"),
+          .skipped = texts(given, "skipped"),
+          .prefixes = texts(given, "prefixes")};
+}
+
+backend::ModelConfig model_config(const Napi::Object& from) {
+  const Napi::Object config = object(from.Get("config"), "config");
+  std::map<std::string, backend::ModelConfig::Value, std::less<>> entries;
+  for (const auto& [key, slot] : config) {
+    const Napi::Value value = slot;
+    const std::string name = key.As<Napi::String>().Utf8Value();
+    if (value.IsString()) {
+      entries[name] = value.As<Napi::String>().Utf8Value();
+    } else if (value.IsNumber()) {
+      entries[name] = value.As<Napi::Number>().DoubleValue();
+    } else if (value.IsBoolean()) {
+      entries[name] = value.As<Napi::Boolean>().Value();
+    } else if (value.IsNull()) {
+      entries[name] = std::monostate();
+    } else {
+      fail(value, "a string, number, boolean or null", "config." + name);
+    }
+  }
+  return backend::ModelConfig(std::move(entries));
+}
+
+}  // namespace
+
+Source source_argument(const Napi::Object& from) {
+  const std::string type = text(from, "type");
+  if (type == "text-encoder") {
+    return backend::TextModelSource{
+        .model_type = text(from, "modelType"),
+        .config = model_config(from),
+        .head = head(from.Get("head")),
+        .weight_files = texts(from, "weightFiles"),
+        .tokenizer_directory = text(from, "tokenizerDirectory"),
+        .reading = reading(from),
+        .late_interaction = optional(late_interaction, from, "lateInteraction")};
+  }
+  if (type == "text-program") {
+    return backend::TextProgramSource{.path = text(from, "path"),
+                                      .tokenizer_directory = text(from, "tokenizerDirectory"),
+                                      .num_labels = count(from, "numLabels"),
+                                      .position_limit = count(from, "positionLimit"),
+                                      .padding_id = optional(id, from, "paddingId"),
+                                      .of_tokens = flag(from, "ofTokens"),
+                                      .reading = reading(from)};
+  }
+  if (type == "signal-program") {
+    return backend::SignalProgramSource{.path = text(from, "path"),
+                                        .window_length = count(from, "windowLength"),
+                                        .input_shape = optional(counts, from, "inputShape")};
+  }
+  fail(from.Get("type"), "\"text-encoder\", \"text-program\" or \"signal-program\"", "type");
+}
+
+}  // namespace node

@@ -1,0 +1,143 @@
+// What is accepted right after a model was loaded, and of lists: by a clock of the test's own.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "machine_test.h"
+
+namespace scheduler::test {
+namespace {
+
+using std::chrono::duration;
+using std::chrono::seconds;
+
+/// Windows of signals: every run takes a while, however few windows share it.
+class SimulatedProgram : public Backend {
+ public:
+  SimulatedProgram(milliseconds run, std::chrono::microseconds window)
+      : run_(run), window_(window) {}
+  Description description() const override { return {.max_length = 4, .batching = true}; }
+  Sequence prepare(Input input) const override {
+    return {.input_ids = {}, .token_type_ids = {}, .samples = std::get<std::vector<float>>(input)};
+  }
+  std::optional<Sequence> prepare_thread(const kernels::LentPool& /*pool*/) override {
+    return prepare(std::vector<float>(4));
+  }
+  std::vector<Output> run(Batch batch, const kernels::LentPool& /*pool*/) override {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return !held_; });
+    }
+    const Clock::duration time = run_ + window_ * static_cast<int>(batch.size());
+    simulated_time += time.count();
+    return std::vector<Output>(batch.size(), Output{.values = {1}});
+  }
+  void hold(bool held) {
+    const std::lock_guard lock(mutex_);
+    held_ = held;
+    changed_.notify_all();
+  }
+
+ private:
+  const Clock::duration run_, window_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool held_ = false;
+};
+
+/// A long text takes half a second.
+class SlowTokenizer : public EchoBackend {
+ public:
+  Sequence prepare(Input input) const override {
+    const bool is_long = std::get<Text>(input).text.size() > kShortText;
+    Sequence sequence = EchoBackend::prepare(std::move(input));
+    if (is_long) simulated_time += Clock::duration(milliseconds(500)).count();
+    return sequence;
+  }
+};
+
+/// What small batches take says nothing of the wait behind many requests: neither right after the
+/// load, nor when requests have come one by one so far.
+TEST(EngineAdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
+  const std::pair<milliseconds, std::chrono::microseconds> programs[] = {
+      {milliseconds(0), std::chrono::microseconds(900)},
+      {milliseconds(3), std::chrono::microseconds(100)},
+      {milliseconds(10), std::chrono::microseconds(10)},
+      {milliseconds(40), std::chrono::microseconds(1)}};
+  for (const auto& [run, window] : programs) {
+    for (const int before : {0, 1, 1'000}) {
+      for (const size_t behind : {1, 2, 10, 64, 65, 300, 1'500}) {
+        SCOPED_TRACE(testing::Message() << run.count() << " ms and " << window.count() << " us, "
+                                        << before << ", " << behind);
+        const auto program = std::make_shared<SimulatedProgram>(run, window);
+        Collector windows;
+        Engine engine(a_machine(), program, {.workers = 1, .now = simulated_now},
+                      windows.handler());
+        uint64_t ticket = 0;
+        const auto ask = [&] {
+          EXPECT_EQ(submit(engine, ++ticket, std::vector<float>(4), kNever), Status::kOk);
+        };
+        for (int i = 0; i < before; ++i) {
+          ask();
+          windows.of(ticket);
+        }
+        program->hold(true);
+        ask();
+        await_queue(engine, 0);  // it runs
+        std::vector<Input> list(behind, std::vector<float>(4));
+        EXPECT_EQ(engine.submit(ticket + 1, std::move(list), kNever).status, Status::kOk);
+        ticket += behind;
+        const duration<double> expected = engine.statistics().queue_wait;
+        ask();
+        program->hold(false);
+        // It begins with its batch, which is counted as one before it.
+        const Completion last = windows.of(ticket);
+        EXPECT_GT(expected, 0.5 * last.queue_time);
+        EXPECT_LT(expected, 2 * (last.queue_time + last.inference_time));
+      }
+    }
+  }
+}
+
+/// In whatever order its texts come: short ones and long ones wait in lines of their own.
+TEST(EngineAdmissionTest, AListWaitsAsLongAsTheSlowerOfItsLanes) {
+  const auto slow = std::make_shared<SlowTokenizer>();
+  Collector ended;
+  uint64_t ticket = 0;
+  const Options options{.workers = 1,
+                        .max_queue_wait = seconds(1),
+                        .long_input_bytes = kShortText + 1,
+                        .now = simulated_now};
+  Engine engine(a_machine(), slow, options, ended.handler());
+  const Text small{.text = "1"}, large{.text = std::string(kShortText, '0') + "1"};
+  for (const Text& text : {small, large}) {  // how long each takes
+    ASSERT_EQ(submit(engine, ++ticket, text, kNever), Status::kOk);
+    ended.of(ticket);
+  }
+  slow->let_pass(1);
+  for (int i = 0; i < 8; ++i) submit(engine, ++ticket, large, kNever);  // 4 s
+  for (const auto& list : {std::vector<Input>{small, large}, std::vector<Input>{large, small}}) {
+    EXPECT_EQ(engine.submit(ticket + 1, list, kNever).status, Status::kWaitTooLong);
+  }
+  EXPECT_EQ(engine.submit(ticket + 1, {small, small}, kNever).status, Status::kOk);
+  EXPECT_EQ(engine.admission(kNever).status, Status::kOk);  // of what is not known yet
+  slow->let_pass(SIZE_MAX);
+  engine.close();
+}
+
+TEST(EngineAdmissionTest, AnEmptyListIsNoRequest) {
+  Collector ended;
+  Engine engine(a_machine(), std::make_shared<EchoBackend>(), {}, ended.handler());
+  EXPECT_EQ(engine.submit(1, {}, kNever).status, Status::kOk);
+  engine.close();
+  EXPECT_EQ(ended.size(), 0U);
+}
+
+}  // namespace
+}  // namespace scheduler::test

@@ -1,0 +1,208 @@
+// What the engine does when memory or threads cannot be had.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "echo_backend.h"
+#include "injected_faults.h"
+
+namespace scheduler::test {
+namespace {
+
+/// At least this many places of a request are made to fail, one after the other.
+constexpr size_t kPlaces = 100;
+
+/// How the requests of one round ended.
+struct Outcomes {
+  size_t answered = 0;
+  size_t failed = 0;
+  size_t refused = 0;  ///< submit() threw
+};
+
+class EngineFaultTest : public testing::Test {
+ protected:
+  ~EngineFaultTest() override { faults::fail_allocation(0); }
+
+  CompletionHandler handler() {
+    return [this, collect = ended.handler()](Completions completions) {
+      const faults::Counting not_here(false);
+      collect(std::move(completions));
+    };
+  }
+
+  /// Nothing when memory ran out. Only what submit() does is counted.
+  std::optional<uint64_t> submit(Engine& engine, const std::string& text) {
+    const uint64_t ticket = ++last_ticket;
+    Input input = Text{.text = text};
+    try {
+      const faults::Counting here(true);
+      EXPECT_EQ(test::submit(engine, ticket, std::move(input), kNever), Status::kOk);
+      return ticket;
+    } catch (const std::bad_alloc&) {
+      return std::nullopt;
+    }
+  }
+
+  /// Three requests behind one that keeps the worker, while one allocation of theirs fails.
+  Outcomes run_round(Engine& engine, size_t failing_place) {
+    backend->hold();
+    const size_t begun = backend->begun();
+    const auto occupying = submit(engine, "0");
+    backend->await_running(begun + 1);
+    faults::fail_allocation(failing_place);
+    Outcomes outcomes;
+    std::vector<std::pair<uint64_t, float>> accepted{{occupying.value_or(0), 0.0F}};
+    for (const float number : {7.0F, 8.0F, 9.0F}) {
+      const auto ticket = submit(engine, std::to_string(static_cast<int>(number)));
+      if (ticket) accepted.emplace_back(*ticket, number);
+      outcomes.refused += ticket ? 0 : 1;
+    }
+    backend->release();
+    for (const auto& [ticket, number] : accepted) {
+      const Completion completion = ended.of(ticket);
+      if (completion.status == Status::kOk) {
+        EXPECT_EQ(completion.output.values, (std::vector<float>{number, 1}));
+        ++outcomes.answered;
+      } else {
+        EXPECT_EQ(completion.status, Status::kFailed);
+        EXPECT_EQ(completion.message, "out of memory");
+        ++outcomes.failed;
+      }
+    }
+    return outcomes;
+  }
+
+  /// Until a round is over without having reached the place, and kPlaces at least.
+  void fail_every_place(const Options& options) {
+    Engine engine(a_machine(), backend, options, handler());
+    uint64_t answered = 0;
+    uint64_t failed = 0;
+    size_t place = 1;
+    for (bool reached = true; reached || place <= kPlaces; ++place) {
+      const Outcomes outcomes = run_round(engine, place);
+      reached = faults::allocations() >= place;
+      faults::fail_allocation(0);
+      ASSERT_LE(outcomes.failed + outcomes.refused, 1U) << "place " << place;
+      ASSERT_EQ(engine.statistics().queue_requests, 0U) << "place " << place;
+      ASSERT_EQ(engine.statistics().queue_bytes, 0U) << "place " << place;
+      const auto next = submit(engine, "3");
+      ASSERT_TRUE(next.has_value());
+      ASSERT_EQ(ended.of(*next).output.values, (std::vector<float>{3, 1})) << "place " << place;
+      answered += outcomes.answered + 1;  // and the one after
+      failed += outcomes.failed;
+    }
+    engine.close();
+    EXPECT_GT(failed, 0U);
+    EXPECT_EQ(ended.repeated(), 0U);
+    EXPECT_EQ(engine.statistics().completed, answered);
+    EXPECT_EQ(engine.statistics().failed, failed);
+    EXPECT_EQ(ended.size(), answered + failed);
+  }
+
+  const faults::Counting not_on_this_thread{false};
+  std::shared_ptr<EchoBackend> backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  uint64_t last_ticket = 0;
+};
+
+TEST_F(EngineFaultTest, AnyAllocationOfARequestMayFailAndItsNeighboursAreAnswered) {
+  fail_every_place({.workers = 1, .max_queue_requests = 4});
+}
+
+TEST_F(EngineFaultTest, AnyAllocationMayFailOfARequestThatNeedsNoPreparation) {
+  backend->needs_preparation = false;
+  fail_every_place({.workers = 1, .max_queue_requests = 4});
+}
+
+/// So that whatever has eaten the memory, those who wait are told.
+TEST_F(EngineFaultTest, ToEndARequestThatDoesNotRunTakesNoMemory) {
+  backend->needs_preparation = false;
+  Engine engine(a_machine(), backend, {.workers = 1}, handler());
+  backend->hold();
+  submit(engine, "0");
+  backend->await_running(1);
+  const auto cancelled = submit(engine, "1");
+  test::submit(engine, 77, Text{.text = "2"}, Clock::now());
+  faults::fail_allocation(1);
+  {
+    const faults::Counting here(true);
+    engine.cancel(cancelled.value_or(0));
+  }
+  EXPECT_EQ(ended.of(cancelled.value_or(0)).status, Status::kCancelled);
+  backend->release();
+  EXPECT_EQ(ended.of(77).status, Status::kDeadlineExceeded);
+  faults::fail_allocation(0);
+}
+
+TEST_F(EngineFaultTest, ToGiveUpARunTakesNoMemory) {
+  Completion given_up;
+  do {
+    backend = std::make_shared<EchoBackend>();
+    Engine engine(a_machine(), backend, {.workers = 1, .run_limit = std::chrono::milliseconds(20)},
+                  handler());
+    backend->hold();
+    test::submit(engine, ++last_ticket, Text{.text = "1"}, kNever);
+    backend->await_running(1);
+    faults::fail_allocation(1);  // the watchdog's, unless it was faster
+    given_up = ended.of(last_ticket);
+    faults::fail_allocation(0);
+    backend->release();
+    ASSERT_EQ(given_up.status, Status::kTimedOut);
+  } while (given_up.message != "ran too long");
+  EXPECT_EQ(ended.repeated(), 0U);
+}
+
+TEST_F(EngineFaultTest, ToDropWhatWaitsTakesNoMemory) {
+  backend->needs_preparation = false;
+  Engine engine(a_machine(), backend, {.workers = 1}, handler());
+  backend->hold();
+  submit(engine, "0");
+  backend->await_running(1);
+  for (int i = 0; i < 10; ++i) submit(engine, "1");
+  std::jthread aborter([&] {
+    {
+      const faults::Counting not_here(false);
+      ended.of(last_ticket);  // dropped
+    }
+    backend->release();
+  });
+  faults::fail_allocation(1);
+  {
+    const faults::Counting here(true);
+    engine.abort();
+  }
+  for (uint64_t ticket = 2; ticket <= last_ticket; ++ticket) {
+    EXPECT_EQ(ended.of(ticket).status, Status::kDraining);
+  }
+}
+
+TEST_F(EngineFaultTest, AnyThreadMayBeImpossibleToCreateAndTheConstructorSaysSo) {
+  constexpr size_t kThreads = 5;  // the watchdog, two that run batches, two that prepare
+  for (size_t place = 1; place <= kThreads; ++place) {
+    faults::fail_thread(place);
+    EXPECT_THROW(Engine(a_machine(), backend, {.workers = 2}, handler()), std::system_error)
+        << place;
+  }
+  faults::fail_thread(kThreads + 1);
+  Engine engine(a_machine(), backend, {.workers = 2}, handler());
+  faults::fail_thread(0);
+  const auto ticket = submit(engine, "5");
+  EXPECT_EQ(ended.of(ticket.value_or(0)).output.values, (std::vector<float>{5, 1}));
+}
+
+TEST_F(EngineFaultTest, AModelThatLeavesAnInputUnansweredFailsTheRequest) {
+  backend->forgetful = true;
+  Engine engine(a_machine(), backend, {.workers = 1}, handler());
+  const auto ticket = submit(engine, "5");
+  const Completion completion = ended.of(ticket.value_or(0));
+  EXPECT_EQ(completion.status, Status::kFailed);
+  EXPECT_EQ(completion.message, "the model left inputs unanswered");
+}
+
+}  // namespace
+}  // namespace scheduler::test

@@ -1,0 +1,253 @@
+// How long the queue thinks that a request would wait, against how long it does, by a clock of the
+// test's own: a run takes what the test says, and nothing else takes time.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "echo_backend.h"
+
+namespace scheduler::test {
+namespace {
+
+using std::chrono::duration;
+using std::chrono::duration_cast;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+std::atomic<Clock::duration::rep> simulated_time{0};
+
+Clock::time_point simulated_now() {
+  return Clock::time_point(hours(1) + Clock::duration(simulated_time.load()));
+}
+
+/// Tokens of a text: its length. Like an encoder: something for each batch, something for each
+/// token, and for long texts attention.
+class SimulatedEncoder : public Backend {
+ public:
+  Description description() const override {
+    return {.max_length = 512, .batching = true, .needs_preparation = true};
+  }
+  Sequence prepare(Input input) const override {
+    const auto& text = std::get<Text>(input).text;
+    if (text.empty()) throw BackendError("nothing to prepare");
+    Sequence sequence;
+    sequence.input_ids.assign(text.size(), 1);
+    return sequence;
+  }
+  std::optional<Sequence> prepare_thread(const kernels::LentPool& /*pool*/) override {
+    return Sequence{.input_ids = std::vector<int64_t>(16), .token_type_ids = {}, .samples = {}};
+  }
+  std::vector<Output> run(Batch batch, const kernels::LentPool& /*pool*/) override {
+    duration<double> time = milliseconds(1);
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return !held_; });
+      time += std::exchange(hiccup_, milliseconds(0));
+    }
+    for (const auto* const sequence : batch) {
+      const auto tokens = static_cast<double>(sequence->input_ids.size());
+      time += duration<double>(tokens * 100e-6 * (1 + tokens / 256));
+    }
+    simulated_time += duration_cast<Clock::duration>(time).count();
+    return std::vector<Output>(batch.size(), Output{.values = {1}});
+  }
+
+  void hold(bool held) {
+    const std::lock_guard lock(mutex_);
+    held_ = held;
+    changed_.notify_all();
+  }
+
+  /// The next run takes so much longer.
+  void hiccup(milliseconds time) {
+    const std::lock_guard lock(mutex_);
+    hiccup_ = time;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  milliseconds hiccup_{0};
+  bool held_ = false;
+};
+
+class EngineWaitTest : public testing::Test {
+ protected:
+  void SetUp() override { simulated_time = 0; }
+
+  Options options(Clock::duration max_queue_wait = hours(1)) const {
+    return {.workers = 1, .max_queue_wait = max_queue_wait, .now = simulated_now};
+  }
+
+  Status submit_text(Engine& engine, size_t tokens, Clock::time_point deadline = kNever) {
+    const Status status = submit(engine, next_, Text{.text = std::string(tokens, 'x')}, deadline);
+    if (status == Status::kOk) ++next_;
+    return status;
+  }
+
+  /// Lets all that waits run. What is prepared meanwhile would be charged with the time of the
+  /// runs, so nothing is: a text that fails to be prepared is the last.
+  void run_all(Engine& engine) {
+    submit(engine, next_++, Text{.text = ""}, kNever);
+    EXPECT_EQ(ended.of(next_ - 1).status, Status::kFailed);
+    release();
+  }
+
+  void release() {
+    backend->hold(false);
+    for (uint64_t ticket = 1; ticket < next_; ++ticket) ended.of(ticket);
+    backend->hold(true);
+  }
+
+  void run(Engine& engine, int count, size_t tokens) {
+    for (int i = 0; i < count; ++i) submit_text(engine, tokens);
+    run_all(engine);
+  }
+
+  /// Expected wait of a text behind `count` others, in units of its real one.
+  double error_behind(Engine& engine, int count, size_t tokens) {
+    for (int i = 0; i < count; ++i) submit_text(engine, tokens);
+    // How many tokens a text has is known once it is prepared.
+    submit(engine, next_++, Text{.text = ""}, kNever);
+    EXPECT_EQ(ended.of(next_ - 1).status, Status::kFailed);
+    const duration<double> expected = engine.statistics().queue_wait;
+    const uint64_t last = next_;
+    submit_text(engine, tokens);
+    run_all(engine);
+    return expected / ended.of(last).queue_time;
+  }
+
+  std::shared_ptr<SimulatedEncoder> backend = std::make_shared<SimulatedEncoder>();
+  Collector ended;
+  uint64_t next_ = 1;
+};
+
+void expect_within_a_factor_of_two(double error) {
+  EXPECT_GT(error, 0.5);
+  EXPECT_LT(error, 2);
+}
+
+TEST_F(EngineWaitTest, IsKnownBeforeTheFirstRequest) {
+  Engine engine(a_machine(), backend, options(), ended.handler());
+  backend->hold(true);
+  expect_within_a_factor_of_two(error_behind(engine, 500, 16));
+}
+
+TEST_F(EngineWaitTest, FollowsAChangeFromShortTextsToLongOnesAndBack) {
+  Engine engine(a_machine(), backend, options(), ended.handler());
+  backend->hold(true);
+  constexpr int kShortTexts = 400;
+  constexpr int kLongTexts = 40;
+  run(engine, kShortTexts, 20);
+  expect_within_a_factor_of_two(error_behind(engine, kShortTexts, 20));
+  run(engine, kLongTexts, 500);
+  expect_within_a_factor_of_two(error_behind(engine, kLongTexts, 500));
+  run(engine, kShortTexts, 20);
+  expect_within_a_factor_of_two(error_behind(engine, kShortTexts, 20));
+}
+
+TEST_F(EngineWaitTest, IsNotLedAstrayByOneRunThatLostItsCore) {
+  Engine engine(a_machine(), backend, options(seconds(1)), ended.handler());
+  backend->hold(true);
+  backend->hiccup(milliseconds(500));
+  run(engine, 1, 20);
+  // They take 0.1 s; at the pace of that run it would be 15.
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(submit_text(engine, 20), Status::kOk);
+  EXPECT_LT(engine.statistics().queue_wait, milliseconds(600));
+  run_all(engine);
+}
+
+TEST_F(EngineWaitTest, CountsWhatRunsByWhatIsLeftOfIt) {
+  Engine engine(a_machine(), backend, options(), ended.handler());
+  backend->hold(true);
+  run(engine, 20, 500);
+  submit_text(engine, 500);
+  while (engine.statistics().queue_requests != 0) std::this_thread::yield();  // it runs
+  const auto whole = engine.statistics().queue_wait;
+  EXPECT_GT(whole.count(), 0);
+  simulated_time += whole.count() / 2;
+  EXPECT_NEAR(duration<double>(engine.statistics().queue_wait) / whole, 0.5, 0.01);
+  simulated_time += 2 * whole.count();  // longer than expected: it may end at any moment
+  EXPECT_EQ(engine.statistics().queue_wait.count(), 0);
+  run_all(engine);
+}
+
+TEST_F(EngineWaitTest, IsNothingWhereAWorkerIsFree) {
+  Engine engine(a_machine(), backend, options(), ended.handler());
+  backend->hold(true);
+  run(engine, 20, 500);
+  while (engine.statistics().queue_wait.count() != 0) std::this_thread::yield();
+}
+
+TEST_F(EngineWaitTest, RefusesWhatWouldWaitTooLongAndSaysHowLong) {
+  Engine engine(a_machine(), backend, options(seconds(1)), ended.handler());
+  backend->hold(true);
+  run(engine, 100, 20);
+  Admission refused;
+  do {
+    std::vector<Input> text{Text{.text = std::string(20, 'x')}};
+    refused = engine.submit(next_, std::move(text), kNever);
+    if (refused.status == Status::kOk) ++next_;
+  } while (refused.status == Status::kOk);
+  EXPECT_EQ(refused.status, Status::kWaitTooLong);
+  EXPECT_GT(refused.wait, seconds(1));
+  EXPECT_LT(refused.wait, milliseconds(1010));
+  EXPECT_GE(engine.statistics().refused, 1U);
+  const auto start = simulated_now();
+  release();
+  // Whoever was let in began to run in about a second.
+  expect_within_a_factor_of_two(duration<double>(simulated_now() - start).count());
+}
+
+TEST_F(EngineWaitTest, RefusesWhatCouldNotBeginBeforeItsDeadline) {
+  Engine engine(a_machine(), backend, options(), ended.handler());
+  backend->hold(true);
+  for (int i = 0; i < 100; ++i) submit_text(engine, 20);
+  const auto wait = engine.statistics().queue_wait;
+  ASSERT_GT(wait, milliseconds(50));
+  EXPECT_EQ(engine.admission(simulated_now() + wait / 2).status, Status::kDeadlineTooClose);
+  EXPECT_EQ(submit_text(engine, 1, simulated_now() + wait / 2), Status::kDeadlineTooClose);
+  EXPECT_EQ(engine.admission(simulated_now() + 2 * wait).status, Status::kOk);
+  run_all(engine);
+}
+
+TEST_F(EngineWaitTest, DropsDeadlinesInWhateverOrderTheyCome) {
+  Engine engine(a_machine(), backend, options(), ended.handler());
+  backend->hold(true);
+  submit_text(engine, 1);
+  while (engine.statistics().queue_requests != 0) std::this_thread::yield();  // it runs
+  submit_text(engine, 1, simulated_now() + hours(1));
+  submit_text(engine, 1, simulated_now() + milliseconds(500));
+  submit_text(engine, 1);
+  simulated_time += duration_cast<Clock::duration>(seconds(1)).count();
+  run_all(engine);
+  EXPECT_EQ(ended.of(2).status, Status::kOk);
+  EXPECT_EQ(ended.of(3).status, Status::kDeadlineExceeded);
+  EXPECT_EQ(ended.of(4).status, Status::kOk);
+}
+
+TEST_F(EngineWaitTest, AListIsTakenWholeOrNotAtAll) {
+  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_requests = 3, .now = simulated_now},
+                ended.handler());
+  backend->hold(true);
+  const auto list = [](size_t size) { return std::vector<Input>(size, Text{.text = "x"}); };
+  EXPECT_EQ(engine.submit(100, list(4), kNever).status, Status::kQueueFull);
+  EXPECT_EQ(engine.statistics().queue_requests, 0U);
+  EXPECT_EQ(engine.submit(200, list(3), kNever).status, Status::kOk);
+  backend->hold(false);
+  for (uint64_t ticket = 200; ticket < 203; ++ticket) {
+    EXPECT_EQ(ended.of(ticket).status, Status::kOk);
+  }
+  EXPECT_EQ(engine.statistics().refused, 4U);
+}
+
+}  // namespace
+}  // namespace scheduler::test

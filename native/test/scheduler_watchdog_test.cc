@@ -1,0 +1,249 @@
+// A model that does not come back: runs that are given up, and how the engine ends beside them.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "echo_backend.h"
+
+namespace scheduler::test {
+namespace {
+
+/// Over in a moment. What must be in time is not run with it.
+constexpr std::chrono::milliseconds kLimit{20};
+
+/// A clock that stands still until it is set.
+std::atomic<Clock::time_point> test_time{Clock::now()};
+Clock::time_point test_clock() { return test_time; }
+
+void await_back(const Engine& engine) {
+  while (engine.statistics().stuck_for > Clock::duration(0)) std::this_thread::yield();
+}
+
+/// Its only worker has been given up, with the request 0.
+void get_stuck(Engine& engine, EchoBackend& backend, Collector& ended) {
+  backend.hold();
+  submit(engine, 0, Text{.text = "1"}, kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+}
+
+TEST(EngineWatchdog, ARunOverTheLimitEndsItsRequestsOnceAndSaysTheLimit) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  EXPECT_EQ(engine.statistics().stuck_for, Clock::duration(0));
+  backend->hold();
+  submit(engine, 0, Text{.text = "1"}, kNever);
+  const Completion given_up = ended.of(0);
+  EXPECT_EQ(given_up.status, Status::kTimedOut);
+  EXPECT_EQ(given_up.message, "The model ran longer than 20 ms.");
+  EXPECT_GE(engine.statistics().stuck_for, kLimit);
+  backend->release();
+  await_back(engine);
+  engine.close();
+  EXPECT_EQ(ended.size(), 1U);
+  EXPECT_EQ(ended.repeated(), 0U);
+  EXPECT_EQ(engine.statistics().timed_out, 1U);
+  EXPECT_EQ(engine.statistics().completed, 0U);
+  EXPECT_EQ(engine.statistics().batches, 1U);
+}
+
+TEST(EngineWatchdog, AllRequestsOfTheBatchEndAndNoneOfThemRunsAgain) {
+  auto backend = std::make_shared<EchoBackend>();
+  backend->needs_preparation = false;  // so that what waits is one batch
+  Collector ended;
+  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  get_stuck(engine, *backend, ended);
+  for (uint64_t i = 1; i < 5; ++i) submit(engine, i, Text{.text = i == 2 ? "fail" : "1"}, kNever);
+  await_queue(engine, 4);
+  backend->let_run();  // the first; the next batch, of four, is held again
+  for (uint64_t i = 1; i < 5; ++i) EXPECT_EQ(ended.of(i).status, Status::kTimedOut);
+  backend->release();  // it fails, and what was given up is not run again one by one
+  engine.close();
+  EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 4}));
+  EXPECT_EQ(ended.repeated(), 0U);
+}
+
+TEST(EngineWatchdog, OfABatchThatFailedOneThatIsStuckAloneKeepsNoOtherFromItsEnd) {
+  std::vector<Status> seen;
+  do {  // until the machine is fast enough for what must be in time
+    auto backend = std::make_shared<EchoBackend>();
+    backend->needs_preparation = false;  // so that what waits is one batch
+    Collector ended;
+    Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+    backend->hold_text("7");
+    submit(engine, 0, Text{.text = "7"}, kNever);
+    EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+    uint64_t ticket = 0;
+    for (const char* text : {"1", "fail", "7", "2"})
+      submit(engine, ++ticket, Text{.text = text}, kNever);
+    await_queue(engine, 4);
+    backend->let_run(2);  // the first, and those four together
+    seen.clear();
+    for (uint64_t i = 1; i <= 4; ++i) seen.push_back(ended.of(i).status);
+    backend->release();
+    engine.close();
+    EXPECT_EQ(ended.size(), 5U);
+    EXPECT_EQ(ended.repeated(), 0U);
+  } while (seen[0] != Status::kOk || seen[1] != Status::kFailed);
+  EXPECT_EQ(seen[2], Status::kTimedOut);
+  EXPECT_EQ(seen[3], Status::kTimedOut);
+}
+
+TEST(EngineWatchdog, OtherWorkersAnswerMeanwhileAndAllDoOnceItIsBack) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(a_machine(), backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
+  backend->hold_text("7");
+  submit(engine, 0, Text{.text = "7"}, kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  // Whatever the machine does, some are in time.
+  uint64_t ticket = 1;
+  do {
+    submit(engine, ticket, Text{.text = "3"}, kNever);
+  } while (ended.of(ticket++).status != Status::kOk);
+  EXPECT_GT(engine.statistics().stuck_for, Clock::duration(0));
+  backend->release();
+  await_back(engine);
+  engine.close();
+  EXPECT_EQ(ended.repeated(), 0U);
+}
+
+TEST(EngineWatchdog, ARunThatEndsItselfInTimeHasTheSameStatus) {
+  auto backend = std::make_shared<EchoBackend>();
+  backend->needs_preparation = false;  // so that what waits is one batch
+  Collector ended;
+  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
+  backend->hold();
+  submit(engine, 9, Text{.text = "1"}, kNever);
+  backend->await_running(1);
+  for (uint64_t i = 0; i < 3; ++i)
+    submit(engine, i, Text{.text = i == 1 ? "time out" : "1"}, kNever);
+  await_queue(engine, 3);
+  backend->release();
+  for (uint64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(ended.of(i).status, Status::kTimedOut);
+    EXPECT_EQ(ended.of(i).message, "The model ran longer than 60000 ms.");
+  }
+  EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 3}));  // not one by one
+}
+
+TEST(EngineWatchdog, CloseAnswersTheRestAndDoesNotWaitForWhatWasGivenUp) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(a_machine(), backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
+  backend->hold_text("7");
+  submit(engine, 0, Text{.text = "7"}, kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  for (uint64_t i = 1; i < 20; ++i) submit(engine, i, Text{.text = "1"}, kNever);
+  engine.close();
+  EXPECT_EQ(ended.size(), 20U);
+  EXPECT_FALSE(engine.abort_within(std::chrono::hours(1)));  // nor for so long
+  backend->release();
+  engine.abort();
+  EXPECT_TRUE(engine.abort_within(Clock::duration(0)));
+  EXPECT_EQ(ended.repeated(), 0U);
+}
+
+TEST(EngineWatchdog, AbortWithinLeavesABatchThatRunsAndDropsTheRest) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
+  backend->hold();
+  submit(engine, 0, Text{.text = "7"}, kNever);
+  backend->await_running(1);
+  submit(engine, 1, Text{.text = "1"}, kNever);
+  await_queue(engine, 1);
+  std::jthread closer([&] { engine.close(); });
+  EXPECT_FALSE(engine.abort_within(std::chrono::milliseconds(1)));
+  closer.join();  // it waits no longer, either
+  EXPECT_EQ(ended.of(1).status, Status::kDraining);
+  backend->release();
+  engine.abort();
+  EXPECT_EQ(ended.of(0).status, Status::kOk);
+}
+
+TEST(EngineWatchdog, DropAnswersWhatWaitsWhileTheModelIsStuck) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  get_stuck(engine, *backend, ended);
+  for (uint64_t i = 1; i < 10; ++i) submit(engine, i, Text{.text = "1"}, kNever);
+  engine.drop();
+  engine.close();
+  for (uint64_t i = 1; i < 10; ++i) EXPECT_EQ(ended.of(i).status, Status::kDraining);
+  EXPECT_EQ(submit(engine, 10, Text{.text = "1"}, kNever), Status::kDraining);
+  backend->release();
+}
+
+TEST(EngineWatchdog, DropAnswersWhatIsBeingPreparedWhileTheModelIsStuck) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  get_stuck(engine, *backend, ended);
+  backend->let_pass(0);
+  submit(engine, 1, Text{.text = std::string(kShortText, '0') + "1"}, kNever);
+  backend->await_preparing(1);
+  engine.drop();
+  backend->let_pass(1);
+  EXPECT_EQ(ended.of(1).status, Status::kDraining);
+  engine.close();
+  EXPECT_EQ(engine.statistics().queue_requests, 0U);
+  backend->release();
+}
+
+TEST(EngineWatchdog, WhatComesWhileNoWorkerIsLeftIsRefusedAtOnce) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(a_machine(), backend,
+                {.workers = 1, .max_queue_wait = std::chrono::milliseconds(1), .run_limit = kLimit},
+                ended.handler());
+  get_stuck(engine, *backend, ended);
+  EXPECT_EQ(submit(engine, 1, Text{.text = "1"}, kNever), Status::kWaitTooLong);
+  EXPECT_GE(engine.statistics().queue_wait, kLimit);
+  backend->release();
+  while (engine.statistics().queue_wait > Clock::duration(0)) std::this_thread::yield();
+  EXPECT_EQ(submit(engine, 2, Text{.text = "1"}, kNever), Status::kOk);
+}
+
+TEST(EngineWatchdog, DeadlinesAreKeptWhileNoWorkerComes) {
+  auto backend = std::make_shared<EchoBackend>();
+  Collector ended;
+  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit, .now = test_clock},
+                ended.handler());
+  get_stuck(engine, *backend, ended);
+  const auto deadline = test_clock() + std::chrono::seconds(30);
+  EXPECT_EQ(submit(engine, 1, Text{.text = "1"}, deadline), Status::kOk);
+  EXPECT_EQ(submit(engine, 2, Text{.text = "1"}, kNever), Status::kOk);
+  test_time = deadline;
+  EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
+  EXPECT_EQ(ended.size(), 2U);
+  backend->release();
+  EXPECT_EQ(ended.of(2).status, Status::kOk);
+}
+
+TEST(EngineWatchdog, WhatTookTooLongSaysNothingOfThePace) {
+  auto backend = std::make_shared<EchoBackend>();
+  backend->needs_preparation = false;
+  Collector ended;
+  Engine engine(a_machine(), backend, {.workers = 1, .now = test_clock}, ended.handler());
+  backend->hold();
+  submit(engine, 0, Text{.text = "time out"}, kNever);
+  backend->await_running(1);
+  test_time = test_clock() + std::chrono::seconds(60);
+  backend->release();
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  submit(engine, 1, Text{.text = "1"}, kNever);
+  EXPECT_EQ(ended.of(1).status, Status::kOk);  // so the batch before it is done with
+  backend->hold();
+  submit(engine, 2, Text{.text = "1"}, kNever);
+  backend->await_running(3);
+  submit(engine, 3, Text{.text = "1"}, kNever);
+  EXPECT_EQ(engine.statistics().queue_wait, Clock::duration(0));
+  backend->release();
+}
+
+}  // namespace
+}  // namespace scheduler::test

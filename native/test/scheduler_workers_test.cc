@@ -1,0 +1,152 @@
+// The workers of a machine: their priorities, whom a request wakes, and how a model that is loaded
+// takes them from those that serve.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "machine_test.h"
+
+namespace scheduler::test {
+namespace {
+
+class EngineWorkersTest : public MachineTest {};
+
+/// Nice values of the threads that its batches run on: the worker's, and those of its helpers.
+class NiceBackend : public EchoBackend {
+ public:
+  explicit NiceBackend(bool has_texts) {
+    needs_preparation = has_texts;
+    uses_pool = true;
+  }
+  std::vector<Output> run(Batch batch, const kernels::LentPool& pool) override {
+    std::mutex mutex;
+    std::set<int> found;
+    const auto look = [&](uint32_t) noexcept {
+      const std::lock_guard lock(mutex);
+      found.insert(getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid))));
+    };
+    look(0);
+    pool.load()->run(100, look);
+    auto outputs = EchoBackend::run(batch, pool);
+    const std::lock_guard lock(mutex_);
+    nice_values_.merge(found);
+    return outputs;
+  }
+  std::set<int> nice_values() {
+    const std::lock_guard lock(mutex_);
+    return nice_values_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<int> nice_values_;
+};
+
+/// Alone, beside a batch of the same model, and beside one of the other.
+TEST_F(EngineWorkersTest, AModelHasItsOwnPriorityWhateverWasLoadedBefore) {
+  const int own = getpriority(PRIO_PROCESS, 0);
+  const int lower = std::min(own + 10, 19);
+  for (const bool texts_first : {true, false}) {
+    machine = a_machine();
+    const auto a = std::make_shared<NiceBackend>(texts_first);
+    const auto b = std::make_shared<NiceBackend>(!texts_first);
+    first.backend = a;
+    second.backend = b;
+    const Options options{.workers = 2, .threads_per_worker = 2, .max_batch_requests = 1};
+    Engine one(machine, a, options, first.ended.handler());
+    Engine two(machine, b, options, second.ended.handler());
+    for (int i = 0; i < 10; ++i) {
+      const uint64_t alone = first.ask(one);
+      first.ended.of(alone);
+      second.ended.of(second.ask(two));
+      for (int k = 0; k < 4; ++k) {
+        first.ask(one);
+        second.ask(two);
+      }
+    }
+    one.close();
+    two.close();
+    EXPECT_EQ(a->nice_values(), std::set<int>{texts_first ? own : lower});
+    EXPECT_EQ(b->nice_values(), std::set<int>{texts_first ? lower : own});
+  }
+}
+
+/// Signals and texts have threads of their own; the machine's time is one.
+TEST_F(EngineWorkersTest, ModelsOfTwoPrioritiesShareTheMachine) {
+  Log log;
+  first.backend = std::make_shared<TimedBackend>('a', milliseconds(1), log);
+  second.backend = std::make_shared<TimedBackend>('b', milliseconds(1), log);
+  second.backend->needs_preparation = true;
+  const Options options{.workers = 1, .now = simulated_now};
+  Engine signals(machine, first.backend, options, first.ended.handler());
+  Engine texts(machine, second.backend, options, second.ended.handler());
+  first.backend->hold();
+  first.ask(signals);
+  first.backend->await_running(1);
+  for (int i = 0; i < 60; ++i) first.ask(signals);
+  for (int i = 0; i < 60; ++i) second.ask(texts);
+  // All are prepared once this one has failed: nothing else is shown to wait for a worker.
+  EXPECT_EQ(second.ended.of(second.ask(texts, "untokenizable")).status, Status::kFailed);
+  EXPECT_EQ(second.backend->begun(), 0U);  // one batch at once, whoever runs it
+  first.backend->release();
+  signals.close();
+  texts.close();
+  const auto count = std::ranges::count(log.runs.substr(0, 60), 'a');
+  EXPECT_GE(count, 26) << log.runs;
+  EXPECT_LE(count, 34) << log.runs;
+}
+
+/// Workers that may not run a model are woken for it in no other's place: after one that was
+/// replaced, only some workers may run the model that it was stuck on.
+TEST_F(EngineWorkersTest, NoRequestWaitsWhileAWorkerThatMayRunItSleeps) {
+  for (int round = 0; round < 20; ++round) {
+    machine = a_machine();
+    Model stuck, sound;
+    stuck.backend->batching = false;
+    Engine one(machine, stuck.backend, {.workers = 3, .run_limit = kLimit}, stuck.ended.handler());
+    Engine two(machine, sound.backend, {.workers = 3}, sound.ended.handler());
+    stuck.backend->hold_text("7");
+    EXPECT_EQ(stuck.ended.of(stuck.ask(one, "7")).status, Status::kTimedOut);
+    for (int i = 0; i < 50; ++i) {
+      ASSERT_TRUE(sound.ended.has(sound.ask(two)));
+      ASSERT_TRUE(stuck.ended.has(stuck.ask(one)));
+      ASSERT_TRUE(stuck.ended.has(stuck.ask(one)));
+    }
+    stuck.backend->release();
+  }
+}
+
+TEST_F(EngineWorkersTest, AModelThatIsLoadedTakesOneWorkerAtATimeFromThoseInService) {
+  first.backend->batching = false;
+  Engine serving(machine, first.backend, {.workers = 3}, first.ended.handler());
+  EXPECT_GE(first.backend->most_warming_up(), 1U);
+  ASSERT_TRUE(first.ended.has(first.ask(serving)));
+  second.backend->hold_warm_up(true);
+  std::unique_ptr<Engine> loaded;
+  std::jthread loader([&] {
+    loaded = std::make_unique<Engine>(machine, second.backend, Options{.workers = 3},
+                                      second.ended.handler());
+  });
+  second.backend->await_warm_up();
+  first.backend->hold();
+  for (int i = 0; i < 2; ++i) first.ask(serving);
+  first.backend->await_running(3);  // two workers at once, beside the one that warms up
+  first.backend->release();
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(first.ended.has(first.ask(serving)));
+  second.backend->hold_warm_up(false);
+  loader.join();
+  EXPECT_EQ(second.backend->most_warming_up(), 1U);
+  EXPECT_TRUE(second.ended.has(second.ask(*loaded)));
+}
+
+}  // namespace
+}  // namespace scheduler::test

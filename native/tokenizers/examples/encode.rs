@@ -1,0 +1,73 @@
+//! Tokenizes what standard input asks for, one JSON value a line, one line of JSON in answer:
+//! `{"directory": "…", "family": "Bert", "position_limit": 512}` opens a tokenizer (answer:
+//! `{"max_length": 512}` or `{"error": "…"}`); a string is encoded with the one opened last (answer:
+//! its ids); `{"text": "…", "pair": "…", "truncation": 0, "side": 0}`, numbers as in bridge.rs, likewise
+//! (answer: `[ids, token types, truncated]`). For test/parity/tokenizer_parity.py.
+
+use std::io::{BufRead, Write};
+use std::path::Path;
+
+use tokenizers_ffi::tokenizer::{Family, Input, Side, Tokenizer, Truncation};
+use serde_json::{Value, json};
+
+fn main() -> std::io::Result<()> {
+    let mut tokenizer = None;
+    let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+    for line in std::io::stdin().lock().lines() {
+        let answer = match serde_json::from_str(&line?)? {
+            Value::String(text) => encode(tokenizer.as_ref(), text.as_str().into())
+                .map(|mut encoding| encoding[0].take()),
+            asked if asked.get("text").is_some() => {
+                input_of(&asked).and_then(|input| encode(tokenizer.as_ref(), input))
+            }
+            request => open(&request).map(|opened| {
+                let answer = json!({"max_length": opened.max_length()});
+                tokenizer = Some(opened);
+                answer
+            }),
+        };
+        let answer = answer.unwrap_or_else(|error| json!({"error": error}));
+        writeln!(output, "{answer}")?;
+    }
+    output.flush()
+}
+
+fn open(request: &Value) -> Result<Tokenizer, String> {
+    let text = |key: &str| request[key].as_str().ok_or(format!("{key}: a string"));
+    let name = text("family")?;
+    let mut families = (0..8).map(|repr| Family { repr });
+    let family = families.find(|family| format!("{family:?}") == name);
+    let family = family.ok_or(format!("family: {name}"))?;
+    let limit = request["position_limit"].as_u64().unwrap_or(u64::MAX);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    Tokenizer::open(Path::new(text("directory")?), family, limit).map_err(|error| error.to_string())
+}
+
+fn input_of(asked: &Value) -> Result<Input<'_>, String> {
+    let number = |key: &str| asked[key].as_i64().unwrap_or(0);
+    let truncation = u8::try_from(number("truncation")).ok();
+    Ok(Input {
+        text: asked["text"].as_str().ok_or("text: a string")?,
+        pair: asked["pair"].as_str(),
+        truncation: truncation
+            .map(|repr| Truncation { repr })
+            .ok_or("truncation")?,
+        kept: match number("side") {
+            1 => Some(Side::Start),
+            2 => Some(Side::End),
+            _ => None,
+        },
+        is_pair: false,
+        most: None,
+    })
+}
+
+fn encode(tokenizer: Option<&Tokenizer>, input: Input) -> Result<Value, String> {
+    let tokenizer = tokenizer.ok_or("no tokenizer was opened")?;
+    let encoding = tokenizer.encode(input).map_err(|error| error.to_string())?;
+    Ok(json!([
+        encoding.input_ids,
+        encoding.token_type_ids,
+        encoding.truncated
+    ]))
+}
