@@ -52,7 +52,7 @@ async function classify(format) {
     const texts = examples.map(({ text }) => text);
     const answers = await classifier.runAll(texts, {});
     return answers.map(({ label, scores }) => ({
-      label: classifier.about.labels.indexOf(label),
+      label: classifier.metadata.labels.indexOf(label),
       scores,
     }));
   } finally {

@@ -94,7 +94,9 @@ async function rust() {
   // The folder of the build, so that what it has compiled is not compiled again.
   const target = path.join(ROOT, 'build', 'native', 'rust');
   const args = ['test', '--release', '--locked', '--no-fail-fast', '--target-dir', target];
-  const { code, output } = await run('cargo', args, { cwd: path.join(ROOT, 'native', 'tokenizers') });
+  const { code, output } = await run('cargo', args, {
+    cwd: path.join(ROOT, 'native', 'tokenizers'),
+  });
   const counts =
     /^test result: .* (?<passed>\d+) passed; (?<failed>\d+) failed; (?<skipped>\d+) ignored;/gm;
   return { code, ...sum(output, counts) };

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { SchedulingOptions } from '../native/engine';
 import { configOf } from '../settings/config';
-import type { Embedding, EmbeddingAbout, TextToEmbed } from '../tasks/abilities';
+import type { Embedding, EmbeddingMetadata, TextToEmbed } from '../tasks/abilities';
 import { embedding } from '../tasks/embedding/embedding-task';
 import { finished, similarity } from '../tasks/embedding/postprocess';
 import {
@@ -30,7 +30,7 @@ export interface EmbedOptions extends RunOptions {
 }
 
 /** Texts to vectors, as `SentenceTransformer.encode`. Loaded once; `close` when it is no longer needed. */
-export class Embedder extends ModelEngine<TextToEmbed, Embedding, EmbeddingAbout> {
+export class Embedder extends ModelEngine<TextToEmbed, Embedding, EmbeddingMetadata> {
   /**
    * @throws ConfigError: an option is wrong; EngineError with code MODEL_LOAD_FAILED, whose message
    *   names the file and the key at fault
@@ -42,7 +42,7 @@ export class Embedder extends ModelEngine<TextToEmbed, Embedding, EmbeddingAbout
 
   /** Numbers of a vector. */
   get dimensions(): number {
-    return this.model.about.dimensions;
+    return this.model.metadata.dimensions;
   }
 
   /** Tokens of a text; longer ones are cut. */
@@ -52,7 +52,7 @@ export class Embedder extends ModelEngine<TextToEmbed, Embedding, EmbeddingAbout
 
   /** Names of what can be put before texts. */
   get prompts(): readonly string[] {
-    return Object.keys(this.model.about.prompts);
+    return Object.keys(this.model.metadata.prompts);
   }
 
   /** @throws EngineError, InputError */
@@ -76,7 +76,7 @@ export class Embedder extends ModelEngine<TextToEmbed, Embedding, EmbeddingAbout
 
   /** How alike two vectors are by the model's own function, cosine where it names none: the higher the more. */
   similarity(a: Float32Array, b: Float32Array): number {
-    return similarity(a, b, this.model.about.similarity);
+    return similarity(a, b, this.model.metadata.similarity);
   }
 
   #toInput(
@@ -98,7 +98,7 @@ export class Embedder extends ModelEngine<TextToEmbed, Embedding, EmbeddingAbout
       throw new InputError(`dimensions: expected a whole number from 1 to ${most}`, null);
     }
     if (promptName === undefined) return { text };
-    const { prompts } = this.model.about;
+    const { prompts } = this.model.metadata;
     const prompt = Object.hasOwn(prompts, promptName) ? prompts[promptName] : undefined;
     if (prompt !== undefined) return { text, prompt };
     const known = this.prompts.join(', ') || 'it has none';
@@ -106,6 +106,6 @@ export class Embedder extends ModelEngine<TextToEmbed, Embedding, EmbeddingAbout
   }
 
   #toVector({ vector }: Embedding, options: EmbedOptions): Float32Array {
-    return finished(vector, this.model.about, options);
+    return finished(vector, this.model.metadata, options);
   }
 }

@@ -2,7 +2,12 @@ import path from 'node:path';
 import { findDtypeProblem } from '../native/dtype-problem';
 import { EngineError, type SchedulingOptions } from '../native/engine';
 import { readEnvironment } from '../settings/environment';
-import type { About, Answered, Classification, ClassifierAbout } from '../tasks/abilities';
+import type {
+  Classification,
+  ClassifierMetadata,
+  ModelMetadata,
+  Prediction,
+} from '../tasks/abilities';
 import type { Task } from '../tasks/task';
 import { TaskModel } from '../tasks/task-model';
 
@@ -31,7 +36,7 @@ export class InputError extends Error {
 }
 
 /** A loaded model; `close` when it is no longer needed. */
-export abstract class ModelEngine<Input, Answer extends Answered, Known extends About> {
+export abstract class ModelEngine<Input, Answer extends Prediction, Known extends ModelMetadata> {
   protected readonly model: TaskModel<Input, Answer, Known>;
 
   protected constructor(model: TaskModel<Input, Answer, Known>) {
@@ -48,14 +53,14 @@ export abstract class ModelEngine<Input, Answer extends Answered, Known extends 
 export abstract class ClassifierEngine<Given, Input, Result> extends ModelEngine<
   Input,
   Classification,
-  ClassifierAbout
+  ClassifierMetadata
 > {
   readonly #toInput: (given: Given, index: number | null) => Input;
   readonly #toResult: (answer: Classification) => Result;
 
   /** @param toInput throws InputError, with the index in a list */
   protected constructor(
-    model: TaskModel<Input, Classification, ClassifierAbout>,
+    model: TaskModel<Input, Classification, ClassifierMetadata>,
     toInput: (given: Given, index: number | null) => Input,
     toResult: (answer: Classification) => Result,
   ) {
@@ -93,7 +98,7 @@ export abstract class ClassifierEngine<Given, Input, Result> extends ModelEngine
  *
  * @throws EngineError with code MODEL_LOAD_FAILED, whose message names the file and the key at fault
  */
-export function loadTexts<Input, Answer extends Answered, Known extends About>(
+export function loadTexts<Input, Answer extends Prediction, Known extends ModelMetadata>(
   task: Task<Input, Answer, Known>,
   directory: string,
   scheduling: SchedulingOptions,

@@ -69,7 +69,7 @@ export class Reranker extends ModelEngine<TextInput, PairScore, RerankerAbout> {
     documents: readonly string[],
     { topN, ...options }: RankOptions = {},
   ): Promise<readonly RankedDocument[]> {
-    const { length } = this.model.about.labels;
+    const { length } = this.model.metadata.labels;
     if (length > 1) throw new InputError(`the model has ${length} labels, and ranks by none`, null);
     const scores = await this.score(query, documents, options);
     return rankByScore(

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { configOf } from '../settings/config';
-import type { Classification, ClassifierAbout } from '../tasks/abilities';
+import type { Classification, ClassifierMetadata } from '../tasks/abilities';
 import { signalClassification } from '../tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../tasks/task-model';
 import {
@@ -36,8 +36,8 @@ export class SignalClassifier extends ClassifierEngine<
   /** Samples. */
   readonly windowLength: number;
 
-  private constructor(model: TaskModel<readonly number[], Classification, ClassifierAbout>) {
-    const { labels } = model.about;
+  private constructor(model: TaskModel<readonly number[], Classification, ClassifierMetadata>) {
+    const { labels } = model.metadata;
     super(
       model,
       (signal, index) => takeSamples(signal, model.maxLength, index),

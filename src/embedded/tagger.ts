@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { SchedulingOptions } from '../native/engine';
 import { configOf } from '../settings/config';
-import type { ClassifierAbout, Tagging, TaggingInput } from '../tasks/abilities';
+import type { ClassifierMetadata, Tagging, TaggingInput } from '../tasks/abilities';
 import { type Span, type Strategy, spansOf } from '../tasks/token-classification/spans';
 import { tokenClassification } from '../tasks/token-classification/token-classification-task';
 import {
@@ -39,7 +39,7 @@ export interface TagResult {
 }
 
 /** Texts to spans, as the `token-classification` pipeline. Loaded once; `close` when it is no longer needed. */
-export class Tagger extends ModelEngine<TaggingInput, Tagging, ClassifierAbout> {
+export class Tagger extends ModelEngine<TaggingInput, Tagging, ClassifierMetadata> {
   /**
    * @throws ConfigError: an option is wrong; EngineError with code MODEL_LOAD_FAILED, whose message
    *   names the file and the key at fault
@@ -52,7 +52,7 @@ export class Tagger extends ModelEngine<TaggingInput, Tagging, ClassifierAbout> 
 
   /** Of tokens, as config.json names them. */
   get labels(): readonly string[] {
-    return this.model.about.labels;
+    return this.model.metadata.labels;
   }
 
   /** Tokens of a text that is not read in windows. */

@@ -1,6 +1,6 @@
 import type { SchedulingOptions, TextInput } from '../native/engine';
 import { configOf } from '../settings/config';
-import type { Classification, ClassifierAbout } from '../tasks/abilities';
+import type { Classification, ClassifierMetadata } from '../tasks/abilities';
 import type { TaskModel } from '../tasks/task-model';
 import { textClassification } from '../tasks/text-classification/text-classification-task';
 import {
@@ -44,8 +44,8 @@ export class TextClassifier extends ClassifierEngine<
   /** Tokens of a text, or of two together; longer ones are cut. */
   readonly maxLength: number;
 
-  private constructor(model: TaskModel<string | TextInput, Classification, ClassifierAbout>) {
-    const { labels } = model.about;
+  private constructor(model: TaskModel<string | TextInput, Classification, ClassifierMetadata>) {
+    const { labels } = model.metadata;
     super(model, takeText, ({ label, score, scores, inference }) => {
       const probabilities = byName(labels, scores);
       return { label, score, probabilities, truncated: inference.truncated };

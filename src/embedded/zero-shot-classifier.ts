@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { SchedulingOptions, TextInput } from '../native/engine';
 import { configOf } from '../settings/config';
-import type { Classification, EntailmentAbout } from '../tasks/abilities';
+import type { Classification, EntailmentMetadata } from '../tasks/abilities';
 import { zeroShot } from '../tasks/registry';
 import {
   classifyZeroShot,
@@ -36,7 +36,7 @@ export interface ZeroShotQuestionOptions extends RunOptions {
  * Texts to labels of the caller, as the `zero-shot-classification` pipeline of transformers. Loaded once; `close`
  * when it is no longer needed.
  */
-export class ZeroShot extends ModelEngine<string | TextInput, Classification, EntailmentAbout> {
+export class ZeroShot extends ModelEngine<string | TextInput, Classification, EntailmentMetadata> {
   /** @throws as `Reranker.load` */
   static async load({ modelDirectory, ...options }: ZeroShotOptions): Promise<ZeroShot> {
     const { scheduling } = configOf('sentiment', options, environment());

@@ -16,7 +16,7 @@ import { InFlight } from '../serving/in-flight';
 import type { Pipeline } from '../serving/pipeline';
 import type { Readiness } from '../serving/readiness';
 import { roundMs } from '../serving/timings';
-import { GrpcExchange, type GrpcTarget } from './exchange';
+import { type GrpcModelRoute, GrpcRequestContext } from './exchange';
 import { bytesOf, readCarefully } from './reading';
 import type { Receiving } from './receiving';
 import { Stream } from './streams/stream';
@@ -27,16 +27,16 @@ export interface CallsOptions {
   readonly receiving: Receiving;
   readonly logger: Logger;
   /** What runs the model, by path; null: a method for supervisors and load balancers, who have no key. */
-  readonly targets: ReadonlyMap<string, GrpcTarget | null>;
+  readonly targets: ReadonlyMap<string, GrpcModelRoute | null>;
 }
 
 /** The calls that have come and are not over: each goes the pipeline's way. */
 export class Calls {
   readonly #options: CallsOptions;
-  readonly #byMetadata = new WeakMap<Metadata, GrpcExchange>();
+  readonly #byMetadata = new WeakMap<Metadata, GrpcRequestContext>();
   /** What is to be answered before the service ends: calls, and messages of streams. */
   readonly #inFlight = new InFlight();
-  readonly #streams = new Map<GrpcExchange, Stream>();
+  readonly #streams = new Map<GrpcRequestContext, Stream>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -58,7 +58,7 @@ export class Calls {
     const handlers = Object.entries(methods).map(([method, handle]) => [
       method,
       (call: ServerUnaryCall<never, object>, callback: sendUnaryData<object>) => {
-        const exchange = this.#byMetadata.get(call.metadata) as GrpcExchange;
+        const exchange = this.#byMetadata.get(call.metadata) as GrpcRequestContext;
         exchange.body = call.request;
         exchange.callback = callback;
         exchange.handle = () => handle(call.request, exchange);
@@ -69,13 +69,13 @@ export class Calls {
       method,
       ((duplex) => {
         const { receiving, pipeline } = this.#options;
-        const call = this.#byMetadata.get(duplex.metadata) as GrpcExchange;
+        const call = this.#byMetadata.get(duplex.metadata) as GrpcRequestContext;
         const options = {
           pipeline,
           receiving,
           inFlight: this.#inFlight,
           method: stream,
-          target: { path: call.place, refusal },
+          target: { path: call.routePath, refusal },
           serialize: definition[method]?.responseSerialize as (answer: object) => Buffer,
         };
         this.#streams.set(call, new Stream(call, duplex, options));
@@ -99,14 +99,14 @@ export class Calls {
   readonly intercept: ServerInterceptor = (method, inner) => {
     const { receiving, readiness, targets } = this.#options;
     const { path } = method;
-    let call: GrpcExchange | null = null;
+    let call: GrpcRequestContext | null = null;
     return new ServerInterceptingCall(inner, {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, pass) => {
             const known = targets.get(path);
             const target = known === undefined ? { path, refusal: () => null } : known;
-            call = new GrpcExchange(inner, {
+            call = new GrpcRequestContext(inner, {
               method,
               metadata,
               readiness,
@@ -134,16 +134,16 @@ export class Calls {
     });
   };
 
-  #begin(call: GrpcExchange): void {
+  #begin(call: GrpcRequestContext): void {
     const { receiving, pipeline } = this.#options;
     if (!call.isStream) this.#inFlight.begun();
     const crowded = receiving.begin(call);
-    if (crowded) call.refuse(crowded, call.place);
+    if (crowded) call.refuse(crowded, call.routePath);
     else pipeline.begin(call);
   }
 
   /** Called when its stream has closed, whatever came before. */
-  #end(call: GrpcExchange): void {
+  #end(call: GrpcRequestContext): void {
     if (call.isOver) return;
     const stream = this.#streams.get(call);
     this.#options.receiving.end(call);

@@ -6,13 +6,18 @@ import {
   type sendUnaryData,
   status,
 } from '@grpc/grpc-js';
-import type { About } from '../serving/access';
+import type { ProtectedResource } from '../serving/access';
 import { keyOfValues } from '../serving/credentials/keys';
 import type { ServiceError } from '../serving/errors';
-import { type Answer, Exchange, type Outcome, type Target } from '../serving/exchange';
+import {
+  type ModelRoute,
+  type Outcome,
+  RequestContext,
+  type ServiceResponse,
+} from '../serving/exchange';
 import type { RequestHeader } from '../serving/header-names';
 import type { Readiness } from '../serving/readiness';
-import { tellTimings } from '../serving/timings';
+import { setTimingHeaders } from '../serving/timings';
 import { Unreadable } from './reading';
 import { httpStatusOf, statusOf } from './status';
 
@@ -26,7 +31,7 @@ export interface InnermostCall extends ServerInterceptingCallInterface {
   handleEndEvent: () => void;
 }
 
-export interface GrpcTarget extends Target {
+export interface GrpcModelRoute extends ModelRoute {
   /** It loads or unloads models. */
   readonly isManagement?: true;
   /** It takes a stream, of which each message is a request. */
@@ -34,26 +39,26 @@ export interface GrpcTarget extends Target {
 }
 
 /** What is known of a call before anything of it is read. */
-export interface Arrived {
+export interface IncomingCall {
   readonly method: ServerMethodDefinition<unknown, unknown>;
   readonly metadata: Metadata;
   readonly readiness: Readiness;
   /** See `Exchange`. */
   readonly isLate: boolean;
   /** Null: a method for supervisors and load balancers. */
-  readonly target: GrpcTarget | null;
+  readonly target: GrpcModelRoute | null;
   /** Lets grpc-js have it. */
   readonly pass: () => void;
 }
 
 /** A call of gRPC. */
-export class GrpcExchange extends Exchange {
+export class GrpcRequestContext extends RequestContext {
   readonly isPipelined = false;
   readonly isPublic: boolean;
-  readonly isWork: boolean;
-  readonly target: Target | null;
-  readonly about: About | null;
-  readonly place: string;
+  readonly isQueued: boolean;
+  readonly modelRoute: ModelRoute | null;
+  readonly resource: ProtectedResource | null;
+  readonly routePath: string;
   /** It takes any number of messages, not one. */
   readonly takesMany: boolean;
   /** It goes on until its client ends it: it takes or answers any number of messages. */
@@ -73,20 +78,20 @@ export class GrpcExchange extends Exchange {
   take: (data: Buffer) => boolean = () => true;
   /** Of grpc-js, for its answer; null: no handler has it yet. */
   callback: sendUnaryData<object> | null = null;
-  readonly #arrived: Arrived;
+  readonly #arrived: IncomingCall;
   readonly #clientTimeoutMs: number;
   /** As it was sent; null: none was. */
   #code: status | null = null;
   #isOwnStatus = false;
 
-  constructor(call: ServerInterceptingCallInterface, arrived: Arrived) {
+  constructor(call: ServerInterceptingCallInterface, arrived: IncomingCall) {
     const { method, metadata, target } = arrived;
     super(metadata.get('x-request-id')[0], arrived.readiness, arrived.isLate);
-    this.place = method.path;
-    this.target = target;
-    this.about = target?.isManagement ? 'management' : null;
+    this.routePath = method.path;
+    this.modelRoute = target;
+    this.resource = target?.isManagement ? 'management' : null;
     this.isPublic = target === null;
-    this.isWork = target !== null;
+    this.isQueued = target !== null;
     this.takesMany = method.requestStream;
     this.isStream = method.requestStream || method.responseStream;
     this.carriesRequests = target?.carriesRequests ?? false;
@@ -102,15 +107,15 @@ export class GrpcExchange extends Exchange {
     return this.#arrived.metadata.get(name)[0]?.toString();
   }
 
-  key(): string | null {
+  apiKey(): string | null {
     return keyOfValues(this.#arrived.metadata.get('authorization'));
   }
 
-  askedTimeoutMs(): number {
+  clientTimeoutMs(): number {
     return this.#clientTimeoutMs;
   }
 
-  welcome(): void {}
+  onAuthorized(): void {}
 
   receive(): void {
     this.#arrived.pass();
@@ -120,7 +125,7 @@ export class GrpcExchange extends Exchange {
     if (this.body instanceof Unreadable) throw this.body.error;
   }
 
-  send({ body }: Answer): void {
+  send({ body }: ServiceResponse): void {
     this.callback?.(null, body);
   }
 
@@ -152,9 +157,9 @@ export class GrpcExchange extends Exchange {
     return {
       method: 'POST',
       httpVersion: '2.0',
-      route: this.place,
+      route: this.routePath,
       status: httpStatusOf(this.#code ?? status.CANCELLED),
-      answered: this.#code !== null,
+      isAnswered: this.#code !== null,
     };
   }
 
@@ -201,7 +206,7 @@ export class GrpcExchange extends Exchange {
     const metadata = given ?? new Metadata();
     metadata.set('x-request-id', this.requestId);
     if (this.timings) {
-      tellTimings(this.timings, (name, value) => metadata.set(name, String(value)));
+      setTimingHeaders(this.timings, (name, value) => metadata.set(name, String(value)));
     }
     return metadata;
   }

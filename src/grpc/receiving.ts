@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
-import { PassingMap } from '../lib/compacting-map';
+import { CompactingMap } from '../lib/compacting-map';
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import type { ConnectionEnd } from '../serving/metrics/metrics';
 import { CLIENT_TIMEOUT_MS, LOOK_MS, PATIENCE_MS, STILL_LOOKS } from '../serving/timeouts';
-import type { GrpcExchange } from './exchange';
+import type { GrpcRequestContext } from './exchange';
 import { type MessageHead, MessageHeads } from './message-heads';
 import type { MessageExchange } from './streams/message';
 
@@ -20,18 +20,18 @@ const MAX_REFUSED_STREAMS = 1000;
 const FORGOTTEN_STREAMS = 10;
 
 /** A call, or of a stream that carries requests a message. */
-type Asked = GrpcExchange | MessageExchange;
+type Asked = GrpcRequestContext | MessageExchange;
 
 interface Connection {
   readonly socket: Socket;
   /** What has not come whole, and streams of messages, from the first to the last. */
-  readonly receiving: PassingMap<Asked, true>;
+  readonly receiving: CompactingMap<Asked, true>;
   /** What has one answer, has come whole, and is not answered. */
-  readonly owed: PassingMap<Asked, true>;
+  readonly owed: CompactingMap<Asked, true>;
   /** That of which the answer is written and not taken yet: since when (`performance.now()`). */
-  readonly answered: PassingMap<Asked, number>;
+  readonly answered: CompactingMap<Asked, number>;
   /** Streams that carry requests, of which none is on its way: since when. From the first to the last. */
-  readonly idle: PassingMap<GrpcExchange, number>;
+  readonly idle: CompactingMap<GrpcRequestContext, number>;
   /** That carry no requests. */
   streams: number;
   /** Of those, but for what is forgotten: each takes work and memory. */
@@ -75,10 +75,10 @@ export class Receiving {
     const peer = `${socket.remoteAddress}:${socket.remotePort}`;
     const connection = {
       socket,
-      receiving: new PassingMap<Asked, true>(),
-      owed: new PassingMap<Asked, true>(),
-      answered: new PassingMap<Asked, number>(),
-      idle: new PassingMap<GrpcExchange, number>(),
+      receiving: new CompactingMap<Asked, true>(),
+      owed: new CompactingMap<Asked, true>(),
+      answered: new CompactingMap<Asked, number>(),
+      idle: new CompactingMap<GrpcRequestContext, number>(),
       streams: 0,
       refusedStreams: 0,
     };
@@ -90,7 +90,7 @@ export class Receiving {
   }
 
   /** Returns why it is one too many for its connection; null: it is not. */
-  begin(call: GrpcExchange): ServiceError | null {
+  begin(call: GrpcRequestContext): ServiceError | null {
     const connection = this.#byPeer.get(call.peer);
     if (!connection) return null;
     this.#byAsked.set(call, connection);
@@ -124,7 +124,7 @@ export class Receiving {
   }
 
   /** No message of a stream that carries requests is on its way. */
-  idles(call: GrpcExchange): void {
+  idles(call: GrpcRequestContext): void {
     const connection = this.#byAsked.get(call);
     if (!connection || call.isOver) return;
     connection.receiving.delete(call);
@@ -179,7 +179,7 @@ export class Receiving {
     connection.receiving.delete(asked);
     connection.owed.delete(asked);
     connection.answered.delete(asked);
-    connection.idle.delete(asked as GrpcExchange);
+    connection.idle.delete(asked as GrpcRequestContext);
     if (asked.isStream && !asked.carriesRequests) connection.streams--;
     this.#tellWhoseMove(connection);
   }
@@ -232,8 +232,8 @@ export class Receiving {
   }
 
   #tellWhoseMove({ socket, owed }: Connection): void {
-    if (owed.size > 0) this.#connections.owes(socket);
-    else this.#connections.waits(socket, null);
+    if (owed.size > 0) this.#connections.markBusy(socket);
+    else this.#connections.markIdle(socket, null);
   }
 
   readonly #look = (): void => {

@@ -7,11 +7,11 @@ import { ReflectionService } from '@grpc/reflection';
 import { protoPath } from 'grpc-health-check';
 import type { GrpcService, Method, StreamMethod } from '../protocols/grpc-service';
 import { Connections } from '../serving/connections';
-import type { Context } from '../serving/context';
+import type { ServerContext } from '../serving/context';
 import { Pipeline } from '../serving/pipeline';
 import { Transport } from '../serving/transport';
 import { Calls } from './calls';
-import type { GrpcTarget } from './exchange';
+import type { GrpcModelRoute } from './exchange';
 import { HEALTH_SERVICE, Health } from './health';
 import { Receiving } from './receiving';
 
@@ -46,7 +46,7 @@ export class GrpcServer extends Transport {
   /** As they are now, by name. */
   readonly #services = new Map<string, GrpcService>();
 
-  constructor(context: Context, given: readonly GrpcService[]) {
+  constructor(context: ServerContext, given: readonly GrpcService[]) {
     const { config, metrics, readiness, logger } = context;
     const { maxConnections } = config;
     const connections = new Connections(maxConnections, metrics.countConnectionEnd, null);
@@ -159,8 +159,8 @@ function load(services: readonly GrpcService[]): PackageDefinition {
 function ignore(): void {}
 
 /** See `CallsOptions`. */
-function targetsOf(services: readonly GrpcService[]): ReadonlyMap<string, GrpcTarget | null> {
-  const targets = new Map<string, GrpcTarget | null>();
+function targetsOf(services: readonly GrpcService[]): ReadonlyMap<string, GrpcModelRoute | null> {
+  const targets = new Map<string, GrpcModelRoute | null>();
   for (const method of ['Check', 'List', 'Watch'])
     targets.set(`/${HEALTH_SERVICE}/${method}`, null);
   for (const { name, probes, analyses, streams, management, refusal } of services) {

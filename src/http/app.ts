@@ -1,16 +1,16 @@
 import express, { type Express } from 'express';
 import type { Handler } from '../protocols/endpoint';
 import { errorShapes, type Mount, pathAt } from '../protocols/protocol';
-import type { About } from '../serving/access';
+import type { ProtectedResource } from '../serving/access';
 import { type IsPublic, isPublicPath } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
-import type { Context } from '../serving/context';
+import type { ServerContext } from '../serving/context';
 import type { Metrics } from '../serving/metrics/metrics';
 import { Pipeline } from '../serving/pipeline';
 import { Bodies } from './body';
 import { Cors } from './cors';
 import { OriginPolicy } from './origins';
-import type { AnswersDue } from './pending-responses';
+import type { PendingResponses } from './pending-responses';
 import { checkHeaders, type Listener, listenBeforeExpress } from './request-listener';
 import { answerError, notFound, type Routes, RouteTable, routesByPath } from './route-table';
 import { UnsentAnswers } from './send';
@@ -29,7 +29,7 @@ export interface Site {
   /** The OpenAPI document. @param isPublic null: everybody may ask everything */
   readonly describeApi: (isPublic: IsPublic | null) => object;
   /** By which keys are limited, of any path. */
-  readonly aboutOf: (path: string) => About | null;
+  readonly aboutOf: (path: string) => ProtectedResource | null;
   /** The page at `GET /` and what belongs to it. */
   readonly pages: readonly StaticFile[];
 }
@@ -44,9 +44,9 @@ export interface App {
 }
 
 export function createApp(
-  context: Context,
+  context: ServerContext,
   site: Site,
-  { due, connections }: { readonly due: AnswersDue; readonly connections: Connections },
+  { due, connections }: { readonly due: PendingResponses; readonly connections: Connections },
 ): App {
   const { config, credentials, readiness } = context;
   const { access, bodyMemory, responseLimit } = config;
@@ -117,7 +117,7 @@ export function createApp(
 }
 
 function routesOf(
-  context: Context,
+  context: ServerContext,
   { mounts, describeApi, pages }: Site,
   isPublic: IsPublic | null,
 ): Routes {

@@ -3,7 +3,7 @@ import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../servin
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import { PATIENCE_MS } from '../serving/timeouts';
-import { exchangeOf } from './exchange';
+import { requestContextOf } from './exchange';
 
 /** Requests of one connection that are worked on at once. */
 const MAX_PIPELINED = 128;
@@ -46,7 +46,7 @@ export class Bodies {
   };
 
   readonly #hold: RequestHandler = (request, response, next) => {
-    if (exchangeOf(response).pipelined > MAX_PIPELINED) {
+    if (requestContextOf(response).pipelined > MAX_PIPELINED) {
       throw new ServiceError(
         'PIPELINE_FULL',
         `Over ${MAX_PIPELINED} requests of this connection are not answered yet.`,

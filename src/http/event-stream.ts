@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { Connections } from '../serving/connections';
-import type { CloseCode, Converse, Peer, Talk } from '../serving/conversation';
+import type { CloseCode, Peer, SessionFactory, SessionHandler } from '../serving/conversation';
 import { Outflow } from '../serving/outflow';
 
 /** Time without an event, in ms, after which a comment is sent: proxies close connections that are silent for longer. */
@@ -16,7 +16,7 @@ const KEEP_ALIVE = ':\n\n';
 export function converseByEvents(
   response: Response,
   connections: Connections,
-  converse: Converse,
+  converse: SessionFactory,
   keepAliveMs = KEEP_ALIVE_MS,
 ): void {
   response.statusCode = 200;
@@ -36,7 +36,7 @@ export function converseByEvents(
 }
 
 /** What a listener or a timer throws would be an uncaught error of the process. */
-function bounded(talk: Talk, listen: () => void): void {
+function bounded(talk: SessionHandler, listen: () => void): void {
   try {
     listen();
   } catch (error) {
@@ -94,7 +94,7 @@ class EventPeer implements Peer {
 
   setQuiet(isQuiet: boolean): void {
     const { socket } = this.#response.req;
-    if (isQuiet) this.#connections.waits(socket, null);
-    else this.#connections.owes(socket);
+    if (isQuiet) this.#connections.markIdle(socket, null);
+    else this.#connections.markBusy(socket);
   }
 }

@@ -1,20 +1,20 @@
 import type { Express, Request, Response } from 'express';
 import { type Endpoint, METHODS, type Method } from '../protocols/endpoint';
 import type { ErrorShapes } from '../protocols/protocol';
-import type { About } from '../serving/access';
+import type { ProtectedResource } from '../serving/access';
 import type { IsPublic } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
 import { keyOf } from '../serving/credentials/keys';
 import { retryAfterSeconds, ServiceError } from '../serving/errors';
-import { type Answer, Exchange, type Parameters } from '../serving/exchange';
+import { type Parameters, RequestContext, type ServiceResponse } from '../serving/exchange';
 import type { RequestHeader, ResponseHeader } from '../serving/header-names';
 import { parseJson } from '../serving/json';
 import { isLarge, jsonInTurns } from '../serving/json-in-turns';
 import type { Readiness } from '../serving/readiness';
 import { responseTooLarge } from '../serving/response-size';
-import { tellTimings } from '../serving/timings';
+import { setTimingHeaders } from '../serving/timings';
 import { converseByEvents } from './event-stream';
-import type { AnswersDue } from './pending-responses';
+import type { PendingResponses } from './pending-responses';
 import { pathOf, queryOf } from './request-target';
 import { sendBytes, sendJson, type UnsentAnswers } from './send';
 
@@ -31,10 +31,10 @@ export interface FoundRoute {
 }
 
 /** What an app gives to all of its requests. */
-export interface Shared {
+export interface HttpShared {
   readonly app: Express;
   readonly readiness: Readiness;
-  readonly due: AnswersDue;
+  readonly due: PendingResponses;
   readonly connections: Connections;
   readonly unsentAnswers: UnsentAnswers;
   /** Its body is not held any longer. */
@@ -42,15 +42,15 @@ export interface Shared {
   /** What a path is asked for; undefined: nothing. */
   readonly routes: { at(path: string): FoundRoute | undefined; isRemoved(route: string): boolean };
   readonly isPublic: IsPublic;
-  readonly aboutOf: (path: string) => About | null;
+  readonly aboutOf: (path: string) => ProtectedResource | null;
   readonly errorShapes: () => ErrorShapes;
   /** Bytes that a response may have. */
   readonly responseLimit: number;
 }
 
 /** A request over HTTP, kept in `res.locals`. */
-export class HttpExchange extends Exchange {
-  readonly isWork: boolean;
+export class HttpRequestContext extends RequestContext {
+  readonly isQueued: boolean;
   /** Requests of its connection that were not answered when it arrived, itself included. */
   pipelined = 0;
   /** The client sends its body when it is told to (`Expect: 100-continue`). */
@@ -61,11 +61,11 @@ export class HttpExchange extends Exchange {
   readonly #method: Method | undefined;
   readonly #request: Request;
   readonly #response: Response;
-  readonly #shared: Shared;
+  readonly #shared: HttpShared;
   readonly #errors: ErrorShapes;
   #isWelcome = false;
 
-  constructor(request: Request, response: Response, shared: Shared) {
+  constructor(request: Request, response: Response, shared: HttpShared) {
     super(request.headers['x-request-id'], shared.readiness, shared.due.isDraining);
     this.#request = request;
     this.#response = response;
@@ -75,16 +75,16 @@ export class HttpExchange extends Exchange {
     this.#errors = shared.errorShapes();
     this.#found = shared.routes.at(this.#path);
     this.#method = METHODS.find((one) => one === request.method);
-    this.isWork = request.method === 'POST' || this.target !== null;
+    this.isQueued = request.method === 'POST' || this.modelRoute !== null;
   }
 
   /** As the path is now: its model may have been exchanged since the request came. */
-  get target(): Endpoint | null {
+  get modelRoute(): Endpoint | null {
     const method = this.#method;
     return (method && this.#shared.routes.at(this.#path)?.route[method]) ?? null;
   }
 
-  get place(): string | null {
+  get routePath(): string | null {
     return this.#found?.path ?? null;
   }
 
@@ -96,12 +96,12 @@ export class HttpExchange extends Exchange {
     return queryOf(this.#request);
   }
 
-  get about(): About | null {
+  get resource(): ProtectedResource | null {
     return this.#shared.aboutOf(this.#path);
   }
 
   get isPublic(): boolean {
-    return !this.isWork && this.#shared.isPublic(this.#path);
+    return !this.isQueued && this.#shared.isPublic(this.#path);
   }
 
   get isPipelined(): boolean {
@@ -112,11 +112,11 @@ export class HttpExchange extends Exchange {
     return this.#request.headers[name]?.toString();
   }
 
-  key(): string | null {
+  apiKey(): string | null {
     return keyOf(this.#request);
   }
 
-  askedTimeoutMs(): number {
+  clientTimeoutMs(): number {
     const asked = this.#request.headers[TIMEOUT_HEADER];
     if (asked === undefined) return Number.POSITIVE_INFINITY;
     if (typeof asked === 'string' && /^[1-9]\d*$/.test(asked)) return Number(asked);
@@ -127,9 +127,9 @@ export class HttpExchange extends Exchange {
    * Only a POST has a body that is waited for. To others Node would, where answers before theirs are
    * due, write the 100 behind the head of an answer whose body is a buffer, as those of files are.
    */
-  welcome(): void {
+  onAuthorized(): void {
     this.#isWelcome = true;
-    if (this.isBodyHeld && this.isWork) this.#response.writeContinue();
+    if (this.isBodyHeld && this.isQueued) this.#response.writeContinue();
   }
 
   /** By Express: its routes and their middleware. */
@@ -138,16 +138,16 @@ export class HttpExchange extends Exchange {
   }
 
   parse(): void {
-    if (!this.target) return;
+    if (!this.modelRoute) return;
     const bytes: unknown = this.#request.body;
     this.#request.body = undefined;
-    this.body = this.target.body === 'bytes' ? bytes : parseJson(bytes);
+    this.body = this.modelRoute.body === 'bytes' ? bytes : parseJson(bytes);
     this.#shared.release(this.#response);
   }
 
-  override write(answer: Answer): Answer | Promise<Answer> {
+  override write(answer: ServiceResponse): ServiceResponse | Promise<ServiceResponse> {
     const { body } = answer;
-    const most = this.isWork ? this.#shared.responseLimit : Number.POSITIVE_INFINITY;
+    const most = this.isQueued ? this.#shared.responseLimit : Number.POSITIVE_INFINITY;
     if (Buffer.isBuffer(body)) {
       if (body.length > most) throw responseTooLarge(body.length, most);
       return answer;
@@ -160,7 +160,7 @@ export class HttpExchange extends Exchange {
     }));
   }
 
-  send({ body, headers, isCompressible, converse, status = 200 }: Answer): void {
+  send({ body, headers, isCompressible, converse, status = 200 }: ServiceResponse): void {
     const response = this.#response;
     if (converse) {
       converseByEvents(response, this.#shared.connections, converse);
@@ -170,7 +170,8 @@ export class HttpExchange extends Exchange {
       for (const name in headers)
         response.setHeader(name, headers[name as ResponseHeader] as string);
     }
-    if (this.timings) tellTimings(this.timings, (name, value) => response.setHeader(name, value));
+    if (this.timings)
+      setTimingHeaders(this.timings, (name, value) => response.setHeader(name, value));
     response.statusCode = status;
     if (Buffer.isBuffer(body)) sendBytes(response, body, isCompressible);
     else sendJson(response, status, body);
@@ -201,6 +202,6 @@ export class HttpExchange extends Exchange {
   }
 }
 
-export function exchangeOf(response: Response): HttpExchange {
-  return response.locals as HttpExchange;
+export function requestContextOf(response: Response): HttpRequestContext {
+  return response.locals as HttpRequestContext;
 }

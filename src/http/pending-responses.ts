@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Response } from 'express';
-import { PassingMap } from '../lib/compacting-map';
+import { CompactingMap } from '../lib/compacting-map';
 import type { Connections } from '../serving/connections';
 import { InFlight } from '../serving/in-flight';
 
@@ -11,9 +11,9 @@ import { InFlight } from '../serving/in-flight';
 const GRACE = 128;
 
 /** The answers that are due on each connection, in the order of their requests. */
-export class AnswersDue extends InFlight {
+export class PendingResponses extends InFlight {
   readonly #connections: Connections;
-  readonly #due = new PassingMap<Socket, Response[]>();
+  readonly #due = new CompactingMap<Socket, Response[]>();
   readonly #maxRequests: number;
   /** Requests that a connection has brought, where that is bounded. */
   readonly #brought = new WeakMap<Socket, number>();
@@ -85,8 +85,8 @@ export class AnswersDue extends InFlight {
 
   #tellWhoseMove(socket: Socket): void {
     const [first, second] = this.#due.get(socket) ?? [];
-    if (second) this.#connections.owes(socket);
-    else this.#connections.waits(socket, first?.req ?? null);
+    if (second) this.#connections.markBusy(socket);
+    else this.#connections.markIdle(socket, first?.req ?? null);
   }
 
   /**

@@ -3,7 +3,7 @@ import type { Express, Request, RequestHandler, Response } from 'express';
 import { ServiceError } from '../serving/errors';
 import type { Pipeline } from '../serving/pipeline';
 import type { Cors } from './cors';
-import { exchangeOf, HttpExchange, type Shared } from './exchange';
+import { HttpRequestContext, type HttpShared, requestContextOf } from './exchange';
 import type { OriginPolicy } from './origins';
 import { originForm } from './request-target';
 
@@ -26,7 +26,7 @@ export type Listener = (
  * @param cors null: no page of another origin may ask
  */
 export function listenBeforeExpress(
-  shared: Shared,
+  shared: HttpShared,
   pipeline: Pipeline,
   cors: Cors | null,
 ): Listener {
@@ -41,7 +41,7 @@ export function listenBeforeExpress(
   }
 
   function end(response: Response): void {
-    const exchange = exchangeOf(response);
+    const exchange = requestContextOf(response);
     const { writableFinished: answered, req } = response;
     exchange.isOver = true;
     if (!answered) exchange.cancel();
@@ -52,7 +52,7 @@ export function listenBeforeExpress(
       route,
       isRouteRemoved: route !== null && shared.routes.isRemoved(route),
       status: answered ? response.statusCode : CLIENT_GONE,
-      answered,
+      isAnswered: answered,
     });
   }
 
@@ -63,7 +63,7 @@ export function listenBeforeExpress(
     // Of what follows such a request Node throws away the bytes that it has read already, and takes the
     // next ones, in the middle of a body as it may be, for a request. So nothing may follow.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    const exchange = new HttpExchange(request, response, shared);
+    const exchange = new HttpRequestContext(request, response, shared);
     exchange.isBodyHeld = isBodyHeld;
     response.locals = exchange as unknown as Response['locals'];
     response.setHeader('X-Request-Id', exchange.requestId);

@@ -11,7 +11,7 @@ import { ServiceError } from '../serving/errors';
 import type { Parameters } from '../serving/exchange';
 import type { Pipeline } from '../serving/pipeline';
 import type { Bodies } from './body';
-import { exchangeOf, type FoundRoute } from './exchange';
+import { type FoundRoute, requestContextOf } from './exchange';
 import { pathOf } from './request-target';
 import { endWith } from './send';
 
@@ -126,7 +126,7 @@ export class RouteTable {
   /** The request has been read; what follows is the pipeline's. */
   #answerWith(handle: Handler): RequestHandler {
     return (_request, response) => {
-      const exchange = exchangeOf(response);
+      const exchange = requestContextOf(response);
       exchange.handle = handle;
       this.#pipeline.received(exchange);
     };
@@ -163,7 +163,7 @@ export const notFound: RequestHandler = () => {
 };
 
 export const answerError: ErrorRequestHandler = (raised, _request, response, _next) => {
-  exchangeOf(response).fail(raised);
+  requestContextOf(response).fail(raised);
 };
 
 /** For what is left of a route once its methods are served. `allow`: as in the Allow header. */

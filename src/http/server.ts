@@ -5,12 +5,12 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { describeUnexpected } from '../native/unexpected-error';
 import { Connections, type LastWords } from '../serving/connections';
-import type { Context } from '../serving/context';
+import type { ServerContext } from '../serving/context';
 import type { InvalidStatus } from '../serving/metrics/request-metrics';
 import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
 import { Transport } from '../serving/transport';
 import { createApp, type Site } from './app';
-import { AnswersDue } from './pending-responses';
+import { PendingResponses } from './pending-responses';
 import { rawAnswer } from './raw-answer';
 import { prototypesOf } from './request-listener';
 import { giveUpStalled } from './stalled-requests';
@@ -41,7 +41,7 @@ const LAST_WORDS: LastWords = {
  * emitter's callback it would end the process.
  */
 function closesOnError<Rest extends unknown[]>(
-  { logger }: Context,
+  { logger }: ServerContext,
   handle: (request: http.IncomingMessage, ...rest: Rest) => void,
 ): (request: http.IncomingMessage, ...rest: Rest) => void {
   return (request, ...rest) => {
@@ -56,8 +56,8 @@ function closesOnError<Rest extends unknown[]>(
 
 /** The HTTP server: protocol limits, protocol errors, and an orderly end. */
 export class HttpServer extends Transport<http.Server> {
-  readonly #context: Context;
-  readonly #due: AnswersDue;
+  readonly #context: ServerContext;
+  readonly #due: PendingResponses;
   readonly #endTalks: () => Promise<void>;
   /** See `App`. */
   readonly show: (site: Site) => void;
@@ -65,11 +65,11 @@ export class HttpServer extends Transport<http.Server> {
   /**
    * @param endTalks tells those with whom there are conversations that these are over; resolves when they know
    */
-  constructor(context: Context, site: Site, endTalks: () => Promise<void> = async () => {}) {
+  constructor(context: ServerContext, site: Site, endTalks: () => Promise<void> = async () => {}) {
     const { config, metrics } = context;
     const { maxConnections } = config;
     const connections = new Connections(maxConnections, metrics.countConnectionEnd, LAST_WORDS);
-    const due = new AnswersDue(connections, config.maxConnectionRequests);
+    const due = new PendingResponses(connections, config.maxConnectionRequests);
     const { app, listener, upgrades, show } = createApp(context, site, { due, connections });
     const settings = {
       headersTimeout: HEADERS_TIMEOUT_MS,

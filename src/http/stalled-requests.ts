@@ -2,8 +2,8 @@ import type { Response } from 'express';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import { LOOK_MS, STILL_LOOKS } from '../serving/timeouts';
-import { exchangeOf } from './exchange';
-import type { AnswersDue } from './pending-responses';
+import { requestContextOf } from './exchange';
+import type { PendingResponses } from './pending-responses';
 
 interface Seen {
   /** Of its connection. */
@@ -19,7 +19,7 @@ interface Seen {
  * @returns what looks after them, for `clearInterval`
  */
 export function giveUpStalled(
-  due: AnswersDue,
+  due: PendingResponses,
   connections: Connections,
   patienceMs: number,
 ): NodeJS.Timeout {
@@ -41,7 +41,9 @@ export function giveUpStalled(
     for (const response of due.next) {
       const isIncomplete = !response.req.complete && !response.headersSent;
       if (isIncomplete && (standsStill(response) || isTimeUp)) {
-        exchangeOf(response).fail(new ServiceError('DRAINING', 'The service is shutting down.'));
+        requestContextOf(response).fail(
+          new ServiceError('DRAINING', 'The service is shutting down.'),
+        );
       } else if (isTimeUp && response.writableEnded) {
         connections.cut(response.req.socket, 'answer_stuck');
       }

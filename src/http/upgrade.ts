@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { About } from '../serving/access';
+import type { ProtectedResource } from '../serving/access';
 import type { BodyLimits } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { keyOf } from '../serving/credentials/keys';
 import { ERRORS, retryAfterSeconds, ServiceError } from '../serving/errors';
-import { Exchange, type Parameters } from '../serving/exchange';
+import { type Parameters, RequestContext } from '../serving/exchange';
 import type { RequestHeader } from '../serving/header-names';
 import type { Pipeline } from '../serving/pipeline';
 import type { Readiness } from '../serving/readiness';
 import type { FoundRoute } from './exchange';
 import type { OriginPolicy } from './origins';
-import type { AnswersDue } from './pending-responses';
+import type { PendingResponses } from './pending-responses';
 import { rawAnswer } from './raw-answer';
 import { headersProblem } from './request-listener';
 import { originForm, pathOf, queryOf } from './request-target';
@@ -23,11 +23,11 @@ const LAST_WORDS_MS = 1000;
 
 export interface UpgradeOptions {
   readonly readiness: Readiness;
-  readonly due: AnswersDue;
+  readonly due: PendingResponses;
   readonly connections: Connections;
   readonly routes: RouteTable;
   readonly pipeline: Pipeline;
-  readonly aboutOf: (path: string) => About | null;
+  readonly aboutOf: (path: string) => ProtectedResource | null;
   readonly origins: OriginPolicy;
   /** Of messages. */
   readonly limits: BodyLimits;
@@ -63,16 +63,16 @@ export class Upgrades {
       socket.destroy();
       return;
     }
-    connections.owes(socket);
+    connections.markBusy(socket);
     pipeline.begin(new UpgradeExchange(request, head, this.#options, this.#webSockets));
   };
 }
 
-class UpgradeExchange extends Exchange {
-  readonly isWork = false;
+class UpgradeExchange extends RequestContext {
+  readonly isQueued = false;
   readonly isPublic = false;
   readonly isPipelined = false;
-  readonly target = null;
+  readonly modelRoute = null;
   readonly #request: IncomingMessage;
   readonly #head: Buffer;
   readonly #options: UpgradeOptions;
@@ -95,7 +95,7 @@ class UpgradeExchange extends Exchange {
     this.#found = options.routes.at(this.#path);
   }
 
-  get place(): string | null {
+  get routePath(): string | null {
     return this.#found?.path ?? null;
   }
 
@@ -107,7 +107,7 @@ class UpgradeExchange extends Exchange {
     return queryOf({ url: this.#request.url ?? '' });
   }
 
-  get about(): About | null {
+  get resource(): ProtectedResource | null {
     return this.#options.aboutOf(this.#path);
   }
 
@@ -115,17 +115,17 @@ class UpgradeExchange extends Exchange {
     return this.#request.headers[name]?.toString();
   }
 
-  key(): string | null {
+  apiKey(): string | null {
     const { headers } = this.#request;
     if (headers.authorization !== undefined) return keyOf(this.#request);
     return keyOfSubprotocols(headers['sec-websocket-protocol']);
   }
 
-  askedTimeoutMs(): number {
+  clientTimeoutMs(): number {
     return Number.POSITIVE_INFINITY;
   }
 
-  welcome(): void {}
+  onAuthorized(): void {}
 
   receive(): void {
     this.handle = () => ({ body: {} });
@@ -136,7 +136,8 @@ class UpgradeExchange extends Exchange {
     const problem =
       headersProblem(this.#request) ?? this.#options.origins.problemOf(this.#request, true);
     if (problem) throw problem;
-    if (this.isLate) throw new ServiceError('DRAINING', 'The service is shutting down.');
+    if (this.arrivedWhileDraining)
+      throw new ServiceError('DRAINING', 'The service is shutting down.');
   }
 
   send(): void {
@@ -171,9 +172,9 @@ class UpgradeExchange extends Exchange {
   #end(status: number): void {
     this.isOver = true;
     const { httpVersion, method = 'GET' } = this.#request;
-    const route = this.place;
+    const route = this.routePath;
     const isRouteRemoved = route !== null && this.#options.routes.isRemoved(route);
-    const outcome = { method, httpVersion, route, isRouteRemoved, status, answered: true };
+    const outcome = { method, httpVersion, route, isRouteRemoved, status, isAnswered: true };
     this.#options.pipeline.ended(this, outcome);
   }
 }

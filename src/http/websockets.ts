@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
-import type { CloseCode, Converse, Peer, Talk } from '../serving/conversation';
+import type { CloseCode, Peer, SessionFactory, SessionHandler } from '../serving/conversation';
 import { Outflow } from '../serving/outflow';
 import { PATIENCE_MS } from '../serving/timeouts';
 
@@ -60,7 +60,7 @@ export class WebSockets {
   accept(
     request: IncomingMessage,
     head: Buffer,
-    { converse, refuse }: { readonly converse: Converse; refuse(message: string): void },
+    { converse, refuse }: { readonly converse: SessionFactory; refuse(message: string): void },
   ): void {
     this.#refuse = refuse;
     this.#server.handleUpgrade(request, request.socket, head, (webSocket) => {
@@ -70,7 +70,7 @@ export class WebSockets {
   }
 
   /** Apart from where the request is known: what listens would keep it for as long as the connection is open. */
-  #listen(webSocket: WebSocket, socket: Socket, converse: Converse): void {
+  #listen(webSocket: WebSocket, socket: Socket, converse: SessionFactory): void {
     try {
       const outflow = new Outflow(socket);
       const peer = new WebSocketPeer({ webSocket, socket, outflow }, this.#connections);
@@ -126,7 +126,7 @@ interface Connected {
   readonly incoming: Incoming;
 }
 
-function connect(talk: Talk, { webSocket, outflow, incoming }: Connected): void {
+function connect(talk: SessionHandler, { webSocket, outflow, incoming }: Connected): void {
   // What a listener throws would be an uncaught error of the process.
   const bounded = (listen: () => void): void => {
     try {
@@ -214,7 +214,7 @@ class WebSocketPeer implements Peer {
   }
 
   setQuiet(isQuiet: boolean): void {
-    if (isQuiet) this.#connections.waits(this.#socket, null);
-    else this.#connections.owes(this.#socket);
+    if (isQuiet) this.#connections.markIdle(this.#socket, null);
+    else this.#connections.markBusy(this.#socket);
   }
 }

@@ -10,7 +10,7 @@ const ADDITIONS_PER_ENTRY = 4;
  *
  * Iterations see what is deleted meanwhile, and may miss what is added.
  */
-export class PassingMap<Key, Value> {
+export class CompactingMap<Key, Value> {
   #map = new Map<Key, Value>();
   #additions = 0;
 

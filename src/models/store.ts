@@ -19,7 +19,7 @@ export interface Stored<Task, Model> {
 
 /** What the store needs of a loaded model. */
 export interface StoredModel {
-  readonly about: { readonly name: string | null; readonly version: string | null };
+  readonly metadata: { readonly name: string | null; readonly version: string | null };
   /** Refuses what comes and what waits; what runs goes on. */
   drop(): void;
   /** Answers what was accepted, and frees the model. */
@@ -41,8 +41,8 @@ export class ModelStore<Task, Model extends StoredModel> {
       name,
       task,
       model: loaded,
-      title: loaded?.about.name ?? file,
-      version: loaded?.about.version ?? null,
+      title: loaded?.metadata.name ?? file,
+      version: loaded?.metadata.version ?? null,
       reason:
         model instanceof Error
           ? withoutPaths(messageForClients(model).replaceAll(place, file))

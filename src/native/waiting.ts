@@ -1,4 +1,4 @@
-import { PassingMap } from '../lib/compacting-map';
+import { CompactingMap } from '../lib/compacting-map';
 import type { Completion, Inference } from './binding';
 import type { CancelSignal } from './cancellation';
 import { type EngineError, errorOf } from './engine-error';
@@ -16,7 +16,7 @@ export interface Pending {
 
 /** Who waits for an engine's answers, and who is told of them. */
 export class Waiting {
-  readonly requests = new PassingMap<number, Pending>();
+  readonly requests = new CompactingMap<number, Pending>();
   readonly observers: EngineObserver[] = [];
 
   add(ticket: number, pending: Pending): void {

@@ -1,7 +1,13 @@
 import type { InferOptions, TextInput } from '../native/engine';
 import { ServiceError } from '../serving/errors';
 import { FLOAT_JSON_BYTES, requireResponseSize } from '../serving/response-size';
-import type { About, EmbedsTexts, Prompted, Runs, TextToEmbed } from '../tasks/abilities';
+import type {
+  ModelMetadata,
+  Predictor,
+  Prompted,
+  TextEmbedder,
+  TextToEmbed,
+} from '../tasks/abilities';
 import { similarity } from '../tasks/embedding/postprocess';
 import { runList } from './endpoint';
 import type { TextOrIds } from './validation/texts-or-ids';
@@ -14,12 +20,15 @@ export interface Reading extends Pick<TextInput, 'truncation' | 'truncationSide'
 
 /** What a model of vectors is given. @throws ServiceError: it has no such prompt, or no such token */
 export function toEmbed(
-  { about, monitor }: Pick<Runs<TextToEmbed, unknown, About & Prompted>, 'about' | 'monitor'>,
+  {
+    metadata,
+    monitor,
+  }: Pick<Predictor<TextToEmbed, unknown, ModelMetadata & Prompted>, 'metadata' | 'monitor'>,
   elements: readonly TextOrIds[],
   { promptName, ...cut }: Reading,
 ): readonly TextToEmbed[] {
   const prompt =
-    promptName === null ? {} : { prompt: requirePrompt(about.prompts, promptName), promptName };
+    promptName === null ? {} : { prompt: requirePrompt(metadata.prompts, promptName), promptName };
   const { vocabularySize } = monitor.description;
   return elements.map((element) => {
     if (typeof element === 'string') return { text: element, ...prompt, ...cut };
@@ -48,10 +57,10 @@ function requirePrompt(prompts: Readonly<Record<string, string>>, name: string):
 
 /** @throws ServiceError: the model's vectors are shorter */
 export function requireDimensions(
-  { about }: EmbedsTexts,
+  { metadata }: TextEmbedder,
   asked: number | null | undefined,
 ): number {
-  const { dimensions } = about;
+  const { dimensions } = metadata;
   if (asked == null || asked <= dimensions) return asked ?? dimensions;
   const message = `dimensions: expected at most ${dimensions}, the length of the model's vectors`;
   throw new ServiceError('BODY_INVALID', message);
@@ -64,7 +73,7 @@ export function requireVectorsSize(count: number, dimensions: number, limit: num
 
 /** The cosine of a sentence's vector with those of others. */
 export async function compare(
-  model: EmbedsTexts,
+  model: TextEmbedder,
   { source, sentences }: { readonly source: string; readonly sentences: readonly string[] },
   reading: Reading,
   options: InferOptions,

@@ -1,17 +1,17 @@
 import type { z } from 'zod';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import type { Access } from '../serving/access';
-import type { Converse } from '../serving/conversation';
+import type { SessionFactory } from '../serving/conversation';
 import { ElementError, ServiceError } from '../serving/errors';
-import type { Answer, Asked, Parameters, Target } from '../serving/exchange';
+import type { ModelRef, ModelRoute, Parameters, ServiceResponse } from '../serving/exchange';
 import type { RequestHeader } from '../serving/header-names';
 import type { Readiness } from '../serving/readiness';
-import type { Runs } from '../tasks/abilities';
+import type { Predictor } from '../tasks/abilities';
 import type { Operation } from './openapi/operation';
 import { describeFirstIssue, requireBounded } from './validation/fields';
 
 /** A request as a protocol sees it, whatever transport brings it. */
-export interface Call {
+export interface ServiceRequest {
   /** JSON that has been parsed, a Buffer, or over gRPC a message: what the handler asks for. */
   readonly body: unknown;
   /** `performance.now()` at its arrival. */
@@ -36,18 +36,18 @@ export interface Call {
    * @param timeoutMs from the arrival of the call; null: the body names none
    * @throws EngineError DEADLINE_EXCEEDED; ServiceError FORBIDDEN: the key is not for this model
    */
-  inferOptions(asked: Asked, timeoutMs?: number | null): InferOptions;
+  inferOptions(asked: ModelRef, timeoutMs?: number | null): InferOptions;
 }
 
 /** @throws ServiceError, ElementError, EngineError: the transport tells the client as its protocol does */
-export type Handler = (call: Call) => Answer | Promise<Answer>;
+export type Handler = (call: ServiceRequest) => ServiceResponse | Promise<ServiceResponse>;
 
 /** What a path is asked for with a body. */
 export const METHODS = ['POST', 'PUT', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
 /** Answers a method that has a body, and waits for its turn. */
-export interface Endpoint extends Target {
+export interface Endpoint extends ModelRoute {
   /** Left out: POST. */
   readonly method?: Method;
   /** As what `Call.body` comes: JSON that has been parsed (the default), or a Buffer of any type. */
@@ -60,13 +60,13 @@ export interface Endpoint extends Target {
 /** A route of GET. */
 export interface Get extends Pick<Endpoint, 'handle' | 'describe'> {
   /** A client that asks for a WebSocket there gets one, with what this gives at its end. @throws as a handler */
-  readonly upgrade?: (call: Call) => Converse;
+  readonly upgrade?: (call: ServiceRequest) => SessionFactory;
 }
 
 /** The body as the schema types it. */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
-  { body }: Pick<Call, 'body'>,
+  { body }: Pick<ServiceRequest, 'body'>,
 ): z.output<Schema> {
   requireBounded(schema);
   const result = schema.safeParse(body);
@@ -76,7 +76,7 @@ export function parseBody<Schema extends z.ZodType>(
 
 /** `Target.refusal` of a model; null: it is not loaded, which is said once the request has been read. */
 export function refusalOf(
-  model: Pick<Runs<never, unknown>, 'refusal'> | null,
+  model: Pick<Predictor<never, unknown>, 'refusal'> | null,
 ): Endpoint['refusal'] {
   return (timeoutMs) => model?.refusal(timeoutMs) ?? null;
 }
@@ -117,7 +117,7 @@ export function checkElements<Element>(
  * @throws EngineError, ElementError
  */
 export async function runList<Input, Answer extends { readonly inference: Inference }>(
-  model: Pick<Runs<Input, Answer>, 'runAll'>,
+  model: Pick<Predictor<Input, Answer>, 'runAll'>,
   inputs: readonly Input[],
   options: InferOptions,
   field: string | null,

@@ -1,7 +1,7 @@
 import type { EngineError } from '../native/engine';
 import type { ServiceError } from '../serving/errors';
-import type { Answer } from '../serving/exchange';
-import type { Call } from './endpoint';
+import type { ServiceResponse } from '../serving/exchange';
+import type { ServiceRequest } from './endpoint';
 
 /**
  * Which fields of a message are counted into: of those that are messages the same again, of packed
@@ -12,7 +12,10 @@ export interface Counted {
 }
 
 /** Messages are as @grpc/proto-loader makes them with `LOADING` (grpc/server.ts). */
-export type Method = (message: never, call: Call) => Answer | Promise<Answer>;
+export type Method = (
+  message: never,
+  call: ServiceRequest,
+) => ServiceResponse | Promise<ServiceResponse>;
 
 /** One stream: what answers its messages, in the order in which they came. */
 export interface StreamHandler {
@@ -37,7 +40,7 @@ export interface StreamMethod {
   readonly mostAtOnce: number;
   /** The stream is one request of its client: it goes on while the service drains. */
   readonly isOneRequest: boolean;
-  readonly open: (call: Pick<Call, 'header'>) => StreamHandler;
+  readonly open: (call: Pick<ServiceRequest, 'header'>) => StreamHandler;
 }
 
 /** A service that is offered over gRPC, apart from how calls come and go. */

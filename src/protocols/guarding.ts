@@ -1,12 +1,12 @@
 import type { EngineError } from '../native/engine';
 import { EVERYTHING } from '../serving/access';
 import { ServiceError } from '../serving/errors';
-import { type Catalogue, findNamed, servingVersion } from '../tasks/catalogue';
+import { type Catalogue, currentVersion, findModel } from '../tasks/catalogue';
 import type { GuardAnswer, GuardModels, GuardQuestion } from '../tasks/guard/answer';
 import type { Guard } from '../tasks/guard/guard';
 import { checksOf, type Moderation, moderate } from '../tasks/guard/moderate';
 import type { GuardState } from '../tasks/guard/state';
-import type { Call } from './endpoint';
+import type { ServiceRequest } from './endpoint';
 import { ModelResolver } from './model-resolver';
 
 /** The guard of a service as protocols ask it, over the models of the service. */
@@ -36,7 +36,7 @@ export class Guarding {
    *
    * @throws ServiceError MODEL_NOT_LOADED; FORBIDDEN: the key is not for one of the guard's models
    */
-  async check(call: Call, question: GuardQuestion): Promise<GuardAnswer> {
+  async check(call: ServiceRequest, question: GuardQuestion): Promise<GuardAnswer> {
     const guard = this.require();
     const { models, options } = this.#within(call, guard.modelsFor(question));
     return guard.check(question, models, options);
@@ -48,7 +48,10 @@ export class Guarding {
    * @param all of each text its parts
    * @throws ServiceError as `check`; NOT_FOUND: its file maps no categories
    */
-  async moderate(call: Call, all: readonly (readonly string[])[]): Promise<readonly Moderation[]> {
+  async moderate(
+    call: ServiceRequest,
+    all: readonly (readonly string[])[],
+  ): Promise<readonly Moderation[]> {
     const guard = this.require();
     const { moderations } = guard.file;
     if (!moderations) {
@@ -60,20 +63,20 @@ export class Guarding {
     return Promise.all(all.map((texts) => moderate(guard, texts, models, options)));
   }
 
-  #within(call: Call, names: readonly string[]) {
+  #within(call: ServiceRequest, names: readonly string[]) {
     const access = call.access.isGuarding ? EVERYTHING : call.access;
     for (const model of names) access.require({ model });
     const models: GuardModels = {
       find: (name, ability) => {
         const served = new ModelResolver(this.#catalogue, ability).resolve(name, { access });
         const { version } = served;
-        const options = call.inferOptions({ name: served.name, version, isOfGuard: true });
+        const options = call.inferOptions({ name: served.name, version, isGuardModel: true });
         return { model: served.model, options };
       },
     };
     const [name] = names;
     const options =
-      name === undefined ? {} : call.inferOptions({ name, version: null, isOfGuard: true });
+      name === undefined ? {} : call.inferOptions({ name, version: null, isGuardModel: true });
     return { models, options };
   }
 
@@ -81,8 +84,8 @@ export class Guarding {
   readonly refusal = (timeoutMs: number): EngineError | null => {
     for (const check of this.#state.guard?.file.checks ?? []) {
       if (!('model' in check) || check.on_error === 'allow') continue;
-      const named = findNamed(this.#catalogue(), check.model);
-      const refusal = named && servingVersion(named)?.served?.model?.refusal(timeoutMs);
+      const named = findModel(this.#catalogue(), check.model);
+      const refusal = named && currentVersion(named)?.served?.model?.refusal(timeoutMs);
       if (refusal) return refusal;
     }
     return null;

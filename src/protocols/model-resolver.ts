@@ -3,15 +3,15 @@ import { ServiceError } from '../serving/errors';
 import type { Abilities, Ability } from '../tasks/abilities';
 import {
   type Catalogue,
-  catalogueOf,
-  findNamed,
+  currentVersion,
+  findModel,
   listNames,
   type NamedModel,
-  reasonOf,
-  servingVersion,
+  singleModelCatalogue,
+  unavailableReason,
 } from '../tasks/catalogue';
-import { isMadeFor, type Served, servedAs } from '../tasks/served';
-import type { Call } from './endpoint';
+import { isPrimaryCapability, type ServedModel, withCapability } from '../tasks/served';
+import type { ServiceRequest } from './endpoint';
 
 /**
  * The models that have an ability, by the names that requests give. The one place where a protocol resolves the
@@ -29,9 +29,12 @@ export class ModelResolver<Name extends Ability> {
   }
 
   /** At the address of a model: its path names the model, and `model` in a body is ignored. Null: it is not able. */
-  static ofOne<Name extends Ability>(served: Served, ability: Name): ModelResolver<Name> | null {
-    if (!servedAs(served, ability)) return null;
-    const catalogue = catalogueOf(served);
+  static ofOne<Name extends Ability>(
+    served: ServedModel,
+    ability: Name,
+  ): ModelResolver<Name> | null {
+    if (!withCapability(served, ability)) return null;
+    const catalogue = singleModelCatalogue(served);
     return new ModelResolver(() => catalogue, ability, true);
   }
 
@@ -42,17 +45,17 @@ export class ModelResolver<Name extends Ability> {
    */
   resolve(
     given: string | null | undefined,
-    { access }: Pick<Call, 'access'>,
-  ): Served<Abilities[Name]> & { readonly model: Abilities[Name] } {
+    { access }: Pick<ServiceRequest, 'access'>,
+  ): ServedModel<Abilities[Name]> & { readonly model: Abilities[Name] } {
     const name = this.#isAddressed ? null : (given ?? null);
     const named = name === null ? this.#default() : this.#byName(name);
     const asked = named?.name ?? name;
     if (asked !== null) access.requireVisible(asked);
-    const served = named && servingVersion(named)?.served;
-    const able = served && servedAs(served, this.#ability);
+    const served = named && currentVersion(named)?.served;
+    const able = served && withCapability(served, this.#ability);
     if (able?.model) return { ...able, model: able.model };
     if (this.#isAddressed) throw new ServiceError('MODEL_NOT_LOADED', 'Model is not loaded.');
-    const reason = named && !served ? reasonOf(named) : null;
+    const reason = named && !served ? unavailableReason(named) : null;
     if (reason !== null) throw new ServiceError('NOT_READY', `Model is not loaded: ${reason}`);
     const visible = this.#able.filter((one) => access.maySee(one.name));
     const names = visible.map((one) => `"${one.name}"`);
@@ -65,22 +68,22 @@ export class ModelResolver<Name extends Ability> {
   readonly refusal = (timeoutMs: number): EngineError | null => {
     const [one, ...others] = this.#able;
     if (!one || others.length > 0) return null;
-    return servingVersion(one)?.served?.model?.refusal(timeoutMs) ?? null;
+    return currentVersion(one)?.served?.model?.refusal(timeoutMs) ?? null;
   };
 
   /** Loaded models, also those that were loaded before. */
   get #able(): readonly NamedModel[] {
     return this.#catalogue().filter(({ versions }) =>
-      versions.some(({ served }) => served && servedAs(served, this.#ability)),
+      versions.some(({ served }) => served && withCapability(served, this.#ability)),
     );
   }
 
   /** Models whose task is this come before models that are able in addition to their task. */
   #default(): NamedModel | undefined {
-    const able = this.#able.filter((one) => servingVersion(one));
+    const able = this.#able.filter((one) => currentVersion(one));
     const isMade = (one: NamedModel): boolean => {
-      const served = servingVersion(one)?.served;
-      return Boolean(served && isMadeFor(served, this.#ability));
+      const served = currentVersion(one)?.served;
+      return Boolean(served && isPrimaryCapability(served, this.#ability));
     };
     const made = able.filter(isMade);
     const first = made.length > 0 ? made : able;
@@ -90,8 +93,8 @@ export class ModelResolver<Name extends Ability> {
   #byName(name: string): NamedModel | undefined {
     const catalogue = this.#catalogue();
     return (
-      findNamed(catalogue, name) ??
-      catalogue.find((one) => servingVersion(one)?.served?.title === name)
+      findModel(catalogue, name) ??
+      catalogue.find((one) => currentVersion(one)?.served?.title === name)
     );
   }
 }

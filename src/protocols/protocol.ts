@@ -1,12 +1,12 @@
 import type { SchedulingOptions } from '../native/engine';
-import type { About, Access } from '../serving/access';
+import type { Access, ProtectedResource } from '../serving/access';
 import { ERRORS, type ErrorCode, type ServiceError } from '../serving/errors';
 import type { Endpoint, Get } from './endpoint';
 import type { GrpcService } from './grpc-service';
 import type { Named } from './openapi/operation';
 
 /** What a protocol is made with, beside the model. */
-export interface Surroundings {
+export interface ProtocolOptions {
   /** Of the package. */
   readonly version: string;
   /** Elements that a list may have. */
@@ -31,7 +31,7 @@ export interface Protocol {
   /** What is below it is this protocol's, whether there is such a path or not: `/v2/`. */
   readonly prefix: string | null;
   /** By which keys are limited, of its paths, whether there is such a path or not; left out: of none. */
-  readonly aboutOf?: (path: string) => About | null;
+  readonly resourceOf?: (path: string) => ProtectedResource | null;
   /** Of all that is told on its paths. */
   readonly errors: ErrorShape;
   /** Paths that supervisors and load balancers ask, who have no key. */
@@ -39,7 +39,7 @@ export interface Protocol {
   /** Its fields of GET /info, beside the service's own, and their schemas. */
   readonly info: { readonly fields: object; readonly schemas: object } | null;
   /** Its requests name the model: of several models it is spoken once, for all of them. */
-  readonly namesModels?: true;
+  readonly routesByBodyModel?: true;
   /** The same over gRPC, where there is such a thing; made when a port is open for it. */
   readonly grpc?: () => GrpcService;
   /** Under which its operations are listed in the OpenAPI document. */
@@ -73,7 +73,7 @@ export function pathAt(at: string, path: string): string {
 }
 
 /** The model that a path names behind a prefix; null: it does not begin so. */
-export function modelBelow(prefix: string, path: string): About | null {
+export function modelBelow(prefix: string, path: string): ProtectedResource | null {
   if (!path.startsWith(prefix)) return null;
   const [name = ''] = path.slice(prefix.length).split(/[/:]/, 1);
   return { model: decoded(name) };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Inference, InferOptions, TextInput } from '../native/engine';
 import { ServiceError } from '../serving/errors';
-import type { PairScore, ScoresPairs } from '../tasks/abilities';
+import type { PairScore, PairScorer } from '../tasks/abilities';
 import { type Endpoint, runList } from './endpoint';
 import { ANALYSIS_ERRORS } from './openapi/operation';
 import {
@@ -73,7 +73,7 @@ export const RANKING_ERRORS: ReturnType<Endpoint['describe']>['errors'] = {
  * @throws EngineError, ElementError
  */
 export async function scorePairs(
-  model: ScoresPairs,
+  model: PairScorer,
   pairs: readonly TextInput[],
   options: InferOptions,
   field: string | null,
@@ -81,7 +81,7 @@ export async function scorePairs(
   readonly answers: readonly PairScore[];
   readonly inferences: readonly Inference[];
 }> {
-  const { length } = model.about.labels;
+  const { length } = model.metadata.labels;
   if (length === 1) return runList(model, pairs, options, field);
   throw new ServiceError(
     'REQUEST_INVALID',

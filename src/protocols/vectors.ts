@@ -1,4 +1,4 @@
-import type { Answer } from '../serving/exchange';
+import type { ServiceResponse } from '../serving/exchange';
 
 /** Little-endian float32, as it lies in memory. */
 export function toBase64({ buffer, byteOffset, byteLength }: Float32Array): string {
@@ -6,7 +6,9 @@ export function toBase64({ buffer, byteOffset, byteLength }: Float32Array): stri
 }
 
 /** An answer whose JSON is there already, in pieces. */
-export function written(pieces: readonly (string | Buffer)[]): Pick<Answer, 'body' | 'headers'> {
+export function written(
+  pieces: readonly (string | Buffer)[],
+): Pick<ServiceResponse, 'body' | 'headers'> {
   const buffers = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
   return {
     body: Buffer.concat(buffers),

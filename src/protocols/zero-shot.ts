@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { EngineError, type InferOptions } from '../native/engine';
 import { ElementError, ServiceError } from '../serving/errors';
-import type { Entails } from '../tasks/abilities';
+import type { EntailmentClassifier } from '../tasks/abilities';
 import {
   classifyZeroShot,
   findTemplateProblem,
   TEMPLATE,
   type ZeroShotQuestion,
 } from '../tasks/zero-shot/classify';
-import type { Surroundings } from './protocol';
+import type { ProtocolOptions } from './protocol';
 import {
   boolean,
   checked,
@@ -82,7 +82,7 @@ export function questionOf(
  * @throws ServiceError LIST_TOO_LONG; EngineError, ElementError
  */
 export async function runZeroShot(
-  model: Entails,
+  model: EntailmentClassifier,
   question: ZeroShotQuestion,
   {
     options,
@@ -91,7 +91,7 @@ export async function runZeroShot(
   }: {
     readonly options: InferOptions;
     readonly field: string;
-    readonly surroundings: Pick<Surroundings, 'listLength'>;
+    readonly surroundings: Pick<ProtocolOptions, 'listLength'>;
   },
 ) {
   const { texts, labels } = question;

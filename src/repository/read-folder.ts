@@ -6,7 +6,7 @@ import { withoutPaths } from '../lib/redact-paths';
 import { identityOf, isWithin, ModelFileError } from '../models/files';
 import type { Dtype, ModelSource } from '../native/engine';
 import { MODEL_NAME } from '../settings/values';
-import type { About, ClassifierAbout } from '../tasks/abilities';
+import type { ClassifierMetadata, ModelMetadata } from '../tasks/abilities';
 import { claimsOn, TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import { archivesIn, type UnpackedArchives } from './archives';
@@ -31,7 +31,7 @@ export interface FoundVersion {
   /** Absolute path: the model's folder, or its file. */
   readonly place: string;
   readonly source: ModelSource;
-  readonly about: About;
+  readonly about: ModelMetadata;
   /** Another one: its files, or what model.json says of how they are loaded, have changed. */
   readonly fingerprint: string;
   /** While it is loaded, in bytes, at most. */
@@ -213,7 +213,7 @@ async function readVersion(
 function longTextsOf(
   task: Task,
   { long_texts, stride, combine }: ModelJson,
-): Pick<ClassifierAbout, 'longTexts'> {
+): Pick<ClassifierMetadata, 'longTexts'> {
   if (long_texts === 'truncate') return {};
   if (task.abilities.includes('classifies texts')) return { longTexts: { stride, combine } };
   throw new ModelFileError(`${MODEL_JSON}: long_texts: is for text classifiers`);

@@ -5,7 +5,7 @@ import { messageForClients } from '../native/unexpected-error';
 import type { Catalogue, ModelVersion, NamedModel } from '../tasks/catalogue';
 import type { FoundGuard } from '../tasks/guard/state';
 import { TASKS } from '../tasks/registry';
-import type { Served } from '../tasks/served';
+import type { ServedModel } from '../tasks/served';
 import type { Task } from '../tasks/task';
 import type { TaskModel } from '../tasks/task-model';
 import { LoadedModels } from './loaded-models';
@@ -21,7 +21,7 @@ export interface RepositoryEvents {
    * are closed then.
    */
   changed(): Promise<void>;
-  loaded(name: string, version: string, served: Served): void;
+  loaded(name: string, version: string, served: ServedModel): void;
   /** @param reason for clients */
   failed(name: string, version: string | null, reason: string): void;
   unloaded(name: string, version: string): void;
@@ -132,7 +132,7 @@ export class ModelRepository {
   }
 
   /** A version does not come back from a run: it is asked no more. */
-  giveUp(served: Served, reason: string): Promise<void> {
+  giveUp(served: ServedModel, reason: string): Promise<void> {
     const { name, version } = served;
     return this.#operations.take(name, `give up ${version}`, async () => {
       const model = this.#models.get(name);
@@ -236,8 +236,8 @@ export class ModelRepository {
     name: string,
     found: FoundVersion,
     settings: ModelJson,
-    old: Served | null,
-  ): Promise<Served> {
+    old: ServedModel | null,
+  ): Promise<ServedModel> {
     const task = TASKS.find((one) => one.name === found.task) as Task;
     const model = await this.#loaded.take(task, found, settings);
     if (model === old?.model) {
@@ -263,7 +263,7 @@ export class ModelRepository {
     await this.#show(name, { ...base, versions: merged(leaving, next?.versions ?? []) });
     await Promise.all(
       gone.map(async ({ version, served }) => {
-        await this.#loaded.give((served as Served).model as TaskModel);
+        await this.#loaded.give((served as ServedModel).model as TaskModel);
         this.#events.unloaded(name, version);
       }),
     );

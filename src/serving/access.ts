@@ -19,7 +19,7 @@ export function isUnlimited({ models, isManaging }: Grant): boolean {
 const NOT_THIS_MODEL = 'The API key is not for this model.';
 
 /** What a request is about, as far as its path or its method says. */
-export type About = { readonly model: string } | 'all models' | 'management';
+export type ProtectedResource = { readonly model: string } | 'all models' | 'management';
 
 /** All names of the model that has this one: a key may be for any of them. */
 export type NamesOf = (name: string) => readonly string[];
@@ -43,7 +43,7 @@ export class Access {
   }
 
   /** Null: it may. */
-  refusal(about: About): ServiceError | null {
+  refusal(about: ProtectedResource): ServiceError | null {
     if (about === 'management')
       return this.#isManaging ? null : forbidden('The API key is not for management.');
     if (about === 'all models') {
@@ -54,7 +54,7 @@ export class Access {
   }
 
   /** @throws ServiceError FORBIDDEN */
-  require(about: About): void {
+  require(about: ProtectedResource): void {
     const refusal = this.refusal(about);
     if (refusal) throw refusal;
   }

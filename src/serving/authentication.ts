@@ -1,8 +1,8 @@
 import { Access, isUnlimited, type NamesOf } from './access';
-import type { Context } from './context';
+import type { ServerContext } from './context';
 import type { ApiKeys } from './credentials/keys';
 import { ServiceError } from './errors';
-import type { Exchange, Stage } from './exchange';
+import type { RequestContext, Stage } from './exchange';
 
 /** Whether anybody may look (GET, HEAD, OPTIONS) there, since the answer is nobody's secret. */
 export type IsPublic = (path: string) => boolean;
@@ -30,17 +30,17 @@ export function isPublicPath(
  *
  * @param keyNeeded how a key is sent, for those who sent none
  */
-export function authenticate(context: Context, keyNeeded: string): Stage {
+export function authenticate(context: ServerContext, keyNeeded: string): Stage {
   const { credentials, scheduler, namesOf } = context;
   return (exchange, next) => {
     const { keys } = credentials;
     const isKeyNeeded = keys !== null && !exchange.isPublic;
     const problem = isKeyNeeded ? identify(exchange, { keys, keyNeeded, namesOf }) : null;
     if (problem) {
-      scheduler.refuse(() => exchange.refuse(problem, exchange.place));
+      scheduler.refuse(() => exchange.refuse(problem, exchange.routePath));
       return;
     }
-    exchange.welcome();
+    exchange.onAuthorized();
     next(exchange);
   };
 }
@@ -52,12 +52,15 @@ interface Rules {
 }
 
 /** Says what whoever asks may do. @returns why it is refused; null: it is not */
-function identify(exchange: Exchange, { keys, keyNeeded, namesOf }: Rules): ServiceError | null {
-  const key = exchange.key();
+function identify(
+  exchange: RequestContext,
+  { keys, keyNeeded, namesOf }: Rules,
+): ServiceError | null {
+  const key = exchange.apiKey();
   if (key === null) return new ServiceError('KEY_NEEDED', keyNeeded);
   const grant = keys.find(key);
   if (grant === null) return new ServiceError('KEY_NEEDED', 'The API key is not known.');
   if (isUnlimited(grant)) return null;
   exchange.access = new Access(grant, namesOf);
-  return exchange.about && exchange.access.refusal(exchange.about);
+  return exchange.resource && exchange.access.refusal(exchange.resource);
 }

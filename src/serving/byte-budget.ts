@@ -1,4 +1,4 @@
-import { PassingMap } from '../lib/compacting-map';
+import { CompactingMap } from '../lib/compacting-map';
 
 /** What Node keeps of each piece in which bytes come, beside them: of a byte alone it is 300 times as much. */
 export const PIECE_BYTES = 320;
@@ -37,7 +37,7 @@ export interface ByteBudgetOptions<Key> {
  */
 export class ByteBudget<Key> {
   readonly #options: ByteBudgetOptions<Key>;
-  readonly #holders = new PassingMap<Key, Holder>();
+  readonly #holders = new CompactingMap<Key, Holder>();
   #held = 0;
 
   constructor(options: ByteBudgetOptions<Key>) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { PassingMap } from '../lib/compacting-map';
+import { CompactingMap } from '../lib/compacting-map';
 import type { ConnectionEnd } from './metrics/metrics';
 
 /** What a transport writes to a client before it closes a connection on which it owes nothing. */
@@ -31,9 +31,9 @@ export class Connections {
   readonly #count: (end: ConnectionEnd) => void;
   /** Null: it closes them without a word. */
   readonly #lastWords: LastWords | null;
-  readonly #open = new PassingMap<Socket, true>();
+  readonly #open = new CompactingMap<Socket, true>();
   /** From the longest wait to the shortest; those with a whole request are left out when met. */
-  readonly #waiting = new PassingMap<Socket, Waiting>();
+  readonly #waiting = new CompactingMap<Socket, Waiting>();
 
   constructor(limit: number, count: (end: ConnectionEnd) => void, lastWords: LastWords | null) {
     this.#limit = limit;
@@ -70,12 +70,12 @@ export class Connections {
   }
 
   /** The next move is the client's: to send the rest of this request or, where it is null, one. */
-  waits(socket: Socket, receiving: IncomingMessage | null): void {
+  markIdle(socket: Socket, receiving: IncomingMessage | null): void {
     this.#wait(socket, { receiving, hasAsked: true });
   }
 
   /** The next move is the service's: it has a whole request. */
-  owes(socket: Socket): void {
+  markBusy(socket: Socket): void {
     this.#waiting.delete(socket);
   }
 
@@ -125,7 +125,7 @@ export class Connections {
   #first(): readonly [Socket, Waiting] | null {
     for (const entry of this.#waiting) {
       if (!entry[1].receiving?.complete) return entry;
-      this.owes(entry[0]);
+      this.markBusy(entry[0]);
     }
     return null;
   }

@@ -9,7 +9,7 @@ import type { Scheduler } from './scheduler';
 import type { Tracer } from './tracing/tracer';
 
 /** What the transports of one event loop share. */
-export interface Context {
+export interface ServerContext {
   /** `bodyMemory`: the share of this event loop. */
   readonly config: Config;
   readonly credentials: Credentials;

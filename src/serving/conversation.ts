@@ -23,7 +23,7 @@ export const CLOSE = {
 export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE];
 
 /** Why a conversation ends, and what is wrong. */
-export interface Ending {
+export interface SessionEnd {
   readonly code: CloseCode;
   readonly detail: string;
 }
@@ -45,7 +45,7 @@ export interface Peer {
 }
 
 /** What is made of what a peer says. */
-export interface Talk {
+export interface SessionHandler {
   /** A message of UTF-8. */
   text(bytes: Buffer): void;
   binary(bytes: Buffer): void;
@@ -58,4 +58,4 @@ export interface Talk {
 }
 
 /** Begins a conversation. */
-export type Converse = (peer: Peer) => Talk;
+export type SessionFactory = (peer: Peer) => SessionHandler;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
-import { type About, EVERYTHING } from './access';
-import type { Converse } from './conversation';
+import { EVERYTHING, type ProtectedResource } from './access';
+import type { SessionFactory } from './conversation';
 import { digestOf } from './credentials/keys';
 import { type ServiceError, toServiceError } from './errors';
 import type { RequestHeader, ResponseHeader } from './header-names';
@@ -15,7 +15,7 @@ const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
 /** A successful response. */
-export interface Answer {
+export interface ServiceResponse {
   /** HTTP status, if it is not 200. */
   readonly status?: number;
   /** An object: as JSON, or as the message of gRPC. Bytes: as they are, with their Content-Type among `headers`. */
@@ -27,20 +27,20 @@ export interface Answer {
   /** Whether HTTP may compress bytes for clients that ask for it. */
   readonly isCompressible?: boolean;
   /** HTTP only: the response is a stream of server-sent events, and `body` is not sent. */
-  readonly converse?: Converse;
+  readonly converse?: SessionFactory;
 }
 
 /** A model that is to run. */
-export interface Asked {
+export interface ModelRef {
   readonly name: string;
   /** A guard asks it, for which the key may be. */
-  readonly isOfGuard?: true;
+  readonly isGuardModel?: true;
   /** Null: its files do not say. */
   readonly version: string | null;
 }
 
 /** A route that runs the model. */
-export interface Target {
+export interface ModelRoute {
   readonly path: string;
   /** Why its engine would refuse what came now, with so much time left in ms; null: it would not. */
   readonly refusal: (timeoutMs: number, parameters: Parameters) => EngineError | null;
@@ -57,23 +57,23 @@ export interface Outcome {
   /** Of HTTP. */
   readonly status: number;
   /** False: the client had gone. */
-  readonly answered: boolean;
+  readonly isAnswered: boolean;
 }
 
 /** A part of a request's way: it goes on with `next`, now or later, or ends here with an error. */
-export type Stage = (exchange: Exchange, next: (exchange: Exchange) => void) => void;
+export type Stage = (exchange: RequestContext, next: (exchange: RequestContext) => void) => void;
 
 /**
  * A request and its answer, from its arrival to its end. A transport says how it is received and
  * answered; `Pipeline` says when.
  */
-export abstract class Exchange {
+export abstract class RequestContext {
   /** `performance.now()` at its arrival. */
   readonly startedAt = performance.now();
   readonly requestId: string;
   readonly readiness: Readiness;
   /** It arrived while the process was draining, and is refused. */
-  readonly isLate: boolean;
+  readonly arrivedWhileDraining: boolean;
   /** Of the pipeline, that is next. */
   stage = 0;
   /** What it may take until the model runs, from its arrival, in ms. */
@@ -81,9 +81,9 @@ export abstract class Exchange {
   /** JSON that has been parsed, a Buffer, or a message. */
   body: unknown;
   /** Answers it; none before it has come to a route. */
-  handle: ((exchange: Exchange) => Answer | Promise<Answer>) | null = null;
+  handle: ((exchange: RequestContext) => ServiceResponse | Promise<ServiceResponse>) | null = null;
   /** Null before there is one, and where it is an error. */
-  answer: Answer | null = null;
+  response: ServiceResponse | null = null;
   /** `performance.now()` when what is to be analyzed was handed to the engine. */
   submittedAt = 0;
   /** What the engine said of each element that was analyzed; none before the answer. */
@@ -97,7 +97,7 @@ export abstract class Exchange {
   /** What whoever asks may do. */
   access = EVERYTHING;
   /** The model that it has come to; null: to none. */
-  asked: Asked | null = null;
+  model: ModelRef | null = null;
   /** What the answer is about, when it is an error. */
   error: Error | null = null;
   #cancellation: Cancellation | null = null;
@@ -107,7 +107,7 @@ export abstract class Exchange {
     this.requestId =
       typeof requestId === 'string' && SANE_REQUEST_ID.test(requestId) ? requestId : randomUUID();
     this.readiness = readiness;
-    this.isLate = isLate;
+    this.arrivedWhileDraining = isLate;
   }
 
   /** What its path has in the places of `:names` of the route. */
@@ -121,41 +121,41 @@ export abstract class Exchange {
   }
 
   /** Its path, where there is such a one. */
-  abstract readonly place: string | null;
+  abstract readonly routePath: string | null;
   /** It needs no key. */
   abstract readonly isPublic: boolean;
   /** It waits for its turn, and is refused where that would take too long. */
-  abstract readonly isWork: boolean;
+  abstract readonly isQueued: boolean;
   /** It was sent before an earlier one of its connection was answered. */
   abstract readonly isPipelined: boolean;
   /** By which keys are limited; null: the handler finds it out, or tells of what the key is for. */
-  abstract readonly about: About | null;
+  abstract readonly resource: ProtectedResource | null;
   /** Null: there is no such route, or it runs no model. */
-  abstract readonly target: Target | null;
+  abstract readonly modelRoute: ModelRoute | null;
   /** Of headers or metadata, by its name in lower case. */
   abstract header(name: RequestHeader): string | undefined;
   /** That it brought; null: none, or more than one. */
-  abstract key(): string | null;
+  abstract apiKey(): string | null;
   /** Until its deadline, from its arrival, in ms. @throws ServiceError REQUEST_INVALID */
-  abstract askedTimeoutMs(): number;
+  abstract clientTimeoutMs(): number;
   /** Called when it is known who asks. */
-  abstract welcome(): void;
+  abstract onAuthorized(): void;
   /** Lets the transport read it; what follows is `Pipeline.received`. */
   abstract receive(): void;
   /** Makes `body` of what was read. @throws ServiceError BODY_INVALID */
   abstract parse(): void;
   /** The answer as it is sent, where that takes several turns. @throws ServiceError RESPONSE_TOO_LARGE */
-  write(answer: Answer): Answer | Promise<Answer> {
+  write(answer: ServiceResponse): ServiceResponse | Promise<ServiceResponse> {
     return answer;
   }
 
-  abstract send(answer: Answer): void;
+  abstract send(answer: ServiceResponse): void;
   /** @param raised what the error was made of: it may know how long what waits will take */
   protected abstract sendError(error: ServiceError, raised: unknown): void;
 
   /** See `Call`. */
   get owner(): string {
-    const key = this.key();
+    const key = this.apiKey();
     return key === null ? '' : Buffer.from(digestOf(key)).toString('base64');
   }
 
@@ -165,10 +165,10 @@ export abstract class Exchange {
   }
 
   /** See `Call`. */
-  inferOptions(asked: Asked, timeoutMs: number | null = null): InferOptions {
-    const isGuarding = asked.isOfGuard === true && this.access.isGuarding;
+  inferOptions(asked: ModelRef, timeoutMs: number | null = null): InferOptions {
+    const isGuarding = asked.isGuardModel === true && this.access.isGuarding;
     if (!isGuarding) this.access.require({ model: asked.name });
-    this.asked = asked;
+    this.model = asked;
     this.submittedAt = performance.now();
     if (timeoutMs !== null) this.timeoutMs = Math.min(this.timeoutMs, timeoutMs);
     const remainingMs = this.timeoutMs - (this.submittedAt - this.startedAt);
@@ -180,7 +180,7 @@ export abstract class Exchange {
   }
 
   /** What was run for it, for its answer, the log, the metrics and the span. */
-  note(inferences: readonly Inference[]): void {
+  recordInferences(inferences: readonly Inference[]): void {
     this.inferences = inferences;
     this.timings = timingsOf(inferences);
   }

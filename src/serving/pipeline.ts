@@ -1,12 +1,12 @@
 import { describeUnexpected } from '../native/unexpected-error';
 import { admit, keepDeadline } from './admission';
 import { authenticate } from './authentication';
-import type { Context } from './context';
-import type { Exchange, Outcome, Stage } from './exchange';
+import type { ServerContext } from './context';
+import type { Outcome, RequestContext, Stage } from './exchange';
 import { report } from './report';
 
 /** A request's way, in the order in which it goes it. */
-function stagesOf(context: Context, keyNeeded: string): readonly Stage[] {
+function stagesOf(context: ServerContext, keyNeeded: string): readonly Stage[] {
   return [
     authenticate(context, keyNeeded), // who asks: 401
     admit(context), // its turn on the event loop: 503 where that is far off
@@ -14,7 +14,7 @@ function stagesOf(context: Context, keyNeeded: string): readonly Stage[] {
     (exchange) => exchange.receive(), // the transport reads it, within its limits
     parse, // in another turn: bytes to JSON
     run, // the protocol checks it and asks the model
-    (exchange) => exchange.answer && exchange.send(exchange.answer),
+    (exchange) => exchange.response && exchange.send(exchange.response),
   ];
 }
 
@@ -28,9 +28,9 @@ const parse: Stage = (exchange, next) => {
 const run: Stage = async (exchange, next) => {
   try {
     const answer = (await exchange.handle?.(exchange)) ?? null;
-    if (answer?.inferences) exchange.note(answer.inferences);
+    if (answer?.inferences) exchange.recordInferences(answer.inferences);
     const written = answer && exchange.write(answer);
-    exchange.answer = written instanceof Promise ? await written : written;
+    exchange.response = written instanceof Promise ? await written : written;
   } catch (error) {
     if (!exchange.isOver) exchange.fail(error);
     return;
@@ -40,7 +40,7 @@ const run: Stage = async (exchange, next) => {
 
 /** The way of all requests of a transport. */
 export class Pipeline {
-  readonly #context: Context;
+  readonly #context: ServerContext;
   readonly #stages: readonly Stage[];
   readonly #machineRoutes: ReadonlySet<string>;
 
@@ -48,25 +48,25 @@ export class Pipeline {
    * @param keyNeeded how a key is sent, for those who sent none
    * @param machineRoutes that probes and scrapers ask every few seconds
    */
-  constructor(context: Context, keyNeeded: string, machineRoutes: ReadonlySet<string>) {
+  constructor(context: ServerContext, keyNeeded: string, machineRoutes: ReadonlySet<string>) {
     this.#context = context;
     this.#stages = stagesOf(context, keyNeeded);
     this.#machineRoutes = machineRoutes;
   }
 
   /** A request has arrived. */
-  begin(exchange: Exchange): void {
+  begin(exchange: RequestContext): void {
     this.#next(exchange);
   }
 
   /** It has been read. */
-  received(exchange: Exchange): void {
-    if (exchange.isWork) this.#context.scheduler.proceed(() => this.#next(exchange));
+  received(exchange: RequestContext): void {
+    if (exchange.isQueued) this.#context.scheduler.proceed(() => this.#next(exchange));
     else this.#next(exchange);
   }
 
   /** Its answer is out, or its client has gone. */
-  ended(exchange: Exchange, outcome: Outcome): void {
+  ended(exchange: RequestContext, outcome: Outcome): void {
     report(this.#context, exchange, outcome, this.#machineRoutes.has(outcome.route ?? ''));
   }
 
@@ -75,7 +75,7 @@ export class Pipeline {
     this.#context.logger.error({ error: describeUnexpected(error) }, 'request report failed');
   }
 
-  readonly #next = (exchange: Exchange): void => {
+  readonly #next = (exchange: RequestContext): void => {
     if (exchange.isOver || exchange.error) return; // the client has gone, or been told
     try {
       this.#stages[exchange.stage++]?.(exchange, this.#next);

@@ -1,9 +1,9 @@
 import { EngineError } from '../native/engine';
 import { ExpectedError } from '../native/engine-error';
 import { describeUnexpected } from '../native/unexpected-error';
-import type { Context } from './context';
+import type { ServerContext } from './context';
 import { ElementError, ERRORS, type ErrorCode, type Refusal, ServiceError } from './errors';
-import type { Exchange, Outcome } from './exchange';
+import type { Outcome, RequestContext } from './exchange';
 import { roundMs } from './timings';
 import { parseTraceparent, type TraceContext } from './tracing/trace-context';
 
@@ -14,8 +14,8 @@ import { parseTraceparent, type TraceContext } from './tracing/trace-context';
  * @param isAskedByMachine its route is one that probes and scrapers ask every few seconds
  */
 export function report(
-  { logger, metrics, tracer, refusals }: Context,
-  exchange: Exchange,
+  { logger, metrics, tracer, refusals }: ServerContext,
+  exchange: RequestContext,
   outcome: Outcome,
   isAskedByMachine: boolean,
 ): void {
@@ -52,7 +52,7 @@ interface Details {
 }
 
 function describe(
-  { requestId, asked, timings, error }: Exchange,
+  { requestId, model, timings, error }: RequestContext,
   { method, route, status }: Outcome,
   { durationMs, span }: Details,
 ): object {
@@ -61,7 +61,7 @@ function describe(
     ...(span && { traceId: span.traceId, spanId: span.spanId }),
     method,
     route,
-    ...(asked && { model: asked.name, ...(asked.version !== null && { version: asked.version }) }),
+    ...(model && { model: model.name, ...(model.version !== null && { version: model.version }) }),
     status,
     durationMs: roundMs(durationMs),
     ...(timings && {

@@ -81,7 +81,7 @@ export class Scheduler {
    * To be called for each new connection: libuv accepts one between two turns, so that thousands that
    * come together would wait for as many turns. While they come, turns are left out.
    */
-  hurry(): void {
+  onNewConnection(): void {
     this.#hasNewConnection = true;
   }
 

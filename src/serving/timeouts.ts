@@ -15,6 +15,6 @@ export const STILL_LOOKS = 10;
 const LAST_MS = 2000;
 
 /** How long clients may be waited for, of the time that a process has for its way out, in ms. */
-export function patienceOf(timeMs: number): number {
+export function drainTimeout(timeMs: number): number {
   return timeMs - Math.min(LAST_MS, timeMs / 2);
 }

@@ -38,7 +38,7 @@ export function roundMs(milliseconds: number): number {
 }
 
 /** Where the time went, in ms: headers of an answer over HTTP, trailers over gRPC. */
-export function tellTimings(
+export function setTimingHeaders(
   timings: Timings,
   set: (name: ResponseHeader, value: number | string) => void,
 ): void {

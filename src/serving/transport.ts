@@ -2,7 +2,7 @@ import type net from 'node:net';
 import type tls from 'node:tls';
 import type { Logger } from 'pino';
 import type { Connections } from './connections';
-import type { Context } from './context';
+import type { ServerContext } from './context';
 import { type Certificate, TLS_VERSION } from './credentials/certificate';
 
 /** How long a client may take for its TLS handshake, in ms. */
@@ -30,7 +30,7 @@ export abstract class Transport<Server extends net.Server = net.Server> {
   protected readonly secure: (Server & tls.Server) | null;
   readonly #logger: Logger;
 
-  constructor(context: Context, connections: Connections, make: ServerMaker<Server>) {
+  constructor(context: ServerContext, connections: Connections, make: ServerMaker<Server>) {
     const { credentials, scheduler, logger } = context;
     const { certificate } = credentials;
     this.connections = connections;
@@ -40,7 +40,7 @@ export abstract class Transport<Server extends net.Server = net.Server> {
       make.secure({ ...secureContextOf(certificate), handshakeTimeout: HANDSHAKE_TIMEOUT_MS });
     this.server = this.secure ?? make.plain();
     this.server.on('connection', (socket: net.Socket) => {
-      scheduler.hurry();
+      scheduler.onNewConnection();
       connections.opened(socket, this.secure !== null);
       socket.on('close', () => this.closed(socket));
     });

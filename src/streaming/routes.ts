@@ -3,8 +3,8 @@ import { RETRY_AFTER } from '../protocols/openapi/responses';
 import { errorAnswer } from '../protocols/own/schemas/answers';
 import { ServiceError } from '../serving/errors';
 import { parseJson } from '../serving/json';
-import type { ClassifiesSignals } from '../tasks/abilities';
-import type { Served } from '../tasks/served';
+import type { SignalClassifier } from '../tasks/abilities';
+import type { ServedModel } from '../tasks/served';
 import type { SignalAbout } from '../tasks/signal-classification/signal-rows';
 import { openedAnswer, openingBody, resumption, takenAnswer } from './messages';
 import { openingProblem } from './opening';
@@ -24,18 +24,18 @@ const ERRORS = {
 
 /** The model as streams ask it. @throws ServiceError FORBIDDEN, MODEL_NOT_LOADED */
 function askedOf(
-  { name, title, model }: Served<ClassifiesSignals>,
+  { name, title, model }: ServedModel<SignalClassifier>,
   { access }: Parameters<NonNullable<Get['upgrade']>>[0],
   streams: Streams,
 ): Asked {
   access.require({ model: name });
   const loaded = requireModel(model);
-  const { settings } = loaded.about as SignalAbout;
+  const { settings } = loaded.metadata as SignalAbout;
   return { name: title, model: loaded, settings, queue: streams.queueOf(loaded) };
 }
 
 /** GET /stream: a WebSocket. */
-export function overWebSocket(served: Served<ClassifiesSignals>, streams: Streams): Get {
+export function overWebSocket(served: ServedModel<SignalClassifier>, streams: Streams): Get {
   return {
     handle: () => {
       const how = 'ask for an upgrade to a WebSocket (RFC 6455), or POST for server-sent events';
@@ -48,7 +48,7 @@ export function overWebSocket(served: Served<ClassifiesSignals>, streams: Stream
     describe: () => ({
       id: 'stream',
       summary: 'Windows of a signal that goes on, over a WebSocket',
-      description: `${served.task.notice ?? ''}${SAID} ${ORIGINS}`,
+      description: `${served.task.disclaimer ?? ''}${SAID} ${ORIGINS}`,
       answer: { name: 'StreamOpened', schema: openedAnswer },
       isUpgrade: true,
       outcome: 'The connection is a WebSocket from here on.',
@@ -65,7 +65,7 @@ export function overWebSocket(served: Served<ClassifiesSignals>, streams: Stream
 }
 
 /** POST /stream: the same messages as server-sent events, for those who cannot have a WebSocket. */
-export function overEvents(served: Served<ClassifiesSignals>, streams: Streams): Endpoint {
+export function overEvents(served: ServedModel<SignalClassifier>, streams: Streams): Endpoint {
   return {
     path: PATH,
     refusal: () => null,
@@ -91,7 +91,7 @@ export function overEvents(served: Served<ClassifiesSignals>, streams: Streams):
     describe: () => ({
       id: 'streamEvents',
       summary: 'The same as server-sent events',
-      description: `${served.task.notice ?? ''}Samples come with the request, or by \`POST ${PATH}/{stream}\`. ${SAID}`,
+      description: `${served.task.disclaimer ?? ''}Samples come with the request, or by \`POST ${PATH}/{stream}\`. ${SAID}`,
       request: { name: 'StreamOpening', schema: openingBody },
       answer: { name: 'StreamOpened', schema: openedAnswer },
       isEvents: true,
@@ -102,7 +102,7 @@ export function overEvents(served: Served<ClassifiesSignals>, streams: Streams):
 }
 
 /** POST /stream/ID: samples for it, and what else its client has to say. */
-export function samplesOf(served: Served<ClassifiesSignals>, streams: Streams): Endpoint {
+export function samplesOf(served: ServedModel<SignalClassifier>, streams: Streams): Endpoint {
   return {
     path: `${PATH}/:${ID}`,
     body: 'bytes',
@@ -149,7 +149,7 @@ const BODY_ERRORS = {
 };
 
 /** GET /stream of a model of texts. */
-export function noStream({ name }: Served): Get {
+export function noStream({ name }: ServedModel): Get {
   return {
     handle: () => {
       const what = 'streams are of models of signals, and it reads texts';

@@ -1,7 +1,7 @@
 import type { EngineError } from '../native/engine';
-import { CLOSE, type Ending, type Peer } from '../serving/conversation';
+import { CLOSE, type Peer, type SessionEnd } from '../serving/conversation';
 import { MOST_UNSENT } from '../serving/outflow';
-import type { Classification, ClassifiesSignals } from '../tasks/abilities';
+import type { Classification, SignalClassifier } from '../tasks/abilities';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
 import { Answers, type WindowCounter } from './answers';
 import type { Opening } from './messages';
@@ -43,7 +43,7 @@ const FIELDS = { samples: 'samples', gap: 'gap', place: 'at', end: 'end' } as co
 
 export interface Asked {
   readonly name: string;
-  readonly model: ClassifiesSignals;
+  readonly model: SignalClassifier;
   readonly settings: ModelSettings;
   readonly queue: WindowQueue;
 }
@@ -81,7 +81,7 @@ export class SignalStream implements WindowOwner {
     this.#windows = new SlidingWindows(this.cut);
     this.#timeline = new Timeline(opening.start, opening.sampling_rate_hz);
     this.#judge = new Judge(this.#windows.rawLength, opening.sampling_rate_hz, settings.quality);
-    this.#answers = new Answers(opening, model.about.labels, peer, watcher);
+    this.#answers = new Answers(opening, model.metadata.labels, peer, watcher);
     this.#waiting = new Waiting(peer, (bytes) => watcher.held(bytes));
     this.#base = this.#timeline.next;
   }
@@ -101,7 +101,7 @@ export class SignalStream implements WindowOwner {
   }
 
   /** Why it cannot go on from this window; null: it can. */
-  problemOf(nextWindow: number): Ending | null {
+  problemOf(nextWindow: number): SessionEnd | null {
     const { firstKept, next } = this.#answers;
     if (nextWindow >= firstKept && nextWindow <= next) return null;
     const detail = `resume.next_window: expected a window from ${firstKept} to ${next}`;

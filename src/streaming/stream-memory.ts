@@ -25,7 +25,7 @@ export function memoryOf({ settings, model }: Asked, opening: Opening): StreamMe
   const patient = CHARACTER_BYTES * (opening.patient_id?.length ?? 0);
   const { smoothing } = opening;
   const span = smoothing === null ? 0 : 'median' in smoothing ? smoothing.median : 1;
-  const smoothed = span * model.about.labels.length * Float64Array.BYTES_PER_ELEMENT;
+  const smoothed = span * model.metadata.labels.length * Float64Array.BYTES_PER_ELEMENT;
   const tables = `${rawLength} ${samplingRate} ${quality.mainsHz}`;
   return {
     own: OWN_BYTES + SlidingWindows.bytesOf(cut) + patient + smoothed,

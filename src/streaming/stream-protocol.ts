@@ -1,14 +1,14 @@
 import type { Get } from '../protocols/endpoint';
 import { errorAnswer } from '../protocols/own/schemas/answers';
 import { DETAIL, type Protocol } from '../protocols/protocol';
-import { type Served, servedAs } from '../tasks/served';
+import { type ServedModel, withCapability } from '../tasks/served';
 import { describeSocket } from './asyncapi';
 import { noStream, overEvents, overWebSocket, PATH, samplesOf } from './routes';
 import type { Streams } from './streams';
 
 /** Streams of signals, and for models of texts what there is instead. */
-export function streaming(served: Served, streams: Streams, version: string): Protocol {
-  const signals = servedAs(served, 'classifies signals');
+export function streaming(served: ServedModel, streams: Streams, version: string): Protocol {
+  const signals = withCapability(served, 'classifies signals');
   const own = {
     prefix: null,
     errors: DETAIL,
@@ -19,7 +19,7 @@ export function streaming(served: Served, streams: Streams, version: string): Pr
   };
   if (signals === null) {
     // At the root of a directory of models, the path is that of a model that has streams.
-    return { ...own, endpoints: [], gets: { [PATH]: noStream(served) }, namesModels: true };
+    return { ...own, endpoints: [], gets: { [PATH]: noStream(served) }, routesByBodyModel: true };
   }
   return {
     ...own,
@@ -29,10 +29,10 @@ export function streaming(served: Served, streams: Streams, version: string): Pr
 }
 
 /** GET /asyncapi.json. The document is made when it is first asked for. */
-function asyncApi({ task }: Served, version: string): Get {
+function asyncApi({ task }: ServedModel, version: string): Get {
   let document: object | undefined;
   const tell = (): object => {
-    document ??= describeSocket(task.notice, version);
+    document ??= describeSocket(task.disclaimer, version);
     return document;
   };
   return {

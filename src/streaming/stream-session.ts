@@ -1,4 +1,10 @@
-import { CLOSE, type CloseCode, type Ending, type Peer, type Talk } from '../serving/conversation';
+import {
+  CLOSE,
+  type CloseCode,
+  type Peer,
+  type SessionEnd,
+  type SessionHandler,
+} from '../serving/conversation';
 import { toServiceError } from '../serving/errors';
 import { MOST_UNSENT } from '../serving/outflow';
 import { CONTROLS, type Opening, opening, resumption } from './messages';
@@ -22,7 +28,7 @@ export interface Caller {
 }
 
 /** What a client says on one connection, from its first message to the end of the connection. */
-export class StreamTalk implements Talk, Conversation {
+export class StreamTalk implements SessionHandler, Conversation {
   readonly #streams: Streams;
   readonly #asked: Asked;
   readonly #owner: string;
@@ -36,7 +42,7 @@ export class StreamTalk implements Talk, Conversation {
   /** Null: the first message has not come. */
   stream: SignalStream | null = null;
   /** Why it was ended; null: it was not, or there is nothing wrong. */
-  problem: Ending | null = null;
+  problem: SessionEnd | null = null;
   #isOver = false;
   #isQuiet = false;
 
@@ -233,7 +239,7 @@ export class StreamTalk implements Talk, Conversation {
       stream: id,
       patient_id: stream.opening.patient_id,
       model: name,
-      classes: model.about.labels,
+      classes: model.metadata.labels,
       window_length: settings.windowLength,
       step: stream.cut.step,
       sampling_rate_hz: stream.opening.sampling_rate_hz,

@@ -1,4 +1,4 @@
-import type { CloseCode, Ending } from '../serving/conversation';
+import type { CloseCode, SessionEnd } from '../serving/conversation';
 import type { SignalStream } from './signal-stream';
 import type { StreamMemory } from './stream-memory';
 
@@ -12,7 +12,7 @@ export interface Conversation {
   /** `performance.now()` when its client said something last. */
   readonly heardAt: number;
   /** Why it was ended; null: it was not. */
-  readonly problem: Ending | null;
+  readonly problem: SessionEnd | null;
   text(bytes: Buffer): void;
   /** The same, parsed. */
   say(message: unknown): void;
@@ -52,4 +52,4 @@ export interface Claim {
 }
 
 /** What a client is told of what it said in the conversation of a stream. */
-export type Reply = { readonly problem: Ending } | { readonly place: SignalStream['place'] };
+export type Reply = { readonly problem: SessionEnd } | { readonly place: SignalStream['place'] };

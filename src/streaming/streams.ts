@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { CLOSE, type CloseCode } from '../serving/conversation';
 import { type StreamEnd, StreamMetrics } from '../serving/metrics/stream-metrics';
 import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
-import type { ClassifiesSignals } from '../tasks/abilities';
+import type { SignalClassifier } from '../tasks/abilities';
 import { SharedBytes } from './shared-bytes';
 import type { SignalStream, Watcher } from './signal-stream';
 import type { StreamMemory } from './stream-memory';
@@ -52,7 +52,7 @@ export class Streams {
   readonly #talking = new Map<Conversation, number>();
   /** Those whose connection is broken, from the first to break on. */
   readonly #broken = new Set<SignalStream>();
-  readonly #queues = new WeakMap<ClassifiesSignals, WindowQueue>();
+  readonly #queues = new WeakMap<SignalClassifier, WindowQueue>();
   /** Of tables that streams of one rate share. */
   readonly #shared = new SharedBytes();
   readonly #turns = new Turns();
@@ -67,7 +67,7 @@ export class Streams {
     this.watcher = this.#watch(requestTimeoutMs);
   }
 
-  queueOf(model: ClassifiesSignals): WindowQueue {
+  queueOf(model: SignalClassifier): WindowQueue {
     const known = this.#queues.get(model);
     if (known) return known;
     const queue = new WindowQueue(model);

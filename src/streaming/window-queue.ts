@@ -1,6 +1,6 @@
 import { EngineError, type Inference } from '../native/engine';
 import { errorOf } from '../native/engine-error';
-import type { Awaits, Classification, ClassifiesSignals } from '../tasks/abilities';
+import type { Classification, InferenceCallbacks, SignalClassifier } from '../tasks/abilities';
 
 /** So many windows are handed over at once: as many as a batch has at most by default. */
 const AT_ONCE = 32;
@@ -24,11 +24,11 @@ export interface WindowOwner {
   crashed(error: unknown): void;
 }
 
-type NativeInput = ReturnType<ClassifiesSignals['prepare']>;
+type NativeInput = ReturnType<SignalClassifier['prepare']>;
 
 /** A window on its way through the model. */
-class Ask implements Awaits {
-  readonly #model: ClassifiesSignals;
+class Ask implements InferenceCallbacks {
+  readonly #model: SignalClassifier;
   readonly #owner: WindowOwner;
   readonly #window: number;
   readonly input: NativeInput;
@@ -36,7 +36,7 @@ class Ask implements Awaits {
   readonly until: number;
 
   constructor(
-    model: ClassifiesSignals,
+    model: SignalClassifier,
     owner: WindowOwner,
     { window, samples, until }: { window: number; samples: Float64Array; until: number },
   ) {
@@ -76,12 +76,12 @@ const NO_SIGNAL: readonly number[] = [];
  * wait here in their order. Each stream has a few at most.
  */
 export class WindowQueue {
-  readonly #model: ClassifiesSignals;
+  readonly #model: SignalClassifier;
   #waiting: Ask[] = [];
   #isScheduled = false;
   #flushedAt = 0;
 
-  constructor(model: ClassifiesSignals) {
+  constructor(model: SignalClassifier) {
     this.#model = model;
   }
 

@@ -11,7 +11,7 @@ import type {
 import { argmax } from '../numeric/activations';
 
 /** What is known of a model from its files; goes to other threads as it is. */
-export interface About {
+export interface ModelMetadata {
   /** As its files have it; null: they do not say. */
   readonly name: string | null;
   readonly version: string | null;
@@ -26,7 +26,7 @@ export interface LongTexts {
 }
 
 /** The same of a classifier. */
-export interface ClassifierAbout extends About {
+export interface ClassifierMetadata extends ModelMetadata {
   /** What becomes of long texts where nobody says; left out: they are cut. */
   readonly longTexts?: LongTexts;
   /** Names of the model's outputs, in order. */
@@ -34,8 +34,8 @@ export interface ClassifierAbout extends About {
 }
 
 /** A loaded model as protocols see it, whatever its task is called. */
-export interface Runs<Input, Answer, Known extends About = About> {
-  readonly about: Known;
+export interface Predictor<Input, Answer, Known extends ModelMetadata = ModelMetadata> {
+  readonly metadata: Known;
   /** The longest input: tokens of a text, special tokens included, or samples of a window. */
   readonly maxLength: number;
   readonly monitor: EngineMonitor;
@@ -53,13 +53,13 @@ export interface Runs<Input, Answer, Known extends About = About> {
 }
 
 /** Is told of an inference when it ends: once, by one of both. */
-export interface Awaits {
+export interface InferenceCallbacks {
   resolve(inference: Inference): void;
   reject(error: EngineError): void;
 }
 
 /** A model that is asked thousands of times a second by few: what a promise for each would cost matters. */
-export interface RunsEach<Input, Answer> {
+export interface BatchPredictor<Input, Answer> {
   /** What the engine is given for an input, which may be overwritten from then on. */
   prepare(input: Input): NativeInput;
   /**
@@ -67,13 +67,17 @@ export interface RunsEach<Input, Answer> {
    *
    * @throws EngineError where they are refused: nobody is told then
    */
-  runEach(inputs: readonly NativeInput[], timeoutMs: number, waiting: readonly Awaits[]): void;
+  runEach(
+    inputs: readonly NativeInput[],
+    timeoutMs: number,
+    waiting: readonly InferenceCallbacks[],
+  ): void;
   /** @throws EngineError INFERENCE_FAILED: the outputs are no answer */
   answer(inference: Inference, input: Input): Answer;
 }
 
 /** What a model says of one input. */
-export interface Answered {
+export interface Prediction {
   readonly inference: Inference;
 }
 
@@ -86,7 +90,7 @@ export interface ClassifiedWindow {
 }
 
 /** The answer of a classifier to one input. */
-export interface Classification extends Answered {
+export interface Classification extends Prediction {
   /** The one with the highest score. */
   readonly label: string;
   /** Of the label: the double that a float32 widens to, not rounded. */
@@ -107,39 +111,43 @@ export interface TaggingInput {
 }
 
 /** The answer of a token classifier to one text. */
-export interface Tagging extends Answered {
+export interface Tagging extends Prediction {
   /** That was tagged. */
   readonly text: string;
   /** [tokens, labels], special tokens included, window by window as `inference.places` has them. */
   readonly scores: Float32Array;
 }
 
-export type TagsTexts = Runs<TaggingInput, Tagging, ClassifierAbout>;
-export type ClassifiesTexts = Runs<string | TextInput, Classification, ClassifierAbout>;
+export type TokenClassifier = Predictor<TaggingInput, Tagging, ClassifierMetadata>;
+export type TextClassifier = Predictor<string | TextInput, Classification, ClassifierMetadata>;
 /** A window: `maxLength` finite values in any linear unit. */
-export type ClassifiesSignals = Runs<readonly number[], Classification, ClassifierAbout> &
-  RunsEach<readonly number[], Classification>;
+export type SignalClassifier = Predictor<readonly number[], Classification, ClassifierMetadata> &
+  BatchPredictor<readonly number[], Classification>;
 
 /** The answer of a cross-encoder to a query and a document. */
-export interface PairScore extends Answered {
+export interface PairScore extends Prediction {
   /** Of each label, as the model's activation makes them: of a model that ranks one. */
   readonly scores: Float32Array;
 }
 
 /** A query (`text`) and a document (`pair`), which may be empty, to how well they belong together. */
-export type ScoresPairs = Runs<TextInput, PairScore, ClassifierAbout>;
+export type PairScorer = Predictor<TextInput, PairScore, ClassifierMetadata>;
 
 /** What is known of a classifier of pairs, premise and hypothesis. */
-export interface EntailmentAbout extends ClassifierAbout {
+export interface EntailmentMetadata extends ClassifierMetadata {
   /** Of the outputs, that the premise entails the hypothesis, and that it contradicts it. */
   readonly entailment: number;
   readonly contradiction: number;
 }
 
-export type Entails = Runs<string | TextInput, Classification, EntailmentAbout>;
+export type EntailmentClassifier = Predictor<
+  string | TextInput,
+  Classification,
+  EntailmentMetadata
+>;
 
 /** What is known of a model of vectors. */
-export interface EmbeddingAbout extends About, Prompted {
+export interface EmbeddingMetadata extends ModelMetadata, Prompted {
   /** Numbers of a vector. */
   readonly dimensions: number;
   /** Its files are those of an encoder alone, and say nothing of vectors. */
@@ -163,28 +171,28 @@ export type TextToEmbed =
     })
   | { readonly ids: Uint32Array };
 
-export interface Embedding extends Answered {
+export interface Embedding extends Prediction {
   readonly vector: Float32Array;
 }
 
-export type EmbedsTexts = Runs<TextToEmbed, Embedding, EmbeddingAbout>;
+export type TextEmbedder = Predictor<TextToEmbed, Embedding, EmbeddingMetadata>;
 
 /** What is known of a model of weights of words. */
-export interface SparseAbout extends About, Prompted {
+export interface SparseEmbeddingMetadata extends ModelMetadata, Prompted {
   readonly vocabularySize: number;
   /** Its files are those of a masked language model, and say nothing of weights. */
   readonly isPlain: boolean;
 }
 
-export interface SparseEmbedding extends Answered {
+export interface SparseEmbedding extends Prediction {
   /** By the id of each word of the vocabulary; most are 0. */
   readonly weights: Float32Array;
 }
 
-export type WeighsWords = Runs<TextToEmbed, SparseEmbedding, SparseAbout>;
+export type SparseEmbedder = Predictor<TextToEmbed, SparseEmbedding, SparseEmbeddingMetadata>;
 
 /** What is known of a model of a vector for each token. */
-export interface TokenVectorsAbout extends About, Prompted {
+export interface TokenEmbeddingMetadata extends ModelMetadata, Prompted {
   /** Numbers of a vector. */
   readonly dimensions: number;
   /** What the engine is told of a text beside, by what it is; null: it reads all alike. */
@@ -193,30 +201,30 @@ export interface TokenVectorsAbout extends About, Prompted {
   > | null;
 }
 
-export interface TokenEmbeddings extends Answered {
+export interface TokenEmbeddings extends Prediction {
   /** Of each token, special ones included. */
   readonly vectors: readonly Float32Array[];
 }
 
-export type EmbedsTokens = Runs<TextToEmbed, TokenEmbeddings, TokenVectorsAbout>;
+export type TokenEmbedder = Predictor<TextToEmbed, TokenEmbeddings, TokenEmbeddingMetadata>;
 
 /** What a protocol can ask for. */
 export interface Abilities {
-  readonly 'embeds texts': EmbedsTexts;
-  readonly 'embeds tokens': EmbedsTokens;
-  readonly 'weighs words': WeighsWords;
-  readonly 'classifies texts': ClassifiesTexts;
-  readonly 'tags texts': TagsTexts;
-  readonly 'classifies signals': ClassifiesSignals;
-  readonly 'scores pairs': ScoresPairs;
-  readonly entails: Entails;
+  readonly 'embeds texts': TextEmbedder;
+  readonly 'embeds tokens': TokenEmbedder;
+  readonly 'weighs words': SparseEmbedder;
+  readonly 'classifies texts': TextClassifier;
+  readonly 'tags texts': TokenClassifier;
+  readonly 'classifies signals': SignalClassifier;
+  readonly 'scores pairs': PairScorer;
+  readonly entails: EntailmentClassifier;
 }
 
 export type Ability = keyof Abilities;
 
 /** @param scores of all labels */
 export function classified(
-  { labels }: ClassifierAbout,
+  { labels }: ClassifierMetadata,
   scores: Float32Array,
   inference: Inference,
 ): Classification {

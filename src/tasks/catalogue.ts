@@ -1,4 +1,4 @@
-import type { Served } from './served';
+import type { ServedModel } from './served';
 
 export type VersionState = 'loading' | 'ready' | 'failed' | 'unloading';
 
@@ -9,7 +9,7 @@ export interface ModelVersion {
   /** Why it is not as its files are now, for clients: they could not be loaded; null: it is. */
   readonly reason: string | null;
   /** What answers; a failed one may still have what was loaded before. */
-  readonly served: Served | null;
+  readonly served: ServedModel | null;
 }
 
 /** A folder of the directory of models. */
@@ -34,7 +34,7 @@ export type Catalogue = readonly NamedModel[];
 const MOST_LISTED = 20;
 
 /** By its name or another one of its. */
-export function findNamed(catalogue: Catalogue, name: string): NamedModel | undefined {
+export function findModel(catalogue: Catalogue, name: string): NamedModel | undefined {
   return catalogue.find((model) => model.name === name || model.aliases.includes(name));
 }
 
@@ -45,18 +45,18 @@ export function listNames(names: readonly string[]): string {
 }
 
 /** The version that answers where none is named: the one that is to, else the highest that can. */
-export function servingVersion({ versions, defaultVersion }: NamedModel): ModelVersion | null {
+export function currentVersion({ versions, defaultVersion }: NamedModel): ModelVersion | null {
   const able = versions.filter(({ served }) => served?.model);
   return able.find(({ version }) => version === defaultVersion) ?? able.at(-1) ?? null;
 }
 
 /** Why it cannot be asked. */
-export function reasonOf({ versions, reason }: NamedModel): string | null {
+export function unavailableReason({ versions, reason }: NamedModel): string | null {
   return reason ?? versions.findLast(({ reason }) => reason !== null)?.reason ?? null;
 }
 
 /** The one model of a service, under the one version that it has. */
-export function catalogueOf(served: Served): Catalogue {
+export function singleModelCatalogue(served: ServedModel): Catalogue {
   const { name, model, reason } = served;
   const version: ModelVersion = { version: '1', state: model ? 'ready' : 'failed', reason, served };
   return [

@@ -1,4 +1,4 @@
-import type { Classification, ClassifierAbout } from './abilities';
+import type { Classification, ClassifierMetadata } from './abilities';
 import type { Tensors } from './tensors';
 
 /** Of n inputs: top labels [n], their scores [n], the scores of all labels [n, labels]. */
@@ -6,7 +6,7 @@ export function classifierOutputs(names: {
   readonly label: string;
   readonly score: string;
   readonly scores: string;
-}): Pick<Tensors<unknown, Classification, ClassifierAbout>, 'outputs' | 'classified' | 'write'> {
+}): Pick<Tensors<unknown, Classification, ClassifierMetadata>, 'outputs' | 'classified' | 'write'> {
   const { label, score, scores } = names;
   return {
     outputs: ({ labels }) => [

@@ -45,7 +45,7 @@ export function markedFirst(claims: readonly Claim[]): readonly Claim[] {
 /** Whether a model is marked as one of this task. What cannot be read as such is not; who reads it says why. */
 function isMarked(task: Task, place: string): boolean {
   try {
-    return task.isMarked?.(place) ?? false;
+    return task.isDeclaredFor?.(place) ?? false;
   } catch {
     return false;
   }

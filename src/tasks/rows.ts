@@ -3,7 +3,7 @@ import type { OutputFormat } from '../files/formats';
 import type { Member } from '../files/plan';
 import type { CuttingOptions, ModelWindows } from '../files/readers/windows';
 import type { Row } from '../files/rows';
-import type { About, Runs } from './abilities';
+import type { ModelMetadata, Predictor } from './abilities';
 
 /** Of a row of a file, what a task looks at. */
 export type InputRow = Pick<Row, 'fields' | 'signal'>;
@@ -37,19 +37,19 @@ export interface BoundRows<Input = unknown, Written = unknown> extends AnswerFor
 }
 
 /** What a command line asks of rows. */
-export interface AskedRows<Input, Answer, Known extends About> {
+export interface AskedRows<Input, Answer, Known extends ModelMetadata> {
   /** Columns that every row must have. */
   readonly needed: readonly string[];
   /** All that the bytes of the output depend on, by name: a run goes on with the same alone. */
   readonly decisive: Readonly<Record<string, unknown>>;
   /** @throws UsageError: the model does not have what is asked for */
   bind(
-    model: Pick<Runs<Input, Answer, Known>, 'about' | 'maxLength' | 'vocabulary' | 'run'>,
+    model: Pick<Predictor<Input, Answer, Known>, 'metadata' | 'maxLength' | 'vocabulary' | 'run'>,
   ): BoundRows<Input>;
 }
 
 /** A task's inputs and answers as rows of files. */
-export interface Rows<Input, Answer, Known extends About> {
+export interface Rows<Input, Answer, Known extends ModelMetadata> {
   /** Beside those that all commands over files have. */
   readonly flags: Flags;
   /** Beside those of all tasks. */

@@ -1,5 +1,5 @@
 import type { Stored } from '../models/store';
-import type { Abilities, Ability, ClassifierAbout } from './abilities';
+import type { Abilities, Ability, ClassifierMetadata } from './abilities';
 import { reranking } from './registry';
 import { readAsReranker } from './reranking/cross-encoder';
 import type { Task } from './task';
@@ -7,11 +7,13 @@ import type { TaskModel } from './task-model';
 import { textClassification } from './text-classification/text-classification-task';
 
 /** A model as protocols are given it. */
-export type Served<Model = TaskModel> = Stored<Task, Model>;
+export type ServedModel<Model = TaskModel> = Stored<Task, Model>;
 
 /** What is made of a model when it is first asked for, and the same from then on. */
-export function oncePerModel<Made>(make: (served: Served) => Made): (served: Served) => Made {
-  const known = new WeakMap<Served, { readonly made: Made }>();
+export function memoizeByModel<Made>(
+  make: (served: ServedModel) => Made,
+): (served: ServedModel) => Made {
+  const known = new WeakMap<ServedModel, { readonly made: Made }>();
   return (served) => {
     const before = known.get(served);
     if (before) return before.made;
@@ -22,24 +24,24 @@ export function oncePerModel<Made>(make: (served: Served) => Made): (served: Ser
 }
 
 /** The model with an ability; null: it does not have it. */
-export function servedAs<Name extends Ability>(
-  served: Served,
+export function withCapability<Name extends Ability>(
+  served: ServedModel,
   ability: Name,
-): Served<Abilities[Name]> | null {
-  const able = isMadeFor(served, ability)
+): ServedModel<Abilities[Name]> | null {
+  const able = isPrimaryCapability(served, ability)
     ? served
-    : ability === 'scores pairs' && asReranker(served);
-  return able ? (able as Served<unknown> as Served<Abilities[Name]>) : null;
+    : ability === 'scores pairs' && classifierAsReranker(served);
+  return able ? (able as ServedModel<unknown> as ServedModel<Abilities[Name]>) : null;
 }
 
 /** Whether the task of the model gives it the ability: another one is an addition. */
-export function isMadeFor({ task }: Served, ability: Ability): boolean {
+export function isPrimaryCapability({ task }: ServedModel, ability: Ability): boolean {
   return task.abilities.includes(ability);
 }
 
 /** A classifier of one label that also ranks; null: it does not. */
-const asReranker = oncePerModel(({ task, model, ...served }): Served | null => {
+const classifierAsReranker = memoizeByModel(({ task, model, ...served }): ServedModel | null => {
   if (task !== textClassification || !model) return null;
-  const about = readAsReranker(model.about as ClassifierAbout);
+  const about = readAsReranker(model.metadata as ClassifierMetadata);
   return about && { ...served, task: reranking, model: model.as(reranking, about) as TaskModel };
 });

@@ -9,14 +9,23 @@ import {
   type SchedulingOptions,
   type Vocabulary,
 } from '../native/engine';
-import type { About, Answered, Awaits, Runs, RunsEach } from './abilities';
+import type {
+  BatchPredictor,
+  InferenceCallbacks,
+  ModelMetadata,
+  Prediction,
+  Predictor,
+} from './abilities';
 import type { Task } from './task';
 
 /** A loaded model: an engine, between what its task makes of inputs and what it makes of outputs. */
-export class TaskModel<Input = unknown, Answer = Answered, Known extends About = About>
-  implements Runs<Input, Answer, Known>, RunsEach<Input, Answer>
+export class TaskModel<
+  Input = unknown,
+  Answer = Prediction,
+  Known extends ModelMetadata = ModelMetadata,
+> implements Predictor<Input, Answer, Known>, BatchPredictor<Input, Answer>
 {
-  readonly about: Known;
+  readonly metadata: Known;
   /** When it was loaded. */
   readonly since = new Date();
   /** For the log: what works, but hardly as it is meant to. */
@@ -31,7 +40,7 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
   ) {
     this.#task = task;
     this.#engine = engine;
-    this.about = about;
+    this.metadata = about;
     this.warnings = warnings;
   }
 
@@ -40,7 +49,7 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
    * @param files what `Task.read` says of them, where another thread has read them
    * @throws ModelFileError, EngineError with code MODEL_LOAD_FAILED
    */
-  static async load<Input, Answer, Known extends About>(
+  static async load<Input, Answer, Known extends ModelMetadata>(
     task: Task<Input, Answer, Known>,
     place: string,
     scheduling: SchedulingOptions,
@@ -50,7 +59,7 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
     const engine = await Engine.load(source, scheduling);
     try {
       const { description } = engine;
-      const warnings = [...description.warnings, ...task.judge(description, about, place)];
+      const warnings = [...description.warnings, ...task.validateLoaded(description, about, place)];
       return new TaskModel(task, engine, { about, warnings });
     } catch (error) {
       await engine.close();
@@ -63,7 +72,7 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
    *
    * @returns shares the engine: closing either closes both
    */
-  as<OtherInput, OtherAnswer, OtherAbout extends About>(
+  as<OtherInput, OtherAnswer, OtherAbout extends ModelMetadata>(
     task: Task<OtherInput, OtherAnswer, OtherAbout>,
     about: OtherAbout,
   ): TaskModel<OtherInput, OtherAnswer, OtherAbout> {
@@ -88,23 +97,27 @@ export class TaskModel<Input = unknown, Answer = Answered, Known extends About =
   }
 
   async runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]> {
-    const prepared = inputs.map((input) => this.#task.prepare(input, this.about));
+    const prepared = inputs.map((input) => this.#task.prepare(input, this.metadata));
     const inferences = await this.#engine.inferAll(prepared, options);
     return eachInTurn(inferences, (one, index) =>
-      this.#task.answer(one, this.about, index, inputs[index] as Input),
+      this.#task.toPrediction(one, this.metadata, index, inputs[index] as Input),
     );
   }
 
   prepare(input: Input): NativeInput {
-    return this.#task.prepare(input, this.about);
+    return this.#task.prepare(input, this.metadata);
   }
 
-  runEach(inputs: readonly NativeInput[], timeoutMs: number, waiting: readonly Awaits[]): void {
+  runEach(
+    inputs: readonly NativeInput[],
+    timeoutMs: number,
+    waiting: readonly InferenceCallbacks[],
+  ): void {
     this.#engine.inferEach(inputs, timeoutMs, waiting);
   }
 
   answer(inference: Inference, input: Input): Answer {
-    return this.#task.answer(inference, this.about, null, input);
+    return this.#task.toPrediction(inference, this.metadata, null, input);
   }
 
   refusal(timeoutMs: number): EngineError | null {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Inference, ModelDescription, ModelSource, NativeInput } from '../native/engine';
-import type { Ability, About, Answered } from './abilities';
+import type { Ability, ModelMetadata, Prediction } from './abilities';
 import type { Rows } from './rows';
 import type { Tensors } from './tensors';
 
@@ -12,15 +12,19 @@ import type { Tensors } from './tensors';
  * @typeParam Answer what one run of the model says of it
  * @typeParam Known what is read of the model's files before it is loaded
  */
-export interface Task<Input = unknown, Answer = Answered, Known extends About = About> {
+export interface Task<
+  Input = unknown,
+  Answer = Prediction,
+  Known extends ModelMetadata = ModelMetadata,
+> {
   /** As transformers' pipelines are named. */
   readonly name: string;
   /** In a sentence, for OpenAPI. */
   readonly summary: string;
   /** What its answers are not, before all that is said of it; null: there is nothing to say. */
-  readonly notice: string | null;
+  readonly disclaimer: string | null;
   /** Texts are tokenized, and multiplied in the numbers of DTYPE; signals in float32. */
-  readonly takes: 'texts' | 'signals';
+  readonly inputKind: 'texts' | 'signals';
   /** What protocols may ask of its models. */
   readonly abilities: readonly Ability[];
   /** Where the model is that a path names, a folder or a file; null: it is none of this task. */
@@ -31,7 +35,7 @@ export interface Task<Input = unknown, Answer = Answered, Known extends About = 
    * Whether files that other tasks take as well are marked as this one's, so that nobody has to name it; left
    * out: they never are. @throws ModelFileError
    */
-  isMarked?(place: string): boolean;
+  isDeclaredFor?(place: string): boolean;
   /** Absolute paths of all that a model is loaded from, as far as it is there. @throws ModelFileError */
   filesOf(place: string): readonly string[];
   /** Reads what says how a model is loaded, but for its weights. @throws ModelFileError */
@@ -42,7 +46,7 @@ export interface Task<Input = unknown, Answer = Answered, Known extends About = 
    * @returns warnings, for the log
    * @throws ModelFileError: it is not the model that its files describe
    */
-  judge(description: ModelDescription, about: Known, place: string): readonly string[];
+  validateLoaded(description: ModelDescription, about: Known, place: string): readonly string[];
   /** What the engine is given for an input. */
   prepare(input: Input, about: Known): NativeInput;
   /**
@@ -50,9 +54,9 @@ export interface Task<Input = unknown, Answer = Answered, Known extends About = 
    * @param input as `prepare` had it
    * @throws EngineError INFERENCE_FAILED: the model's outputs are no answer
    */
-  answer(inference: Inference, about: Known, index: number | null, input: Input): Answer;
+  toPrediction(inference: Inference, about: Known, index: number | null, input: Input): Answer;
   /** What the log says of a loaded model beside its kernels. */
-  logged(about: Known): object;
+  logFields(about: Known): object;
   /** Its fields of "model" in GET /info, there once the model is loaded, and their schemas. */
   readonly info: {
     readonly schemas: z.ZodRawShape;

@@ -46,7 +46,7 @@ it.each(DIRECTORIES)('%s has the vectors of SentenceTransformer.encode', async (
     const vectors = (await model.runAll(inputs, OPTIONS)).map(({ vector }) => vector);
     for (const [index, { values }] of answers.entries()) {
       const vector = vectors[index] as Float32Array;
-      expect(vector).toHaveLength(model.about.dimensions);
+      expect(vector).toHaveLength(model.metadata.dimensions);
       const furthest = values.map((value, i) => Math.abs(value - (vector[i] as number)));
       expect(Math.max(...furthest)).toBeLessThan(TOLERANCE);
     }
@@ -76,7 +76,7 @@ it.each(SPLADE)('splade/%s has the weights of SparseEncoder.encode', async (name
     const weighed = await model.runAll(inputs, OPTIONS);
     for (const [index, { values }] of own.entries()) {
       const weights = weighed[index]?.weights as Float32Array;
-      expect(weights).toHaveLength(model.about.vocabularySize);
+      expect(weights).toHaveLength(model.metadata.vocabularySize);
       const furthest = values.map((value, i) => Math.abs(value - (weights[i] as number)));
       expect(Math.max(...furthest)).toBeLessThan(TOLERANCE);
     }

@@ -38,7 +38,7 @@ it.each(DIRECTORIES)('%s has the vectors of MultiVectorEncoder, or of PyLate', a
   const { answers } = readFixture<Golden>('embeddings', 'late-interaction', name, 'golden.json');
   const model = await TaskModel.load(tokenEmbedding, directory, SCHEDULING);
   try {
-    const { prompts } = model.about;
+    const { prompts } = model.metadata;
     const inputs = answers.map(({ text, role }) => ({
       text: texts[text] as string,
       ...(role !== 'text' && { prompt: prompts[role] as string, promptName: role }),
@@ -87,7 +87,7 @@ describe('queries that are filled up beyond the window of a layer', () => {
       change('sentence_bert_config.json', { query_expansion: expansion });
       const model = await TaskModel.load(tokenEmbedding, directory, SCHEDULING);
       try {
-        const prompt = model.about.prompts.query as string;
+        const prompt = model.metadata.prompts.query as string;
         const query = { text: 'good', prompt, promptName: 'query' };
         const { vectors } = await model.run(query, OPTIONS);
         const furthest = far.values.map((row, i) =>

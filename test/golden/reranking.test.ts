@@ -70,7 +70,8 @@ describe('what sentence-transformers has saved', () => {
 
   it('marks a model of one label', () => {
     const saved = { sentence_transformers: { version: '5.1.0' } };
-    const isMarked = (name: string, config: object) => reranking.isMarked?.(mark(name, config));
+    const isMarked = (name: string, config: object) =>
+      reranking.isDeclaredFor?.(mark(name, config));
     expect(isMarked('roberta-one-label', saved)).toBe(true);
     expect(isMarked('roberta-one-label', { sbert_ce_default_activation_function: 'x.Y' })).toBe(
       true,

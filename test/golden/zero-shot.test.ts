@@ -71,7 +71,7 @@ describe.each(cases.map((one, index) => [`${index} ${one.model}`, one] as const)
 it('is marked by a label that begins with entail', () => {
   const isMarked = (names: readonly string[]) => {
     const config = { id2label: Object.fromEntries(names.map((name, index) => [index, name])) };
-    return zeroShot.isMarked?.(
+    return zeroShot.isDeclaredFor?.(
       modelWith(folder, 'roberta-three-labels-float16', { 'config.json': config }),
     );
   };
@@ -85,6 +85,6 @@ it('takes the last label for entailment where none is, and says so', async () =>
   expect(model.warnings).toEqual([
     'no label begins with "entail": the last one is taken for entailment, LABEL_2',
   ]);
-  expect(model.about).toMatchObject({ entailment: 2, contradiction: 0 });
+  expect(model.metadata).toMatchObject({ entailment: 2, contradiction: 0 });
   await model.close();
 });

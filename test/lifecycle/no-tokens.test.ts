@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { ClassifiesTexts } from '../../src/tasks/abilities';
+import type { TextClassifier } from '../../src/tasks/abilities';
 import { TaskModel } from '../../src/tasks/task-model';
 import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
 import { SCHEDULING } from '../helpers/scheduling';
@@ -17,7 +17,7 @@ const NO_TOKEN = {
 /** Of a model that classifies by the first token, and of one that takes the mean of all. */
 describe.each(['modernbert-float16', 'modernbert-mean-biases-bfloat16'])('%s', (model) => {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'no-tokens-'));
-  let classifier: ClassifiesTexts & Pick<TaskModel, 'close'>;
+  let classifier: TextClassifier & Pick<TaskModel, 'close'>;
 
   beforeAll(async () => {
     cpSync(path.join(FIXTURES, 'models', model), directory, { recursive: true });

@@ -1,6 +1,6 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
-import { PassingMap } from '../../src/lib/compacting-map';
+import { CompactingMap } from '../../src/lib/compacting-map';
 
 /** Entries that are there at once, and those that pass. */
 const AT_ONCE = 8;
@@ -11,7 +11,7 @@ v8.setFlagsFromString('--expose-gc');
 const collect = vm.runInNewContext('gc') as (options?: { type: 'minor' }) => void;
 
 /** Bytes that stay when so many entries have passed, as long as the old space is not collected. */
-function bytesLeft(map: PassingMap<number, number[]>): number {
+function bytesLeft(map: CompactingMap<number, number[]>): number {
   for (let key = 0; key < AT_ONCE; key++) map.set(key, []);
   collect(); // from here on its table is in the old space
   const before = v8.getHeapStatistics().used_heap_size;
@@ -24,14 +24,14 @@ function bytesLeft(map: PassingMap<number, number[]>): number {
   return v8.getHeapStatistics().used_heap_size - before;
 }
 
-describe('PassingMap', () => {
+describe('CompactingMap', () => {
   it('keeps nothing of what has passed', () => {
     const all = PASSING * NUMBERS * 8;
-    expect(bytesLeft(new PassingMap())).toBeLessThan(all / 4);
+    expect(bytesLeft(new CompactingMap())).toBeLessThan(all / 4);
   });
 
   it('has what a Map has, in its order, however much has passed', () => {
-    const [map, passing] = [new Map<number, string>(), new PassingMap<number, string>()];
+    const [map, passing] = [new Map<number, string>(), new CompactingMap<number, string>()];
     for (let turn = 0; turn < 1000; turn++) {
       const key = (turn * 7919) % 31;
       const isDeleted = turn % 3 === 0;
@@ -48,7 +48,7 @@ describe('PassingMap', () => {
   });
 
   it('can be emptied while it is gone through', () => {
-    const passing = new PassingMap<number, null>();
+    const passing = new CompactingMap<number, null>();
     for (let key = 0; key < 300; key++) passing.set(key, null);
     const seen: number[] = [];
     for (const [key] of passing) {

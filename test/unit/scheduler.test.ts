@@ -185,7 +185,7 @@ describe('Scheduler', () => {
     for (let i = 0; i < 3; i++) turns.begin(slow('one'));
     const from = clockMs;
     await rounds('end of 3 tasks', () => {
-      turns.hurry();
+      turns.onNewConnection();
       return ran.length === 3;
     });
     // Of each of the two that had to wait.

@@ -5,7 +5,7 @@ import type { TaskModel } from '../../tasks/task-model';
 
 /** What a command asks a loaded model of each row. */
 export interface RowTask extends RowFormat, Omit<BoundRows, 'cutting' | keyof RowFormat> {
-  readonly model: Pick<TaskModel, 'about' | 'monitor' | 'drop' | 'close'>;
+  readonly model: Pick<TaskModel, 'metadata' | 'monitor' | 'drop' | 'close'>;
 }
 
 /** What a command asks of files. */

@@ -15,7 +15,7 @@ export function summarize(
   return {
     service,
     ...(notice !== null && { notice }),
-    model: { name: model.about.name, version: model.about.version },
+    model: { name: model.metadata.name, version: model.metadata.version },
     inputs,
     output: options.output,
     /** null: no row was rejected. */

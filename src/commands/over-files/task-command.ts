@@ -32,7 +32,13 @@ export function taskCommand(name: string, task: Task, does: readonly string[]): 
       const model = values.get('model');
       if (!model) throw new UsageError('--model: expected the folder of a model');
       const placeOf = () => path.resolve(model);
-      const choice = { name, service: 'sentiment', notice: task.notice, task, placeOf } as const;
+      const choice = {
+        name,
+        service: 'sentiment',
+        notice: task.disclaimer,
+        task,
+        placeOf,
+      } as const;
       return readTaskJob({ ...choice, inputs: words }, values, settings);
     },
   };

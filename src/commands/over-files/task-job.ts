@@ -1,7 +1,7 @@
 import type { FlagValues } from '../../files/flags';
 import type { SchedulingOptions } from '../../native/engine';
 import type { Config, ServiceName } from '../../settings/config';
-import type { About, Answered } from '../../tasks/abilities';
+import type { ModelMetadata, Prediction } from '../../tasks/abilities';
 import type { AskedRows } from '../../tasks/rows';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
@@ -51,7 +51,7 @@ export function readTaskJob(
           ...written,
           ...asked.decisive,
           instructions: config.instructions,
-          ...(task.takes === 'texts' && { dtype, products }),
+          ...(task.inputKind === 'texts' && { dtype, products }),
         },
         modelFiles: () => task.filesOf(placeOf(config)),
         load: () => load(task, placeOf(config), unhurried(config), asked),
@@ -65,7 +65,7 @@ async function load(
   task: Task,
   place: string,
   scheduling: SchedulingOptions,
-  asked: AskedRows<unknown, Answered, About>,
+  asked: AskedRows<unknown, Prediction, ModelMetadata>,
 ): Promise<RowTask> {
   const model = await TaskModel.load(task, place, scheduling);
   try {

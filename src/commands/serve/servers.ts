@@ -3,14 +3,14 @@ import type { GrpcServer } from '../../grpc/server';
 import type { Site } from '../../http/app';
 import { HttpServer } from '../../http/server';
 import type { describeApi } from '../../protocols/openapi/document';
-import type { Context } from '../../serving/context';
+import type { ServerContext } from '../../serving/context';
 import type { Credentials } from '../../serving/credentials/credentials';
 import type { Log } from '../../serving/log';
 import { createMetrics, type Metrics } from '../../serving/metrics/metrics';
 import { readinessOf } from '../../serving/readiness';
 import { RefusalLog } from '../../serving/refusal-log';
 import { Scheduler } from '../../serving/scheduler';
-import { patienceOf } from '../../serving/timeouts';
+import { drainTimeout } from '../../serving/timeouts';
 import type { Tracer } from '../../serving/tracing/tracer';
 import type { Transport } from '../../serving/transport';
 import type { Config } from '../../settings/config';
@@ -65,7 +65,7 @@ export class Servers {
       credentials,
       signalStreams: streams.metrics,
     });
-    const context: Context = {
+    const context: ServerContext = {
       config,
       credentials,
       logger,
@@ -144,13 +144,13 @@ export class Servers {
   /** See `Transport.close`. */
   async close(): Promise<void> {
     const { shutdownTimeoutMs, shutdownDelayMs } = this.#config;
-    const patienceMs = patienceOf(shutdownTimeoutMs - shutdownDelayMs);
+    const patienceMs = drainTimeout(shutdownTimeoutMs - shutdownDelayMs);
     await Promise.all(this.#all.map((transport) => transport.close(patienceMs)));
   }
 }
 
 /** Its packages are loaded here, where somebody wants it: they take a while. */
-function createGrpcServer(context: Context, service: Service): GrpcServer {
+function createGrpcServer(context: ServerContext, service: Service): GrpcServer {
   const { GrpcServer } = require('../../grpc/server') as typeof import('../../grpc/server');
   return new GrpcServer(context, service.grpc());
 }

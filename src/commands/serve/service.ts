@@ -8,18 +8,18 @@ import { openAi } from '../../protocols/openai/openai-protocol';
 import type { Described } from '../../protocols/openapi/document';
 import { own } from '../../protocols/own/own-protocol';
 import type { ServiceInfo } from '../../protocols/own/schemas/answers';
-import type { Mount, Protocol, Surroundings } from '../../protocols/protocol';
+import type { Mount, Protocol, ProtocolOptions } from '../../protocols/protocol';
 import { textEmbeddingsInference } from '../../protocols/text-embeddings-inference/tei-protocol';
 import { v1Models } from '../../protocols/torchserve/v1-models';
 import { vllm } from '../../protocols/vllm/vllm-protocol';
-import type { About, NamesOf } from '../../serving/access';
+import type { NamesOf, ProtectedResource } from '../../serving/access';
 import type { Log } from '../../serving/log';
 import type { Family, Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
 import type { Config } from '../../settings/config';
 import { streaming } from '../../streaming/stream-protocol';
 import type { Streams } from '../../streaming/streams';
-import type { Served } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served';
 import type { Task } from '../../tasks/task';
 import type { TaskModel } from '../../tasks/task-model';
 import type { PageName } from './read-pages';
@@ -63,7 +63,7 @@ export interface Service {
 export interface ServiceSite {
   readonly mounts: readonly Mount[];
   /** By which keys are limited, of any path. */
-  readonly aboutOf: (path: string) => About | null;
+  readonly aboutOf: (path: string) => ProtectedResource | null;
   readonly described: Described;
   /** Which pages are where: at the root, or below the address of a model. */
   readonly pages: readonly { readonly name: PageName; readonly at: string }[];
@@ -77,12 +77,12 @@ export interface ServiceOptions {
 }
 
 /** What a model speaks, its own protocol first, and its GET /info. */
-export function speak(
-  served: Served,
+export function createProtocols(
+  served: ServedModel,
   options: ServiceOptions,
 ): { readonly protocols: readonly [Protocol, ...Protocol[]]; readonly info: ServiceInfo } {
   const { config, version, streams } = options;
-  const surroundings = surroundingsOf(options);
+  const surroundings = protocolOptions(options);
   const others = [
     ...PROTOCOLS.flatMap((protocol) => protocol(served, surroundings) ?? []),
     streaming(served, streams, version),
@@ -91,7 +91,7 @@ export function speak(
   return { protocols: [own(served, surroundings, { service: info, others }), ...others], info };
 }
 
-export function surroundingsOf({ config, version }: ServiceOptions): Surroundings {
+export function protocolOptions({ config, version }: ServiceOptions): ProtocolOptions {
   const {
     scheduling,
     maxListLength: listLength,
@@ -104,7 +104,7 @@ export function surroundingsOf({ config, version }: ServiceOptions): Surrounding
 
 /** For the metrics. */
 export function measure(
-  { task, title, version, model }: Served,
+  { task, title, version, model }: ServedModel,
   options: ServiceOptions,
   labels: MeasuredModel['labels'],
 ): MeasuredModel {
@@ -117,13 +117,13 @@ export function measure(
       dtype: dtypeOf(task, options.config.scheduling),
       packageVersion: options.version,
       libtorchVersion: addon().versions.libtorch,
-      tokenizes: task.takes === 'texts',
+      tokenizes: task.inputKind === 'texts',
     },
   };
 }
 
 /** The answer of GET /info, without what protocols say there. */
-function describe({ task, model, ...served }: Served, version: string, config: Config) {
+function describe({ task, model, ...served }: ServedModel, version: string, config: Config) {
   const { title, reason } = served;
   return {
     service: config.service,
@@ -148,32 +148,32 @@ export function limitsOf({ bodyLimit, maxListLength, requestTimeoutMs }: Config)
   };
 }
 
-function describeLoaded(task: Task, { about, monitor }: TaskModel, { scheduling }: Config) {
+function describeLoaded(task: Task, { metadata, monitor }: TaskModel, { scheduling }: Config) {
   const { linear, attention, instructions } = monitor.description.products;
   return {
-    ...task.info.of(about, monitor.description),
+    ...task.info.of(metadata, monitor.description),
     dtype: dtypeOf(task, scheduling),
     products: { linear, ...(attention && { attention }), instructions },
   };
 }
 
 /** In which numbers its models multiply. */
-function dtypeOf({ takes }: Task, { dtype }: Config['scheduling']): string {
-  return takes === 'signals' ? 'float32' : (dtype ?? 'float32');
+function dtypeOf({ inputKind }: Task, { dtype }: Config['scheduling']): string {
+  return inputKind === 'signals' ? 'float32' : (dtype ?? 'float32');
 }
 
 /** Logs what was loaded, and what about it is hardly meant. */
 export function logLoaded(
   task: Task,
   place: string,
-  { about, monitor, warnings }: TaskModel,
+  { metadata, monitor, warnings }: TaskModel,
   { config, log }: { readonly config: Config; readonly log: Log },
 ): void {
   const { products, maxLength } = monitor.description;
-  log.logger.info({ ...task.logged(about), products }, 'model loaded');
+  log.logger.info({ ...task.logFields(metadata), products }, 'model loaded');
   for (const warning of warnings) log.logger.warn({ model: place }, warning);
   const bytes = maxLength * LONGEST_NUMBER_BYTES;
-  if (task.takes === 'signals' && bytes > config.bodyLimit) {
+  if (task.inputKind === 'signals' && bytes > config.bodyLimit) {
     log.logger.warn(
       `BODY_LIMIT: ${config.bodyLimit} bytes may not hold a window of ${maxLength} samples: ` +
         `set it to ${bytes}`,

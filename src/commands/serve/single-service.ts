@@ -5,17 +5,17 @@ import type { Log } from '../../serving/log';
 import type { Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
 import type { ServiceName } from '../../settings/config';
-import type { Served } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
 import { PRESETS } from '../presets';
 import {
+  createProtocols,
   logLoaded,
   measure,
   type Service,
   type ServiceOptions,
   type ServiceSite,
-  speak,
 } from './service';
 import { describeStuck } from './watchdog';
 
@@ -24,8 +24,8 @@ export class SingleService implements Service {
   readonly #name: ServiceName;
   readonly #options: ServiceOptions;
   readonly #store = new ModelStore<Task, TaskModel>();
-  #served: Served;
-  #speech: ReturnType<typeof speak>;
+  #served: ServedModel;
+  #speech: ReturnType<typeof createProtocols>;
   #models: readonly MeasuredModel[] = [];
   /** Nothing is known of the model yet. */
   isLoading = true;
@@ -34,14 +34,14 @@ export class SingleService implements Service {
     this.#name = name;
     this.#options = options;
     this.#served = this.#put(new ModelFileError('it is loading'));
-    this.#speech = speak(this.#served, options);
+    this.#speech = createProtocols(this.#served, options);
   }
 
   /** From now on this is served; `Servers.show` follows. @param loaded the model, or what was wrong with it */
   show(loaded: TaskModel | Error): void {
     this.isLoading = false;
     this.#served = this.#put(loaded);
-    this.#speech = speak(this.#served, this.#options);
+    this.#speech = createProtocols(this.#served, this.#options);
     this.#models = this.#served.model ? [measure(this.#served, this.#options, {})] : [];
   }
 
@@ -83,7 +83,7 @@ export class SingleService implements Service {
     return this.#store.close();
   }
 
-  #put(loaded: TaskModel | Error): Served {
+  #put(loaded: TaskModel | Error): ServedModel {
     const { modelName } = this.#options.config;
     const { task, placeOf } = PRESETS[this.#name];
     const place = placeOf(this.#options.config);

@@ -1,7 +1,12 @@
 import type { ServiceError } from '../../serving/errors';
-import { type Answer, Exchange, type Outcome, type Target } from '../../serving/exchange';
+import {
+  type ModelRoute,
+  type Outcome,
+  RequestContext,
+  type ServiceResponse,
+} from '../../serving/exchange';
 import type { RequestHeader } from '../../serving/header-names';
-import type { GrpcExchange } from '../exchange';
+import type { GrpcRequestContext } from '../exchange';
 import { Unreadable } from '../reading';
 import { httpStatusOf, statusOf } from '../status';
 
@@ -9,20 +14,20 @@ import { httpStatusOf, statusOf } from '../status';
 export interface MessageEnds {
   /** It may be read: it has been. */
   readonly receive: (message: MessageExchange) => void;
-  readonly send: (message: MessageExchange, answer: Answer) => void;
+  readonly send: (message: MessageExchange, answer: ServiceResponse) => void;
   readonly sendError: (message: MessageExchange, error: ServiceError) => void;
 }
 
 /** One message of a stream: a request of its own, with the key, the model's deadline and the headers of its call. */
-export class MessageExchange extends Exchange {
-  readonly call: GrpcExchange;
+export class MessageExchange extends RequestContext {
+  readonly call: GrpcRequestContext;
   /** A message before it is not answered yet. */
   readonly isPipelined: boolean;
   readonly isPublic = false;
-  readonly isWork = true;
-  readonly about = null;
-  readonly target: Target;
-  readonly place: string;
+  readonly isQueued = true;
+  readonly resource = null;
+  readonly modelRoute: ModelRoute;
+  readonly routePath: string;
   readonly takesMany = false;
   readonly isStream = false;
   readonly carriesRequests = false;
@@ -39,15 +44,15 @@ export class MessageExchange extends Exchange {
 
   /** @param number of the messages of its stream, from 1 on */
   constructor(
-    call: GrpcExchange,
-    target: Target,
+    call: GrpcRequestContext,
+    target: ModelRoute,
     ends: MessageEnds,
     { number, isPipelined }: { readonly number: number; readonly isPipelined: boolean },
   ) {
-    super(`${call.requestId}.${number}`, call.readiness, call.isLate);
+    super(`${call.requestId}.${number}`, call.readiness, call.arrivedWhileDraining);
     this.call = call;
-    this.target = target;
-    this.place = call.place;
+    this.modelRoute = target;
+    this.routePath = call.routePath;
     this.isPipelined = isPipelined;
     this.#ends = ends;
   }
@@ -56,16 +61,16 @@ export class MessageExchange extends Exchange {
     return this.call.header(name);
   }
 
-  key(): string | null {
-    return this.call.key();
+  apiKey(): string | null {
+    return this.call.apiKey();
   }
 
   /** What its stream has left. */
-  askedTimeoutMs(): number {
-    return this.call.askedTimeoutMs() - (this.startedAt - this.call.startedAt);
+  clientTimeoutMs(): number {
+    return this.call.clientTimeoutMs() - (this.startedAt - this.call.startedAt);
   }
 
-  welcome(): void {}
+  onAuthorized(): void {}
 
   receive(): void {
     this.#ends.receive(this);
@@ -75,7 +80,7 @@ export class MessageExchange extends Exchange {
     if (this.body instanceof Unreadable) throw this.body.error;
   }
 
-  send(answer: Answer): void {
+  send(answer: ServiceResponse): void {
     this.#ends.send(this, answer);
   }
 
@@ -102,9 +107,9 @@ export class MessageExchange extends Exchange {
     return {
       method: 'POST',
       httpVersion: '2.0',
-      route: this.place,
+      route: this.routePath,
       status: answered ? status : 499,
-      answered,
+      isAnswered: answered,
     };
   }
 }

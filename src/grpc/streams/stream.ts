@@ -1,10 +1,10 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Method, StreamHandler, StreamMethod } from '../../protocols/grpc-service';
 import { ServiceError } from '../../serving/errors';
-import type { Answer, Target } from '../../serving/exchange';
+import type { ModelRoute, ServiceResponse } from '../../serving/exchange';
 import type { InFlight } from '../../serving/in-flight';
 import type { Pipeline } from '../../serving/pipeline';
-import type { GrpcExchange } from '../exchange';
+import type { GrpcRequestContext } from '../exchange';
 import type { MessageHead } from '../message-heads';
 import { Unreadable } from '../reading';
 import type { Receiving } from '../receiving';
@@ -17,7 +17,7 @@ export interface StreamOptions {
   readonly inFlight: InFlight;
   readonly method: StreamMethod;
   /** Of its messages. */
-  readonly target: Target;
+  readonly target: ModelRoute;
   readonly serialize: (answer: object) => Buffer;
 }
 
@@ -29,7 +29,7 @@ type Settled = { readonly answers: readonly Buffer[] } | { readonly status: Serv
  * once, and the answers are sent in the order of the messages.
  */
 export class Stream {
-  readonly call: GrpcExchange;
+  readonly call: GrpcRequestContext;
   /** So many have begun. */
   count = 0;
   readonly #duplex: ServerDuplexStream<object, object>;
@@ -49,7 +49,7 @@ export class Stream {
   #isDraining = false;
   readonly #ends: MessageEnds = {
     receive: (message) => this.#options.pipeline.received(message),
-    send: (message, { body }: Answer) => {
+    send: (message, { body }: ServiceResponse) => {
       const answers = (body as readonly object[]).map(this.#options.serialize);
       this.#settle(message, { answers });
     },
@@ -64,7 +64,7 @@ export class Stream {
   };
 
   constructor(
-    call: GrpcExchange,
+    call: GrpcRequestContext,
     duplex: ServerDuplexStream<object, object>,
     options: StreamOptions,
   ) {

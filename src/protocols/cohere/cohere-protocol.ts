@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { ERRORS, ServiceError } from '../../serving/errors';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
-import type { Served } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served';
 import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { ModelResolver } from '../model-resolver';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { ErrorShape, Protocol, Surroundings } from '../protocol';
+import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
 import { documentList, modelName, RANKING_ERRORS, scoreOf, scorePairs, topN } from '../ranking';
 import { expected, object, string } from '../validation/fields';
 
@@ -55,7 +55,7 @@ const errors: ErrorShape = {
 };
 
 /** Cohere's POST /v2/rerank, for its clients. */
-export function cohere(served: Served, surroundings: Surroundings): Protocol | null {
+export function cohere(served: ServedModel, surroundings: ProtocolOptions): Protocol | null {
   const rerankers = ModelResolver.ofOne(served, 'scores pairs');
   return rerankers && cohereOf(rerankers, surroundings);
 }
@@ -63,7 +63,7 @@ export function cohere(served: Served, surroundings: Surroundings): Protocol | n
 /** The same of all models that can be named. */
 export function cohereOf(
   rerankers: ModelResolver<'scores pairs'>,
-  surroundings: Surroundings,
+  surroundings: ProtocolOptions,
 ): Protocol {
   return {
     endpoints: [rerank(rerankers, surroundings)],
@@ -72,13 +72,16 @@ export function cohereOf(
     errors,
     probes: [],
     info: null,
-    namesModels: true,
+    routesByBodyModel: true,
     tag: { name: 'Cohere', description: 'Reranking as Cohere has it.' },
     error: { name: 'CohereError', schema: z.object({ message: z.string() }) },
   };
 }
 
-function rerank(rerankers: ModelResolver<'scores pairs'>, { listLength }: Surroundings): Endpoint {
+function rerank(
+  rerankers: ModelResolver<'scores pairs'>,
+  { listLength }: ProtocolOptions,
+): Endpoint {
   return {
     path: '/v2/rerank',
     refusal: rerankers.refusal,

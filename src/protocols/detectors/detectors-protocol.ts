@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERRORS } from '../../serving/errors';
 import type { Guarding } from '../guarding';
-import type { ErrorShape, Protocol, Surroundings } from '../protocol';
+import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
 import { chat, contents, generation } from './detectors';
 
 /** As the orchestrator reads them. */
@@ -16,7 +16,7 @@ const errorAnswer = z.object({ code: z.int().describe('The status'), message: z.
  * The detectors' API of the FMS guardrails orchestrator, which TrustyAI and OpenShift AI run, by a guard.
  * https://github.com/foundation-model-stack/fms-guardrails-orchestrator, docs/api/openapi_detector_api.yaml
  */
-export function detectorsOf(guarding: Guarding, surroundings: Surroundings): Protocol {
+export function detectorsOf(guarding: Guarding, surroundings: ProtocolOptions): Protocol {
   return {
     endpoints: [contents, generation, chat].map((of) => of(guarding, surroundings)),
     gets: {},
@@ -24,7 +24,7 @@ export function detectorsOf(guarding: Guarding, surroundings: Surroundings): Pro
     errors,
     probes: [],
     info: null,
-    namesModels: true,
+    routesByBodyModel: true,
     tag: { name: 'detectors', description: "The guardrails orchestrator's API of detectors." },
     error: { name: 'DetectorError', schema: errorAnswer },
   };

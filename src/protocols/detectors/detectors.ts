@@ -1,11 +1,11 @@
 import { ServiceError } from '../../serving/errors';
 import type { Finding, GuardAnswer, GuardQuestion } from '../../tasks/guard/answer';
 import { codePointsOf } from '../../tasks/token-classification/code-points';
-import { type Call, type Endpoint, parseBody, requireListLength } from '../endpoint';
+import { type Endpoint, parseBody, requireListLength, type ServiceRequest } from '../endpoint';
 import { requireLookedAt } from '../guard-reasons';
 import type { Guarding } from '../guarding';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import {
   chatBody,
   contentsAnswer,
@@ -29,7 +29,7 @@ const ERRORS = {
 };
 
 /** POST /api/v1/text/contents */
-export function contents(guarding: Guarding, { listLength }: Surroundings): Endpoint {
+export function contents(guarding: Guarding, { listLength }: ProtocolOptions): Endpoint {
   return {
     path: '/api/v1/text/contents',
     refusal: guarding.refusal,
@@ -64,7 +64,7 @@ export function contents(guarding: Guarding, { listLength }: Surroundings): Endp
 }
 
 /** POST /api/v1/text/generation */
-export function generation(guarding: Guarding, _: Surroundings): Endpoint {
+export function generation(guarding: Guarding, _: ProtocolOptions): Endpoint {
   return {
     path: '/api/v1/text/generation',
     refusal: guarding.refusal,
@@ -97,7 +97,7 @@ export function generation(guarding: Guarding, _: Surroundings): Endpoint {
 }
 
 /** POST /api/v1/text/chat */
-export function chat(guarding: Guarding, { listLength }: Surroundings): Endpoint {
+export function chat(guarding: Guarding, { listLength }: ProtocolOptions): Endpoint {
   return {
     path: '/api/v1/text/chat',
     refusal: guarding.refusal,
@@ -155,7 +155,7 @@ function askedOf(
 /** @throws ServiceError of `requireLookedAt` */
 async function detect(
   guarding: Guarding,
-  call: Call,
+  call: ServiceRequest,
   question: GuardQuestion,
 ): Promise<GuardAnswer> {
   const answer = await guarding.check(call, question);

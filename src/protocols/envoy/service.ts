@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ByteBudget } from '../../serving/byte-budget';
 import { PATIENCE_MS } from '../../serving/timeouts';
-import type { Call } from '../endpoint';
+import type { ServiceRequest } from '../endpoint';
 import type { Counted, GrpcService } from '../grpc-service';
 import type { Guarding } from '../guarding';
 import type { ProcessingRequest } from './messages';
@@ -47,7 +47,7 @@ export function extProc(
         open: () => {
           let session: Session | null = null;
           return {
-            answer: (message: ProcessingRequest, call: Call) => {
+            answer: (message: ProcessingRequest, call: ServiceRequest) => {
               session ??= new Session({ guarding, bodyLimit, held });
               return session.answer(message, call);
             },

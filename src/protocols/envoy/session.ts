@@ -2,11 +2,11 @@ import type { Inference } from '../../native/engine';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { type ByteBudget, PIECE_BYTES } from '../../serving/byte-budget';
 import { ServiceError } from '../../serving/errors';
-import type { Answer } from '../../serving/exchange';
+import type { ServiceResponse } from '../../serving/exchange';
 import type { GuardAnswer } from '../../tasks/guard/answer';
 import type { ExtProcSection } from '../../tasks/guard/ext-proc-section';
 import { restore } from '../../tasks/guard/redaction';
-import type { Call } from '../endpoint';
+import type { ServiceRequest } from '../endpoint';
 import type { Guarding } from '../guarding';
 import { type BodyPaths, readBody } from './bodies';
 import {
@@ -78,7 +78,7 @@ export class Session {
   }
 
   /** @throws ServiceError, EngineError */
-  async answer(message: ProcessingRequest, call: Call): Promise<Answer> {
+  async answer(message: ProcessingRequest, call: ServiceRequest): Promise<ServiceResponse> {
     if (this.#isDropped) {
       throw new ServiceError('BODY_MEMORY_FULL', 'Too many bodies are on their way.');
     }
@@ -125,7 +125,10 @@ export class Session {
     }
   }
 
-  async #answer(message: ProcessingRequest, call: Call): Promise<readonly ProcessingResponse[]> {
+  async #answer(
+    message: ProcessingRequest,
+    call: ServiceRequest,
+  ): Promise<readonly ProcessingResponse[]> {
     switch (message.request) {
       case 'request_headers':
         return this.#takeHeaders(this.#request, message.request_headers as HttpHeaders);
@@ -153,7 +156,7 @@ export class Session {
   async #takeBody(
     side: Side,
     { body, end_of_stream, end_of_stream_without_message }: HttpBody,
-    call: Call,
+    call: ServiceRequest,
   ): Promise<readonly ProcessingResponse[]> {
     if (side.mode !== 'FULL_DUPLEX_STREAMED') {
       const isWhole = side.mode === 'BUFFERED' || end_of_stream;
@@ -168,7 +171,7 @@ export class Session {
     return isEnd ? this.#release(side, call, true) : [];
   }
 
-  async #takeTrailers(side: Side, call: Call): Promise<readonly ProcessingResponse[]> {
+  async #takeTrailers(side: Side, call: ServiceRequest): Promise<readonly ProcessingResponse[]> {
     const before = side.areHeadersHeld ? await this.#release(side, call, false) : [];
     const isOver = before.some((one) => 'immediate_response' in one);
     return isOver ? before : [...before, { [`${side.name}_trailers`]: {} }];
@@ -198,7 +201,11 @@ export class Session {
   }
 
   /** Headers and body of what came in pieces. @param isEnd nothing follows */
-  async #release(side: Side, call: Call, isEnd: boolean): Promise<readonly ProcessingResponse[]> {
+  async #release(
+    side: Side,
+    call: ServiceRequest,
+    isEnd: boolean,
+  ): Promise<readonly ProcessingResponse[]> {
     const whole = Buffer.concat(side.pieces);
     this.#free(side);
     const verdict = await this.#judge(side, whole, { call, isWhole: true });
@@ -221,7 +228,7 @@ export class Session {
   async #judge(
     side: Side,
     bytes: Buffer,
-    { call, isWhole }: { readonly call: Call; readonly isWhole: boolean },
+    { call, isWhole }: { readonly call: ServiceRequest; readonly isWhole: boolean },
   ): Promise<Verdict> {
     const headers = this.#cleared(side);
     if (isWhole && bytes.length === 0) return { headers, body: null };

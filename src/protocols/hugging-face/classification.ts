@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { eachInTurn } from '../../lib/in-turns';
 import { requireResponseSize, scoresBytes } from '../../serving/response-size';
-import type { ClassifiesTexts } from '../../tasks/abilities';
-import type { Served } from '../../tasks/served';
+import type { TextClassifier } from '../../tasks/abilities';
+import type { ServedModel } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
 import {
   type Endpoint,
@@ -13,7 +13,7 @@ import {
   runList,
 } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { FAILURES } from './failures';
 import { classificationBody } from './hugging-face-body';
 
@@ -30,8 +30,8 @@ const EXAMPLE = {
  * so it is with the pipelines of transformers.
  */
 export function classification(
-  served: Served<ClassifiesTexts>,
-  { listLength, responseLimit }: Surroundings,
+  served: ServedModel<TextClassifier>,
+  { listLength, responseLimit }: ProtocolOptions,
 ): Omit<Endpoint, 'path'> {
   const classifier = served.model;
   return {
@@ -41,7 +41,7 @@ export function classification(
       const { texts, isList } = inputs;
       requireListLength(texts, 'inputs', listLength);
       const model = requireModel(classifier);
-      requireResponseSize(texts.length * scoresBytes(model.about.labels), responseLimit);
+      requireResponseSize(texts.length * scoresBytes(model.metadata.labels), responseLimit);
       const field = isList ? 'inputs' : null;
       const { answers, inferences } = await runList(model, texts, call.inferOptions(served), field);
       const ranking = {
@@ -49,7 +49,7 @@ export function classification(
         topK: parameters?.top_k,
       };
       return {
-        body: await eachInTurn(answers, (one) => rank(model.about.labels, one, ranking)),
+        body: await eachInTurn(answers, (one) => rank(model.metadata.labels, one, ranking)),
         inferences,
       };
     },

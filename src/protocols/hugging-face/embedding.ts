@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { writeVectors } from '../../native/json-vectors';
-import type { EmbedsTexts } from '../../tasks/abilities';
+import type { TextEmbedder } from '../../tasks/abilities';
 import { finished } from '../../tasks/embedding/postprocess';
-import type { Served } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served';
 import { compare, type Reading, requireVectorsSize, toEmbed } from '../embedding';
 import {
   type Endpoint,
@@ -13,7 +13,7 @@ import {
   runList,
 } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { listed, written } from '../vectors';
 import { embeddingBody } from './embedding-body';
 import { FAILURES } from './failures';
@@ -28,8 +28,8 @@ const EXAMPLE = { request: { inputs: 'A warm, funny film.' }, answer: [0.6123, -
  * vector of a text, those of a list, or how alike a sentence is to others.
  */
 export function embedding(
-  served: Served<EmbedsTexts>,
-  { listLength, responseLimit }: Surroundings,
+  served: ServedModel<TextEmbedder>,
+  { listLength, responseLimit }: ProtocolOptions,
 ): Omit<Endpoint, 'path'> {
   const { model } = served;
   return {
@@ -57,7 +57,7 @@ export function embedding(
       const { texts, isList } = inputs;
       requireListLength(texts, 'inputs', listLength);
       const embedder = requireModel(model);
-      requireVectorsSize(texts.length, embedder.about.dimensions, responseLimit);
+      requireVectorsSize(texts.length, embedder.metadata.dimensions, responseLimit);
       const field = isList ? 'inputs' : null;
       const embedded = toEmbed(embedder, texts, reading);
       const { answers, inferences } = await runList(
@@ -68,7 +68,7 @@ export function embedding(
       );
       const { normalize } = body;
       const vectors = await writeVectors(
-        answers.map(({ vector }) => finished(vector, embedder.about, { normalize })),
+        answers.map(({ vector }) => finished(vector, embedder.metadata, { normalize })),
       );
       return { ...written(isList ? listed(vectors) : vectors), inferences };
     },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ERRORS } from '../../serving/errors';
-import { type Served, servedAs } from '../../tasks/served';
+import { type ServedModel, withCapability } from '../../tasks/served';
 import type { Endpoint } from '../endpoint';
-import type { Protocol, Surroundings } from '../protocol';
+import type { Protocol, ProtocolOptions } from '../protocol';
 import { classification } from './classification';
 import { embedding } from './embedding';
 import { withZeroShot } from './hugging-face-zero-shot';
@@ -14,7 +14,7 @@ const MODELS = '/models/';
  * The Inference API of Hugging Face, for `huggingface_hub` and `@huggingface/inference`: by the address
  * of the service, and by the name of its model.
  */
-export function huggingFace(served: Served, surroundings: Surroundings): Protocol | null {
+export function huggingFace(served: ServedModel, surroundings: ProtocolOptions): Protocol | null {
   const asked = taskOf(served, surroundings);
   if (!asked) return null;
   const named = MODELS + served.title.split('/').map(encodeStrictly).join('/');
@@ -42,16 +42,16 @@ export function huggingFace(served: Served, surroundings: Surroundings): Protoco
 }
 
 /** The task that a model is asked for; null: there is none for what it can do. */
-function taskOf(served: Served, surroundings: Surroundings): Omit<Endpoint, 'path'> | null {
-  const classifier = servedAs(served, 'classifies texts');
+function taskOf(served: ServedModel, surroundings: ProtocolOptions): Omit<Endpoint, 'path'> | null {
+  const classifier = withCapability(served, 'classifies texts');
   if (classifier) {
-    const entailment = servedAs(served, 'entails');
+    const entailment = withCapability(served, 'entails');
     const classifies = classification(classifier, surroundings);
     return entailment ? withZeroShot(classifies, entailment, surroundings) : classifies;
   }
-  const embedder = servedAs(served, 'embeds texts');
+  const embedder = withCapability(served, 'embeds texts');
   if (embedder) return embedding(embedder, surroundings);
-  const tagger = servedAs(served, 'tags texts');
+  const tagger = withCapability(served, 'tags texts');
   return tagger && tokenClassification(tagger, surroundings);
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Entails } from '../../tasks/abilities';
-import type { Served } from '../../tasks/served';
+import type { EntailmentClassifier } from '../../tasks/abilities';
+import type { ServedModel } from '../../tasks/served';
 import { type Endpoint, parseBody, requireModel } from '../endpoint';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { checked, expected, findListProblem, object } from '../validation/fields';
 import { questionOf, runZeroShot, ZERO_SHOT_FIELDS } from '../zero-shot';
 
@@ -42,8 +42,8 @@ function namesLabels(sent: unknown): boolean {
  */
 export function withZeroShot(
   other: Omit<Endpoint, 'path'>,
-  served: Served<Entails>,
-  surroundings: Surroundings,
+  served: ServedModel<EntailmentClassifier>,
+  surroundings: ProtocolOptions,
 ): Omit<Endpoint, 'path'> {
   const entailment = served.model;
   return {

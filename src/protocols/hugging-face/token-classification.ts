@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eachInTurn } from '../../lib/in-turns';
-import type { TagsTexts } from '../../tasks/abilities';
-import type { Served } from '../../tasks/served';
+import type { TokenClassifier } from '../../tasks/abilities';
+import type { ServedModel } from '../../tasks/served';
 import { codePointsOf } from '../../tasks/token-classification/code-points';
 import { type Span, spansOf } from '../../tasks/token-classification/spans';
 import {
@@ -13,7 +13,7 @@ import {
   runList,
 } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { spanOptions, spanSettings } from '../spans';
 import { checked, expected, findListProblem, object } from '../validation/fields';
 import { FAILURES } from './failures';
@@ -57,8 +57,8 @@ const EXAMPLE = {
  * where nothing else is asked for, as the Hub answers; offsets count code points, as Python does.
  */
 export function tokenClassification(
-  served: Served<TagsTexts>,
-  { listLength }: Surroundings,
+  served: ServedModel<TokenClassifier>,
+  { listLength }: ProtocolOptions,
 ): Omit<Endpoint, 'path'> {
   const { model: tagger } = served;
   return {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
-import type { Served } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served';
 import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { ModelResolver } from '../model-resolver';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import { DETAIL, type Protocol, type Surroundings } from '../protocol';
+import { DETAIL, type Protocol, type ProtocolOptions } from '../protocol';
 import {
   documentList,
   modelName,
@@ -49,7 +49,7 @@ const EXAMPLE = {
 };
 
 /** Jina's POST /v1/rerank, which many others speak: LocalAI, vLLM, infinity, Cohere's first version. */
-export function jina(served: Served, surroundings: Surroundings): Protocol | null {
+export function jina(served: ServedModel, surroundings: ProtocolOptions): Protocol | null {
   const rerankers = ModelResolver.ofOne(served, 'scores pairs');
   return rerankers && jinaOf(rerankers, surroundings);
 }
@@ -57,7 +57,7 @@ export function jina(served: Served, surroundings: Surroundings): Protocol | nul
 /** The same of all models that can be named. */
 export function jinaOf(
   rerankers: ModelResolver<'scores pairs'>,
-  surroundings: Surroundings,
+  surroundings: ProtocolOptions,
 ): Protocol {
   return {
     endpoints: [rerank(rerankers, surroundings)],
@@ -66,13 +66,16 @@ export function jinaOf(
     errors: DETAIL,
     probes: [],
     info: null,
-    namesModels: true,
+    routesByBodyModel: true,
     tag: { name: 'Jina', description: 'Reranking as Jina has it.' },
     error: { name: 'JinaError', schema: z.object({ detail: z.string() }) },
   };
 }
 
-function rerank(rerankers: ModelResolver<'scores pairs'>, { listLength }: Surroundings): Endpoint {
+function rerank(
+  rerankers: ModelResolver<'scores pairs'>,
+  { listLength }: ProtocolOptions,
+): Endpoint {
   return {
     path: '/v1/rerank',
     refusal: rerankers.refusal,

@@ -4,7 +4,7 @@ import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { blockReason } from '../guard-reasons';
 import type { Guarding } from '../guarding';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { textsOfCalls } from '../tool-calls';
 import { type GuardrailAnswer, guardrailAnswer, guardrailBody } from './litellm-body';
 import { descriptionsOf, withDescriptions } from './tools';
@@ -24,7 +24,7 @@ interface Parts {
 }
 
 /** POST /beta/litellm_basic_guardrail_api */
-export function guardrail(guarding: Guarding, { listLength }: Surroundings): Endpoint {
+export function guardrail(guarding: Guarding, { listLength }: ProtocolOptions): Endpoint {
   return {
     path: '/beta/litellm_basic_guardrail_api',
     refusal: guarding.refusal,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Guarding } from '../guarding';
-import { DETAIL, type Protocol, type Surroundings } from '../protocol';
+import { DETAIL, type Protocol, type ProtocolOptions } from '../protocol';
 import { guardrail } from './guardrail';
 
 /** LiteLLM's generic guardrail API, by a guard. LiteLLM looks at the status of an error, and at no more of it. */
-export function liteLlmOf(guarding: Guarding, surroundings: Surroundings): Protocol {
+export function liteLlmOf(guarding: Guarding, surroundings: ProtocolOptions): Protocol {
   return {
     endpoints: [guardrail(guarding, surroundings)],
     gets: {},
@@ -12,7 +12,7 @@ export function liteLlmOf(guarding: Guarding, surroundings: Surroundings): Proto
     errors: DETAIL,
     probes: [],
     info: null,
-    namesModels: true,
+    routesByBodyModel: true,
     tag: { name: 'LiteLLM', description: "LiteLLM's generic guardrail API, version 1.108." },
     error: { name: 'LiteLLMError', schema: z.object({ detail: z.string() }) },
   };

@@ -1,7 +1,7 @@
 import type { EngineError, Inference, InferOptions } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
 import { requireResponseSize } from '../../serving/response-size';
-import type { Answered, Runs } from '../../tasks/abilities';
+import type { Prediction, Predictor } from '../../tasks/abilities';
 import type { Task } from '../../tasks/task';
 import type {
   ClassifiedOutput,
@@ -29,7 +29,7 @@ interface Limits {
 }
 
 /** A loaded model of any task. */
-type Asked = Runs<unknown, Answered>;
+type Asked = Predictor<unknown, Prediction>;
 
 /** A model as the protocol sees it: named tensors in, named tensors out. */
 export class Model {
@@ -45,9 +45,9 @@ export class Model {
     this.#model = model;
     this.#tensors = tensors;
     this.#limits = limits;
-    this.classified = tensors.classified(model.about);
+    this.classified = tensors.classified(model.metadata);
     this.inputs = tensors.inputs.map((input) => specify(input, model.maxLength));
-    this.outputs = tensors.outputs(model.about);
+    this.outputs = tensors.outputs(model.metadata);
   }
 
   /** See `Engine.refusal`. */
@@ -84,7 +84,7 @@ export class Model {
     const { name } = given[0] as InputTensor;
     const limited = { ...options(), ...(maxOutputs !== null && { maxOutputs }) };
     const { answers, inferences } = await runList(this.#model, inputs, limited, name);
-    const outputs = this.#tensors.write(answers, this.#model.about);
+    const outputs = this.#tensors.write(answers, this.#model.metadata);
     return { outputs: selectOutputs(outputs, request.outputs, this), inferences };
   }
 

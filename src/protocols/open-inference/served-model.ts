@@ -1,7 +1,7 @@
 import { ServiceError } from '../../serving/errors';
-import type { Served } from '../../tasks/served';
-import type { Call } from '../endpoint';
-import type { Surroundings } from '../protocol';
+import type { ServedModel } from '../../tasks/served';
+import type { ServiceRequest } from '../endpoint';
+import type { ProtocolOptions } from '../protocol';
 import { Model, type ModelAnswer } from './model';
 import { type ModelStatistics, statisticsOf } from './statistics';
 import type { Datatype, InferRequest, TensorMetadata } from './tensor';
@@ -17,13 +17,13 @@ const CONFIGURATION_TYPES: Readonly<Record<Datatype, string>> = {
 };
 
 /** A version of a model, and what both transports tell of it. */
-export class ServedModel {
+export class OpenInferenceModel {
   readonly name: string;
   readonly version: string;
   /** Null where it is not loaded: then whoever asks is told so once the request has been read. */
   readonly modelIfLoaded: Model | null;
   /** Null: there is nothing of it. */
-  readonly #served: Served<unknown> | null;
+  readonly #served: ServedModel<unknown> | null;
   /** Why it is not loaded. */
   readonly #reason: string | null;
   readonly #statistics: ModelStatistics | null;
@@ -31,8 +31,8 @@ export class ServedModel {
   /** @param served null: there is nothing of it but the reason */
   constructor(
     { name, version, reason }: { name: string; version: string; reason: string | null },
-    served: Served | null,
-    limits: Pick<Surroundings, 'listLength' | 'responseLimit'>,
+    served: ServedModel | null,
+    limits: Pick<ProtocolOptions, 'listLength' | 'responseLimit'>,
   ) {
     const model = served?.model ?? null;
     this.name = name;
@@ -46,7 +46,7 @@ export class ServedModel {
   /** Runs it on what a request brings, see `Model.infer`. */
   async infer(
     request: InferRequest,
-    call: Pick<Call, 'inferOptions'>,
+    call: Pick<ServiceRequest, 'inferOptions'>,
     numberBytes: (output: string) => number,
   ): Promise<ModelAnswer> {
     const asked = this.#served ?? this;

@@ -2,17 +2,17 @@ import type { Access } from '../../serving/access';
 import { ServiceError } from '../../serving/errors';
 import {
   type Catalogue,
-  findNamed,
+  currentVersion,
+  findModel,
   listNames,
   type ModelVersion,
   type NamedModel,
-  servingVersion,
 } from '../../tasks/catalogue';
 import type { Repository } from '../../tasks/repository';
-import type { Served } from '../../tasks/served';
-import type { Call } from '../endpoint';
-import type { Surroundings } from '../protocol';
-import { ServedModel } from './served-model';
+import type { ServedModel } from '../../tasks/served';
+import type { ServiceRequest } from '../endpoint';
+import type { ProtocolOptions } from '../protocol';
+import { OpenInferenceModel } from './served-model';
 
 const SERVER = 'libtorch-serve';
 
@@ -20,16 +20,16 @@ const SERVER = 'libtorch-serve';
 const EXTENSIONS = ['binary_tensor_data', 'classification', 'model_configuration', 'statistics'];
 
 /** The models that can be named, as they are at a moment. */
-export class ServedModels {
+export class OpenInferenceModels {
   /** Null: none is loaded or unloaded while the process runs. */
   readonly repository: Repository | null;
   readonly #catalogue: () => Catalogue;
-  readonly #surroundings: Surroundings;
-  readonly #served = new WeakMap<Served, ServedModel>();
+  readonly #surroundings: ProtocolOptions;
+  readonly #served = new WeakMap<ServedModel, OpenInferenceModel>();
 
   constructor(
     catalogue: () => Catalogue,
-    surroundings: Surroundings,
+    surroundings: ProtocolOptions,
     repository: Repository | null = null,
   ) {
     this.#catalogue = catalogue;
@@ -38,7 +38,7 @@ export class ServedModels {
   }
 
   /** By paths below `/v2/models/`, such as `name` and `name/versions/1`. */
-  byPath(): readonly (readonly [path: string, served: ServedModel])[] {
+  byPath(): readonly (readonly [path: string, served: OpenInferenceModel])[] {
     return this.#catalogue().flatMap((model) =>
       [model.name, ...model.aliases].flatMap((name) => {
         const serving = this.#serving(model);
@@ -56,9 +56,13 @@ export class ServedModels {
    * @param version empty: the one that serves
    * @throws ServiceError NOT_FOUND: it lists what there is; FORBIDDEN: it is not for this key
    */
-  find(name: string, version: string, { access }: Pick<Call, 'access'>): ServedModel {
+  find(
+    name: string,
+    version: string,
+    { access }: Pick<ServiceRequest, 'access'>,
+  ): OpenInferenceModel {
     access.requireVisible(name);
-    const model = findNamed(this.#catalogue(), name);
+    const model = findModel(this.#catalogue(), name);
     if (!model) throw notFound(`There is no such model here: expected ${this.namesFor(access)}.`);
     const one = model.versions.find((each) => each.version === version);
     const found = version === '' ? this.#serving(model) : one && this.#of(model, one);
@@ -67,7 +71,7 @@ export class ServedModels {
     throw notFound(`There is no such version: expected ${versions} or none.`);
   }
 
-  versionsOf({ name }: ServedModel): readonly string[] {
+  versionsOf({ name }: OpenInferenceModel): readonly string[] {
     const model = this.#catalogue().find((one) => one.name === name);
     return (model?.versions ?? []).map(({ version }) => version);
   }
@@ -79,12 +83,12 @@ export class ServedModels {
     return names.length === 0 ? 'none, nothing is loaded' : listNames(names);
   }
 
-  get all(): readonly ServedModel[] {
+  get all(): readonly OpenInferenceModel[] {
     return this.#catalogue().flatMap((model) => model.versions.map((one) => this.#of(model, one)));
   }
 
   /** Those that whoever asks may see. */
-  allFor({ access }: Pick<Call, 'access'>): readonly ServedModel[] {
+  allFor({ access }: Pick<ServiceRequest, 'access'>): readonly OpenInferenceModel[] {
     return this.all.filter(({ name }) => access.maySee(name));
   }
 
@@ -96,20 +100,20 @@ export class ServedModels {
     return { name: SERVER, version, extensions };
   }
 
-  async describeStatistics(models: readonly ServedModel[]) {
+  async describeStatistics(models: readonly OpenInferenceModel[]) {
     const all = await Promise.all(models.map((model) => model.describeStatistics()));
     return { model_stats: all.filter((one) => one !== null) };
   }
 
-  #serving(model: NamedModel): ServedModel | null {
-    const version = servingVersion(model) ?? model.versions.at(-1);
+  #serving(model: NamedModel): OpenInferenceModel | null {
+    const version = currentVersion(model) ?? model.versions.at(-1);
     return version ? this.#of(model, version) : null;
   }
 
-  #of({ name }: NamedModel, { version, reason, served }: ModelVersion): ServedModel {
+  #of({ name }: NamedModel, { version, reason, served }: ModelVersion): OpenInferenceModel {
     const known = served && this.#served.get(served);
     if (known) return known;
-    const created = new ServedModel(
+    const created = new OpenInferenceModel(
       { name, version, reason: reason ?? 'it is loading' },
       served,
       this.#surroundings,

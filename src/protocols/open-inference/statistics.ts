@@ -1,5 +1,5 @@
 import type { Completion, EngineMonitor } from '../../native/engine';
-import type { Served } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served';
 
 const NS_PER_MS = 1e6;
 
@@ -22,7 +22,7 @@ interface Counts {
 
 /** What a model has done, of all routes; null: it is not loaded. It is counted once, wherever it is told. */
 export function statisticsOf(
-  served: Served<{ readonly monitor: EngineMonitor }>,
+  served: ServedModel<{ readonly monitor: EngineMonitor }>,
 ): ModelStatistics | null {
   const known = STATISTICS.get(served);
   if (known) return known;

@@ -6,7 +6,7 @@ import { type Endpoint, parseBody, requireListLength, runList } from '../endpoin
 import type { ModelResolver } from '../model-resolver';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { listed, toBase64, written } from '../vectors';
 import { embeddingsBody } from './openai-body';
 
@@ -36,7 +36,7 @@ const EXAMPLE = {
 /** POST /v1/embeddings */
 export function embeddings(
   models: ModelResolver<'embeds texts'>,
-  { listLength, responseLimit }: Surroundings,
+  { listLength, responseLimit }: ProtocolOptions,
 ): Endpoint {
   return {
     path: '/v1/embeddings',
@@ -57,7 +57,7 @@ export function embeddings(
         call.inferOptions(served),
         field,
       );
-      const vectors = answers.map(({ vector }) => finished(vector, model.about, { dimensions }));
+      const vectors = answers.map(({ vector }) => finished(vector, model.metadata, { dimensions }));
       const texts =
         body.encoding_format === 'base64'
           ? vectors.map((vector) => `"${toBase64(vector)}"`)

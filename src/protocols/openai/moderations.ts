@@ -7,7 +7,7 @@ import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { requireLookedAt } from '../guard-reasons';
 import type { Guarding } from '../guarding';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
-import type { Protocol, Surroundings } from '../protocol';
+import type { Protocol, ProtocolOptions } from '../protocol';
 import { moderationsBody, partsOf } from './openai-body';
 import { openAiProtocol } from './openai-protocol';
 
@@ -49,12 +49,12 @@ const EXAMPLE = {
 };
 
 /** OpenAI's moderations by a guard. */
-export function moderationsOf(guarding: Guarding, surroundings: Surroundings): Protocol {
+export function moderationsOf(guarding: Guarding, surroundings: ProtocolOptions): Protocol {
   return openAiProtocol([moderations(guarding, surroundings)]);
 }
 
 /** POST /v1/moderations */
-function moderations(guarding: Guarding, { listLength }: Surroundings): Endpoint {
+function moderations(guarding: Guarding, { listLength }: ProtocolOptions): Endpoint {
   return {
     path: '/v1/moderations',
     refusal: guarding.refusal,

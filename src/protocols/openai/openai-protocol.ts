@@ -1,20 +1,20 @@
-import { type Catalogue, catalogueOf } from '../../tasks/catalogue';
-import { type Served, servedAs } from '../../tasks/served';
+import { type Catalogue, singleModelCatalogue } from '../../tasks/catalogue';
+import { type ServedModel, withCapability } from '../../tasks/served';
 import type { Endpoint } from '../endpoint';
 import { ModelResolver } from '../model-resolver';
-import type { Protocol, Surroundings } from '../protocol';
+import type { Protocol, ProtocolOptions } from '../protocol';
 import { embeddings } from './embeddings';
 import { errorAnswer, errors } from './openai-errors';
 
 /** The API of OpenAI, of a service of one model. */
-export function openAi(served: Served, surroundings: Surroundings): Protocol | null {
-  if (!servedAs(served, 'embeds texts')) return null;
-  const catalogue = catalogueOf(served);
+export function openAi(served: ServedModel, surroundings: ProtocolOptions): Protocol | null {
+  if (!withCapability(served, 'embeds texts')) return null;
+  const catalogue = singleModelCatalogue(served);
   return openAiOf(() => catalogue, surroundings);
 }
 
 /** The same of all models that can be named. */
-export function openAiOf(catalogue: () => Catalogue, surroundings: Surroundings): Protocol {
+export function openAiOf(catalogue: () => Catalogue, surroundings: ProtocolOptions): Protocol {
   return openAiProtocol([embeddings(new ModelResolver(catalogue, 'embeds texts'), surroundings)]);
 }
 
@@ -26,7 +26,7 @@ export function openAiProtocol(endpoints: readonly Endpoint[]): Protocol {
     errors,
     probes: [],
     info: null,
-    namesModels: true,
+    routesByBodyModel: true,
     tag: { name: 'OpenAI', description: 'What the `openai` clients for Python and Node ask.' },
     error: { name: 'OpenAIError', schema: errorAnswer },
   };

@@ -26,7 +26,7 @@ const KEY_SCHEMES: Node = {
 
 /** What is described of a service. Its own protocol is the first. */
 export interface Described {
-  readonly task: Pick<Task, 'notice' | 'summary'>;
+  readonly task: Pick<Task, 'disclaimer' | 'summary'>;
   readonly info: { readonly service: string; readonly version: string };
   readonly protocols: readonly Protocol[];
   /** Whether pages stand beside them; left out: they do. */
@@ -67,7 +67,7 @@ export function describeApi(
       version: info.version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       description:
-        `${task.notice ?? ''}${task.summary} Every error is JSON, \`{"detail": "<message>"}\`, but on the paths of ` +
+        `${task.disclaimer ?? ''}${task.summary} Every error is JSON, \`{"detail": "<message>"}\`, but on the paths of ` +
         'protocols of other systems, which have forms of their own. A path that is ' +
         'not listed is 404; a method that a path does not list is 405, but for HEAD, which every GET ' +
         'has, and OPTIONS, which is 204: `Allow` lists them. Before any route, a request that is no ' +

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import type { TextInput } from '../../native/engine';
 import { roundToFourDecimals } from '../../numeric/rounding';
-import { type ClassifiesTexts, classified } from '../../tasks/abilities';
-import type { Served } from '../../tasks/served';
+import { classified, type TextClassifier } from '../../tasks/abilities';
+import type { ServedModel } from '../../tasks/served';
 import { EMPTY } from '../../tasks/text-classification/text-classification-task';
 import { isBlank } from '../../tasks/text-classification/whitespace';
 import { combine } from '../../tasks/text-classification/windows';
 import type { Endpoint } from '../endpoint';
 import { toSchema, withProperties } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { type Asked, classificationRoutes } from './classification';
 import { TEXT_EXAMPLES } from './examples';
 import {
@@ -84,8 +84,8 @@ const ASKED: Asked<
 
 /** POST /analyze: a text, or two that belong together, to its label; /analyze/batch: a list of them. */
 export function analyze(
-  served: Served<ClassifiesTexts>,
-  surroundings: Surroundings,
+  served: ServedModel<TextClassifier>,
+  surroundings: ProtocolOptions,
 ): readonly Endpoint[] {
   return classificationRoutes(ASKED, served, surroundings);
 }

@@ -3,8 +3,8 @@ import { eachInTurn } from '../../lib/in-turns';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
 import { requireResponseSize, scoresBytes } from '../../serving/response-size';
-import type { Classification, ClassifierAbout, Runs } from '../../tasks/abilities';
-import type { Served } from '../../tasks/served';
+import type { Classification, ClassifierMetadata, Predictor } from '../../tasks/abilities';
+import type { ServedModel } from '../../tasks/served';
 import {
   checkElements,
   type Endpoint,
@@ -22,7 +22,7 @@ import {
   toSchema,
   withProperties,
 } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { errorsOf } from './own-errors';
 
 /** One of the two routes. */
@@ -55,7 +55,7 @@ export interface Asked<Body, List, Element, Input> {
   finish?(
     answer: Classification,
     body: Body | List,
-    about: ClassifierAbout,
+    about: ClassifierMetadata,
   ): { readonly answer: Classification; readonly more?: object };
   /** The answer to an element, a literal: to write one that is put together takes six times as long. */
   tell(element: Element, body: Body | List, label: string, score: number): object;
@@ -74,8 +74,8 @@ interface Example {
 
 export function classificationRoutes<Body, List, Element, Input>(
   asked: Asked<Body, List, Element, Input>,
-  served: Served<Runs<Input, Classification, ClassifierAbout>>,
-  surroundings: Surroundings,
+  served: ServedModel<Predictor<Input, Classification, ClassifierMetadata>>,
+  surroundings: ProtocolOptions,
 ): readonly Endpoint[] {
   const { name, single, batch, refused, truncated } = asked;
   const classifier = served.model;
@@ -94,7 +94,7 @@ export function classificationRoutes<Body, List, Element, Input>(
         const element = asked.elementOf(body);
         requireAskable(element);
         const ran = await model.run(asked.toInput(element, body), call.inferOptions(served));
-        const { answer, more } = asked.finish?.(ran, body, model.about) ?? { answer: ran };
+        const { answer, more } = asked.finish?.(ran, body, model.metadata) ?? { answer: ran };
         const told = asked.tell(element, body, answer.label, roundToFourDecimals(answer.score));
         return { body: more ? Object.assign(told, more) : told, inferences: [ran.inference] };
       },
@@ -109,16 +109,16 @@ export function classificationRoutes<Body, List, Element, Input>(
         requireListLength(elements, batch.field, surroundings.listLength);
         const model = requireModel(classifier);
         checkElements(elements, batch.field, requireAskable);
-        const size = elements.length * scoresBytes(model.about.labels);
+        const size = elements.length * scoresBytes(model.metadata.labels);
         requireResponseSize(size, surroundings.responseLimit);
         const inputs = elements.map((element) => asked.toInput(element, body));
         const ran = await runList(model, inputs, call.inferOptions(served), batch.field);
         const results = await eachInTurn(ran.answers, (one, index) => {
-          const { answer, more } = asked.finish?.(one, body, model.about) ?? { answer: one };
+          const { answer, more } = asked.finish?.(one, body, model.metadata) ?? { answer: one };
           const { label, score, scores, inference } = answer;
           return Object.assign(
             asked.tell(elements[index] as Element, body, label, roundToFourDecimals(score)),
-            { probabilities: namedProbabilities(model.about.labels, scores) },
+            { probabilities: namedProbabilities(model.metadata.labels, scores) },
             truncated && { [truncated]: inference.truncated },
             more,
           );
@@ -133,7 +133,7 @@ export function classificationRoutes<Body, List, Element, Input>(
 function describe<Body, List, Element, Input>(
   asked: Asked<Body, List, Element, Input>,
   form: 'single' | 'batch',
-  surroundings: Surroundings,
+  surroundings: ProtocolOptions,
 ): Operation {
   const { name, description, single, batch, refused } = asked;
   const { field, answer, summary } = asked[form];

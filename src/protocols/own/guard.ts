@@ -5,7 +5,7 @@ import type { Finding, GuardAnswer } from '../../tasks/guard/answer';
 import { guardFile, guardSchema } from '../../tasks/guard/file';
 import { type Endpoint, type Get, parseBody, requireListLength } from '../endpoint';
 import type { Guarding } from '../guarding';
-import { DETAIL, type Protocol, type Surroundings } from '../protocol';
+import { DETAIL, type Protocol, type ProtocolOptions } from '../protocol';
 import { errorsOf } from './own-errors';
 import { errorAnswer } from './schemas/answers';
 import { type GuardBody, type GuardJson, guardAnswer, guardBody } from './schemas/guard';
@@ -35,7 +35,7 @@ const EXAMPLE = {
 } as const;
 
 /** The guard of a directory of models, by our own routes. */
-export function guardOf(guarding: Guarding, surroundings: Surroundings): Protocol {
+export function guardOf(guarding: Guarding, surroundings: ProtocolOptions): Protocol {
   return {
     endpoints: [guard(guarding, surroundings)],
     gets: { '/guard/schema': schema, '/guard/file': file(guarding) },
@@ -43,14 +43,14 @@ export function guardOf(guarding: Guarding, surroundings: Surroundings): Protoco
     errors: DETAIL,
     probes: [],
     info: null,
-    namesModels: true,
+    routesByBodyModel: true,
     tag: { name: 'guard', description: 'Texts before and behind a language model.' },
     error: { name: 'Error', schema: errorAnswer },
   };
 }
 
 /** POST /guard */
-function guard(guarding: Guarding, surroundings: Surroundings): Endpoint {
+function guard(guarding: Guarding, surroundings: ProtocolOptions): Endpoint {
   return {
     path: '/guard',
     refusal: guarding.refusal,

@@ -66,7 +66,7 @@ export function ownOfModels(state: ModelsState, endpoints: readonly Endpoint[]):
       '/info': info(state),
     },
     prefix: MODELS,
-    aboutOf: (path) => modelBelow(MODELS, path),
+    resourceOf: (path) => modelBelow(MODELS, path),
     errors: {
       status: DETAIL.status,
       body: (error, access) =>

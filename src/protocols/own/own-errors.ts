@@ -1,6 +1,6 @@
 import { ANALYSIS_ERRORS, type Failure } from '../openapi/operation';
 import { RETRY_AFTER } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 
 /**
  * What an analysis route may answer but 200, with examples.
@@ -11,7 +11,7 @@ import type { Surroundings } from '../protocol';
 export function errorsOf(
   refused: string,
   field: string,
-  { bodyLimit, requestTimeoutMs }: Surroundings,
+  { bodyLimit, requestTimeoutMs }: ProtocolOptions,
 ): Readonly<Record<number, Failure>> {
   const told = {
     400: refused,

@@ -1,5 +1,5 @@
-import { type Served, servedAs } from '../../tasks/served';
-import { DETAIL, type Protocol, type Surroundings } from '../protocol';
+import { type ServedModel, withCapability } from '../../tasks/served';
+import { DETAIL, type Protocol, type ProtocolOptions } from '../protocol';
 import { analyze } from './analyze';
 import { health, info, ready } from './gets';
 import { predict } from './predict';
@@ -14,14 +14,14 @@ import { zeroShot } from './zero-shot';
  * @param others that the service speaks
  */
 export function own(
-  served: Served,
-  surroundings: Surroundings,
+  served: ServedModel,
+  surroundings: ProtocolOptions,
   { service, others }: { readonly service: ServiceInfo; readonly others: readonly Protocol[] },
 ): Protocol {
-  const texts = servedAs(served, 'classifies texts');
-  const signals = servedAs(served, 'classifies signals');
-  const entailment = servedAs(served, 'entails');
-  const tagged = servedAs(served, 'tags texts');
+  const texts = withCapability(served, 'classifies texts');
+  const signals = withCapability(served, 'classifies signals');
+  const entailment = withCapability(served, 'entails');
+  const tagged = withCapability(served, 'tags texts');
   return {
     endpoints: [
       ...(texts ? analyze(texts, surroundings) : []),

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { ClassifiesSignals } from '../../tasks/abilities';
-import type { Served } from '../../tasks/served';
+import type { SignalClassifier } from '../../tasks/abilities';
+import type { ServedModel } from '../../tasks/served';
 import { WINDOW_LENGTH } from '../../tasks/signal-classification/model-settings';
 import type { Endpoint } from '../endpoint';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { type Asked, classificationRoutes } from './classification';
 import { SIGNAL_EXAMPLES } from './examples';
 import { type PredictAnswer, predictAnswer, predictBatchAnswer } from './schemas/answers';
@@ -14,10 +14,10 @@ type ListBody = z.output<typeof predictBatchBody>;
 
 /** POST /predict: a window to its class; /predict/batch: windows of one patient. */
 export function predict(
-  served: Served<ClassifiesSignals>,
-  surroundings: Surroundings,
+  served: ServedModel<SignalClassifier>,
+  surroundings: ProtocolOptions,
 ): readonly Endpoint[] {
-  const { notice } = served.task;
+  const { disclaimer } = served.task;
   const length = served.model?.maxLength ?? WINDOW_LENGTH;
   const asked: Asked<Body, ListBody, readonly number[], readonly number[]> = {
     name: 'predict',
@@ -46,7 +46,8 @@ export function predict(
       diagnosis,
       confidence,
     }),
-    description: notice === null ? undefined : `${notice}No answer may be used to diagnose.`,
+    description:
+      disclaimer === null ? undefined : `${disclaimer}No answer may be used to diagnose.`,
     // The shipped model's fit its window length alone.
     truncated: null,
     examples: length === WINDOW_LENGTH ? SIGNAL_EXAMPLES : null,

@@ -1,7 +1,7 @@
 import { eachInTurn } from '../../lib/in-turns';
 import { roundToFourDecimals } from '../../numeric/rounding';
-import type { Tagging, TaggingInput, TagsTexts } from '../../tasks/abilities';
-import type { Served } from '../../tasks/served';
+import type { Tagging, TaggingInput, TokenClassifier } from '../../tasks/abilities';
+import type { ServedModel } from '../../tasks/served';
 import { type Span, type SpanOptions, spansOf } from '../../tasks/token-classification/spans';
 import {
   type Endpoint,
@@ -19,14 +19,17 @@ import {
   toSchema,
   withProperties,
 } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { type SpanSettings, spanOptions } from '../spans';
 import { TAG_EXAMPLES } from './examples';
 import { errorsOf } from './own-errors';
 import { type TagAnswer, tagAnswer, tagBatchAnswer, tagBatchBody, tagBody } from './schemas/tag';
 
 /** POST /tag: a text to its spans; /tag/batch: a list of them. */
-export function tag(served: Served<TagsTexts>, surroundings: Surroundings): readonly Endpoint[] {
+export function tag(
+  served: ServedModel<TokenClassifier>,
+  surroundings: ProtocolOptions,
+): readonly Endpoint[] {
   const { model: tagger } = served;
   const refusal = refusalOf(tagger);
   return [
@@ -76,7 +79,7 @@ export function inputOf(text: string, { stride }: SpanSettings): TaggingInput {
 async function tell(
   text: string,
   answer: Tagging,
-  model: TagsTexts,
+  model: TokenClassifier,
   options: SpanOptions,
 ): Promise<TagAnswer> {
   const spans = await spansOf(answer, model, options);
@@ -91,7 +94,7 @@ function round({ label, score, word, start, end }: Span): TagAnswer['tags'][numb
   return { label, score: roundToFourDecimals(score), word, start, end };
 }
 
-function describe(field: 'text' | 'texts', surroundings: Surroundings): Operation {
+function describe(field: 'text' | 'texts', surroundings: ProtocolOptions): Operation {
   const isBatch = field === 'texts';
   const type = isBatch ? 'TagBatch' : 'Tag';
   const schema = toSchema(isBatch ? tagBatchBody : tagBody);

@@ -1,12 +1,12 @@
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
-import type { Entails } from '../../tasks/abilities';
-import type { Served } from '../../tasks/served';
+import type { EntailmentClassifier } from '../../tasks/abilities';
+import type { ServedModel } from '../../tasks/served';
 import { EMPTY } from '../../tasks/text-classification/text-classification-task';
 import { isBlank } from '../../tasks/text-classification/whitespace';
 import { type Endpoint, parseBody, refusalOf, requireModel } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { object, string } from '../validation/fields';
 import { questionOf, runZeroShot, ZERO_SHOT_FIELDS } from '../zero-shot';
 import { errorsOf } from './own-errors';
@@ -24,7 +24,10 @@ const EXAMPLE = {
 };
 
 /** POST /zero-shot: a text to labels that the request names. */
-export function zeroShot(served: Served<Entails>, surroundings: Surroundings): Endpoint {
+export function zeroShot(
+  served: ServedModel<EntailmentClassifier>,
+  surroundings: ProtocolOptions,
+): Endpoint {
   const entailment = served.model;
   return {
     path: '/zero-shot',

@@ -3,20 +3,27 @@ import { eachInTurn } from '../../lib/in-turns';
 import { writeVectors } from '../../native/json-vectors';
 import { FLOAT_JSON_BYTES, requireResponseSize } from '../../serving/response-size';
 import type {
-  About,
-  Answered,
-  EmbedsTokens,
+  ModelMetadata,
+  Prediction,
+  Predictor,
   Prompted,
-  Runs,
+  SparseEmbedder,
   SparseEmbedding,
   TextToEmbed,
-  WeighsWords,
+  TokenEmbedder,
 } from '../../tasks/abilities';
-import type { Served } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served';
 import { toEmbed } from '../embedding';
-import { type Call, type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
+import {
+  type Endpoint,
+  parseBody,
+  refusalOf,
+  requireModel,
+  runList,
+  type ServiceRequest,
+} from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { listed, written } from '../vectors';
 import { EMBED_ERRORS } from './embed';
 import { requireBatchSize, timeHeaders } from './shared';
@@ -28,7 +35,10 @@ const WORD_JSON_BYTES = 30;
 const EXAMPLE = { inputs: ['A warm, funny film.'] };
 
 /** POST /embed_all: of each input a vector of each of its tokens, in a list for one input, too. */
-export function embedAll(served: Served<EmbedsTokens>, surroundings: Surroundings): Endpoint {
+export function embedAll(
+  served: ServedModel<TokenEmbedder>,
+  surroundings: ProtocolOptions,
+): Endpoint {
   // A token has a row of numbers: how many there are is known once texts have been tokenized.
   const maxOutputs = Math.floor(surroundings.responseLimit / FLOAT_JSON_BYTES);
   return {
@@ -61,7 +71,10 @@ export function embedAll(served: Served<EmbedsTokens>, surroundings: Surrounding
 }
 
 /** POST /embed_sparse: of each input the words that weigh anything, by their ids. */
-export function embedSparse(served: Served<WeighsWords>, surroundings: Surroundings): Endpoint {
+export function embedSparse(
+  served: ServedModel<SparseEmbedder>,
+  surroundings: ProtocolOptions,
+): Endpoint {
   return {
     path: '/embed_sparse',
     refusal: refusalOf(served.model),
@@ -118,10 +131,13 @@ async function wordsOf(
 }
 
 /** Runs the model on the texts of a body. */
-async function runBody<Answer extends Answered>(
-  call: Call,
-  served: Served<Runs<TextToEmbed, Answer, About & Prompted>>,
-  { listLength, maxOutputs }: Pick<Surroundings, 'listLength'> & { readonly maxOutputs?: number },
+async function runBody<Answer extends Prediction>(
+  call: ServiceRequest,
+  served: ServedModel<Predictor<TextToEmbed, Answer, ModelMetadata & Prompted>>,
+  {
+    listLength,
+    maxOutputs,
+  }: Pick<ProtocolOptions, 'listLength'> & { readonly maxOutputs?: number },
 ) {
   const body = parseBody(plainEmbedBody, call);
   const { elements, isList } = body.inputs;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { writeVectors } from '../../native/json-vectors';
-import type { EmbedsTexts } from '../../tasks/abilities';
+import type { TextEmbedder } from '../../tasks/abilities';
 import { finished } from '../../tasks/embedding/postprocess';
-import type { Served } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served';
 import { compare, requireDimensions, requireVectorsSize, toEmbed } from '../embedding';
 import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { listed, written } from '../vectors';
 import { requireBatchSize, timeHeaders } from './shared';
 import { cuttingOf, embedBody, similarityBody } from './tei-body';
@@ -28,8 +28,8 @@ export const EMBED_ERRORS = {
 
 /** POST /embed: a list of vectors, of one input, too. */
 export function embed(
-  served: Served<EmbedsTexts>,
-  { listLength, responseLimit }: Surroundings,
+  served: ServedModel<TextEmbedder>,
+  { listLength, responseLimit }: ProtocolOptions,
 ): Endpoint {
   const { model } = served;
   return {
@@ -52,7 +52,7 @@ export function embed(
         field,
       );
       const finish = { dimensions, normalize: body.normalize };
-      const told = answers.map(({ vector }) => finished(vector, embedder.about, finish));
+      const told = answers.map(({ vector }) => finished(vector, embedder.metadata, finish));
       const answer = written(listed(await writeVectors(told)));
       const headers = { ...answer.headers, ...timeHeaders(call.startedAt, inferences) };
       return { ...answer, headers, inferences };
@@ -73,7 +73,10 @@ export function embed(
 }
 
 /** POST /similarity: the cosine of a sentence with each of others. */
-export function similarity(served: Served<EmbedsTexts>, { listLength }: Surroundings): Endpoint {
+export function similarity(
+  served: ServedModel<TextEmbedder>,
+  { listLength }: ProtocolOptions,
+): Endpoint {
   const { model } = served;
   return {
     path: '/similarity',

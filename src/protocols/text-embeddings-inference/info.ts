@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Served, servedAs } from '../../tasks/served';
-import type { Surroundings } from '../protocol';
+import { type ServedModel, withCapability } from '../../tasks/served';
+import type { ProtocolOptions } from '../protocol';
 
 /** The engine has two, one of them for long texts. */
 const TOKENIZATION_WORKERS = 2;
@@ -37,8 +37,8 @@ const schema = z.object({
  * neither labels nor length are known.
  */
 export function describeInfo(
-  served: Served,
-  { scheduling, listLength }: Surroundings,
+  served: ServedModel,
+  { scheduling, listLength }: ProtocolOptions,
 ): { readonly fields: z.infer<typeof schema>; readonly schemas: object } {
   const { title, model } = served;
   return {
@@ -64,13 +64,13 @@ export function describeInfo(
 }
 
 /** Of a model that is loaded. */
-function describeType(served: Served): z.infer<typeof schema>['model_type'] {
-  const classifier = servedAs(served, 'classifies texts')?.model;
-  if (classifier) return { classifier: describeLabels(classifier.about.labels) };
-  const reranker = servedAs(served, 'scores pairs')?.model;
-  if (reranker) return { reranker: describeLabels(reranker.about.labels) };
-  const embedder = servedAs(served, 'embeds texts')?.model;
-  return embedder ? { embedding: { pooling: embedder.about.pooling.join('+') } } : undefined;
+function describeType(served: ServedModel): z.infer<typeof schema>['model_type'] {
+  const classifier = withCapability(served, 'classifies texts')?.model;
+  if (classifier) return { classifier: describeLabels(classifier.metadata.labels) };
+  const reranker = withCapability(served, 'scores pairs')?.model;
+  if (reranker) return { reranker: describeLabels(reranker.metadata.labels) };
+  const embedder = withCapability(served, 'embeds texts')?.model;
+  return embedder ? { embedding: { pooling: embedder.metadata.pooling.join('+') } } : undefined;
 }
 
 function describeLabels(labels: readonly string[]): z.infer<typeof labelled> {

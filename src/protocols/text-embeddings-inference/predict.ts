@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { eachInTurn } from '../../lib/in-turns';
 import { ServiceError } from '../../serving/errors';
 import { requireResponseSize, scoresBytes } from '../../serving/response-size';
-import type { ClassifiesTexts } from '../../tasks/abilities';
-import type { Served } from '../../tasks/served';
+import type { TextClassifier } from '../../tasks/abilities';
+import type { ServedModel } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
 import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { requireBatchSize, timeHeaders } from './shared';
 import { cuttingOf, predictBody } from './tei-body';
 
@@ -25,8 +25,8 @@ const EXAMPLE = {
 
 /** POST /predict: labels by falling score, in a list for one input and in a list of lists for a batch. */
 export function predict(
-  served: Served<ClassifiesTexts>,
-  { listLength, responseLimit }: Surroundings,
+  served: ServedModel<TextClassifier>,
+  { listLength, responseLimit }: ProtocolOptions,
 ): Endpoint {
   const classifier = served.model;
   return {
@@ -43,7 +43,7 @@ export function predict(
         throw new ServiceError('INPUT_EMPTY', message);
       }
       const model = requireModel(classifier);
-      requireResponseSize(texts.length * scoresBytes(model.about.labels), responseLimit);
+      requireResponseSize(texts.length * scoresBytes(model.metadata.labels), responseLimit);
       const cut = cuttingOf(body);
       const inputs = texts.map((text) => ({ ...text, ...cut }));
       const field = isBatch ? 'inputs' : null;
@@ -55,7 +55,7 @@ export function predict(
       );
       const scoreFunction = body.raw_scores ? 'none' : null;
       const ranked = await eachInTurn(answers, (one) =>
-        rank(model.about.labels, one, { scoreFunction }),
+        rank(model.metadata.labels, one, { scoreFunction }),
       );
       return {
         body: isBatch ? ranked : (ranked[0] as object),

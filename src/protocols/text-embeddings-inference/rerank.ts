@@ -7,7 +7,7 @@ import { type Endpoint, parseBody } from '../endpoint';
 import type { ModelResolver } from '../model-resolver';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { Surroundings } from '../protocol';
+import type { ProtocolOptions } from '../protocol';
 import { scorePairs } from '../ranking';
 import { requireBatchSize, timeHeaders } from './shared';
 import { cuttingOf, rerankBody } from './tei-body';
@@ -27,7 +27,7 @@ const EXAMPLE = {
 /** POST /rerank: texts by how well they answer a query. Scores are a sigmoid's, whatever the model's own is. */
 export function rerank(
   rerankers: ModelResolver<'scores pairs'>,
-  { listLength }: Surroundings,
+  { listLength }: ProtocolOptions,
 ): Endpoint {
   return {
     path: '/rerank',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
-import { type Served, servedAs } from '../../tasks/served';
+import { type ServedModel, withCapability } from '../../tasks/served';
 import type { Endpoint } from '../endpoint';
 import { ModelResolver } from '../model-resolver';
-import type { ErrorShape, Protocol, Surroundings } from '../protocol';
+import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
 import { embed, similarity } from './embed';
 import { embedAll, embedSparse } from './embed-others';
 import { describeInfo } from './info';
@@ -50,14 +50,14 @@ export const errors: ErrorShape = {
 
 /** The routes of text-embeddings-inference that the model can be asked, and what it says of the model. */
 export function textEmbeddingsInference(
-  served: Served,
-  surroundings: Surroundings,
+  served: ServedModel,
+  surroundings: ProtocolOptions,
 ): Protocol | null {
-  const classifier = servedAs(served, 'classifies texts');
+  const classifier = withCapability(served, 'classifies texts');
   const rerankers = ModelResolver.ofOne(served, 'scores pairs');
-  const embedder = servedAs(served, 'embeds texts');
-  const words = servedAs(served, 'weighs words');
-  const tokens = servedAs(served, 'embeds tokens');
+  const embedder = withCapability(served, 'embeds texts');
+  const words = withCapability(served, 'weighs words');
+  const tokens = withCapability(served, 'embeds tokens');
   const endpoints = [
     ...(classifier ? [predict(classifier, surroundings)] : []),
     ...(rerankers ? [rerank(rerankers, surroundings)] : []),
@@ -72,9 +72,9 @@ export function textEmbeddingsInference(
 /** The route of all rerankers, whose requests name no model: the default one answers. */
 export function textEmbeddingsInferenceOf(
   rerankers: ModelResolver<'scores pairs'>,
-  surroundings: Surroundings,
+  surroundings: ProtocolOptions,
 ): Protocol {
-  return { ...teiProtocol([rerank(rerankers, surroundings)], null), namesModels: true };
+  return { ...teiProtocol([rerank(rerankers, surroundings)], null), routesByBodyModel: true };
 }
 
 function teiProtocol(endpoints: readonly Endpoint[], info: Protocol['info']): Protocol {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SchedulingOptions } from '../../native/engine';
 import type { ModelVersion, NamedModel } from '../../tasks/catalogue';
-import type { Served } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served';
 
 /** What the management API is made with. */
 export interface ManagementOptions {
@@ -9,7 +9,7 @@ export interface ManagementOptions {
   /** Whether a model was there when the process began. */
   readonly isOfStartup: (name: string) => boolean;
   /** As clients have scaled models. */
-  readonly scaled: WeakMap<Served, { readonly min: number; readonly max: number }>;
+  readonly scaled: WeakMap<ServedModel, { readonly min: number; readonly max: number }>;
 }
 
 /** The first id that TorchServe gives to a worker. */

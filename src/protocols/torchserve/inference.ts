@@ -3,7 +3,7 @@ import { ERRORS } from '../../serving/errors';
 import { parseJson } from '../../serving/json';
 import { type Endpoint, type Get, type Method, parseBody, requireListLength } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import { modelBelow, type Protocol, type Surroundings } from '../protocol';
+import { modelBelow, type Protocol, type ProtocolOptions } from '../protocol';
 import { listOf, object } from '../validation/fields';
 import { readInput } from './input';
 import type { NamedModels } from './models';
@@ -37,7 +37,7 @@ export function torchServeInference(models: NamedModels): Protocol {
     ]),
     gets: { [PING]: ping },
     prefix: PREDICTIONS,
-    aboutOf: (path) => modelBelow(PREDICTIONS, path),
+    resourceOf: (path) => modelBelow(PREDICTIONS, path),
     errors,
     probes: [PING],
     info: null,
@@ -47,12 +47,12 @@ export function torchServeInference(models: NamedModels): Protocol {
 }
 
 /** The first version of KServe's protocol, as TorchServe speaks it. */
-export function kserveV1(models: NamedModels, { listLength }: Surroundings): Protocol {
+export function kserveV1(models: NamedModels, { listLength }: ProtocolOptions): Protocol {
   return {
     endpoints: [predict(models, listLength)],
     gets: v1ModelGets(models),
     prefix: `${V1_MODELS}/`,
-    aboutOf: (path) => modelBelow(`${V1_MODELS}/`, path),
+    resourceOf: (path) => modelBelow(`${V1_MODELS}/`, path),
     errors,
     probes: [],
     info: null,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { parse as parseContentType } from 'content-type';
 import { ServiceError } from '../../serving/errors';
 import { parseJson } from '../../serving/json';
-import type { Call } from '../endpoint';
+import type { ServiceRequest } from '../endpoint';
 import { describePath, findListProblem, findNumberProblem } from '../validation/fields';
 import { type Fields, readMultipart, readUrlEncoded } from './forms';
 
@@ -15,7 +15,7 @@ const FIELDS = ['data', 'body'];
  *
  * @throws ServiceError BODY_INVALID
  */
-export function readInput(call: Call): unknown {
+export function readInput(call: ServiceRequest): unknown {
   const bytes = call.body as Buffer;
   const type = call.header('content-type') ?? '';
   switch (parseContentType(type).type) {

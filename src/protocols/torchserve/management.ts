@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { ServiceError } from '../../serving/errors';
 import { parseJson } from '../../serving/json';
-import { type NamedModel, servingVersion } from '../../tasks/catalogue';
+import { currentVersion, type NamedModel } from '../../tasks/catalogue';
 import type { VersionedRepository } from '../../tasks/repository';
-import type { Served } from '../../tasks/served';
-import { type Call, type Endpoint, type Get, parseBody } from '../endpoint';
+import type { ServedModel } from '../../tasks/served';
+import { type Endpoint, type Get, parseBody, type ServiceRequest } from '../endpoint';
 import type { Protocol } from '../protocol';
 import { expected, object, string } from '../validation/fields';
 import { describeVersion, type ManagementOptions, modelDescription } from './description';
@@ -205,7 +205,7 @@ function unregister(models: NamedModels, repository: VersionedRepository, path: 
     }),
     handle: async (call) => {
       const { model, version } = namedIn(models, call);
-      const isServing = version === null || version === servingVersion(model)?.version;
+      const isServing = version === null || version === currentVersion(model)?.version;
       if (isServing && model.versions.length > 1) throw isDefaultVersion(model);
       if (version === null || model.versions.length === 1) await repository.unload(model.name);
       else await repository.unloadVersion(model.name, version);
@@ -258,7 +258,7 @@ function describeModels(models: NamedModels, options: ManagementOptions): (id: s
     handle: (call) => {
       const isAll = call.parameters.version === 'all';
       const { model, version } = namedIn(models, call, isAll);
-      const serving = servingVersion(model) ?? model.versions.at(-1);
+      const serving = currentVersion(model) ?? model.versions.at(-1);
       const wanted = version === null ? serving : versionOf(model, version);
       const versions = isAll ? model.versions : wanted ? [wanted] : [];
       return { body: versions.map((one) => describeVersion(model, one, options)) };
@@ -290,7 +290,7 @@ function changing(
  */
 function namedIn(
   models: NamedModels,
-  call: Call,
+  call: ServiceRequest,
   isAll = false,
 ): { readonly model: NamedModel; readonly version: string | null } {
   const { parameters, query } = call;
@@ -310,13 +310,13 @@ async function folderOf(repository: VersionedRepository, url: string): Promise<s
   return name;
 }
 
-function servedOf({ all }: NamedModels, name: string): ReadonlySet<Served> {
+function servedOf({ all }: NamedModels, name: string): ReadonlySet<ServedModel> {
   const model = all.find((one) => one.name === name);
   return new Set(model?.versions.flatMap(({ served }) => served ?? []));
 }
 
 /** Of the query, or of a body of JSON. @throws ServiceError BODY_INVALID */
-function parametersOf(call: Call): unknown {
+function parametersOf(call: ServiceRequest): unknown {
   const isJson = /^application\/json\b/i.test(call.header('content-type') ?? '');
   return isJson ? parseJson(call.body) : Object.fromEntries(call.query);
 }

@@ -2,18 +2,18 @@ import { eachInTurn } from '../../lib/in-turns';
 import type { EngineError, Inference } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
 import type { Parameters } from '../../serving/exchange';
-import type { Classification, ClassifierAbout, Runs } from '../../tasks/abilities';
+import type { Classification, ClassifierMetadata, Predictor } from '../../tasks/abilities';
 import {
   type Catalogue,
-  findNamed,
+  currentVersion,
+  findModel,
   type ModelVersion,
   type NamedModel,
-  reasonOf,
-  servingVersion,
+  unavailableReason,
 } from '../../tasks/catalogue';
-import { type Served, servedAs } from '../../tasks/served';
+import { type ServedModel, withCapability } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
-import { type Call, runList } from '../endpoint';
+import { runList, type ServiceRequest } from '../endpoint';
 import { signalOf, textOf } from './input';
 import { modelNotFound, versionNotFound } from './torchserve-errors';
 
@@ -22,8 +22,8 @@ export type LabelScores = Readonly<Record<string, number>>;
 
 /** A model as it is asked here. */
 interface Askable {
-  readonly served: Served;
-  readonly model: Runs<unknown, Classification, ClassifierAbout>;
+  readonly served: ServedModel;
+  readonly model: Predictor<unknown, Classification, ClassifierMetadata>;
   /** @param place in the body; empty: it is the whole. @throws ServiceError */
   readonly toInput: (value: unknown, place: string) => unknown;
 }
@@ -41,7 +41,7 @@ export class NamedModels {
   }
 
   /** Those that whoever asks may see. */
-  allFor({ access }: Pick<Call, 'access'>): Catalogue {
+  allFor({ access }: Pick<ServiceRequest, 'access'>): Catalogue {
     return this.all.filter(({ name }) => access.maySee(name));
   }
 
@@ -50,9 +50,9 @@ export class NamedModels {
    *
    * @throws ServiceError NOT_FOUND: it lists what there is; FORBIDDEN: it is not for this key
    */
-  find(name: string, call: Pick<Call, 'access'>): NamedModel {
+  find(name: string, call: Pick<ServiceRequest, 'access'>): NamedModel {
     call.access.requireVisible(name);
-    const model = findNamed(this.all, name);
+    const model = findModel(this.all, name);
     if (model) return model;
     const names = this.allFor(call).map((one) => one.name);
     throw modelNotFound(name, names);
@@ -60,7 +60,7 @@ export class NamedModels {
 
   /** Why the model of a path would refuse what came now; null: it would not, or that is told later. */
   refusal(timeoutMs: number, { model, version }: Parameters): EngineError | null {
-    const named = findNamed(this.all, model ?? '');
+    const named = findModel(this.all, model ?? '');
     const found = named && versionOf(named, version);
     return found?.served?.model?.refusal(timeoutMs) ?? null;
   }
@@ -74,7 +74,7 @@ export class NamedModels {
    * @throws ServiceError, ElementError, EngineError
    */
   async classify(
-    call: Call,
+    call: ServiceRequest,
     values: readonly unknown[],
     field: string | null,
   ): Promise<{ scores: readonly LabelScores[]; inferences: readonly Inference[] }> {
@@ -86,7 +86,7 @@ export class NamedModels {
     const { answers, inferences } = await runList(model, inputs, call.inferOptions(served), field);
     const scores = await eachInTurn(answers, (answer) =>
       Object.fromEntries(
-        rank(model.about.labels, answer, {}).map(({ label, score }) => [label, score]),
+        rank(model.metadata.labels, answer, {}).map(({ label, score }) => [label, score]),
       ),
     );
     return { scores, inferences };
@@ -96,9 +96,9 @@ export class NamedModels {
     const found = versionOf(named, version);
     if (!found && version !== undefined) throw versionNotFound(version, named);
     const served = found?.served;
-    const texts = served && servedAs(served, 'classifies texts')?.model;
+    const texts = served && withCapability(served, 'classifies texts')?.model;
     if (texts) return { served, model: texts as Askable['model'], toInput: textOf };
-    const signals = served && servedAs(served, 'classifies signals')?.model;
+    const signals = served && withCapability(served, 'classifies signals')?.model;
     if (signals) {
       return {
         served,
@@ -107,7 +107,7 @@ export class NamedModels {
       };
     }
     if (served?.model) throw isOtherTask(named, served);
-    const reason = found?.reason ?? reasonOf(named) ?? 'It is loading.';
+    const reason = found?.reason ?? unavailableReason(named) ?? 'It is loading.';
     const what = version === undefined ? '' : ` Version ${version}`;
     throw new ServiceError(
       'NOT_READY',
@@ -117,7 +117,7 @@ export class NamedModels {
 }
 
 /** The model is ready, and has no labels that this protocol could return. */
-function isOtherTask({ name }: NamedModel, { task }: Served): ServiceError {
+function isOtherTask({ name }: NamedModel, { task }: ServedModel): ServiceError {
   const message =
     `Model "${name}": expected a classifier of texts or signals, found the task "${task.name}". ` +
     `Send the request to /v2/models/${name}/infer, or to a route of this task below /models/${name}.`;
@@ -126,7 +126,7 @@ function isOtherTask({ name }: NamedModel, { task }: Served): ServiceError {
 
 /** @param version undefined: the one that serves */
 export function versionOf(model: NamedModel, version: string | undefined): ModelVersion | null {
-  if (version === undefined) return servingVersion(model);
+  if (version === undefined) return currentVersion(model);
   const number = version.replace(/\.0$/, ''); // of archives the first is 1.0
   return model.versions.find((one) => one.version === number) ?? null;
 }

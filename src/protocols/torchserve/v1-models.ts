@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { catalogueOf, type NamedModel, servingVersion } from '../../tasks/catalogue';
-import type { Served } from '../../tasks/served';
+import { currentVersion, type NamedModel, singleModelCatalogue } from '../../tasks/catalogue';
+import type { ServedModel } from '../../tasks/served';
 import type { Get } from '../endpoint';
 import type { Operation } from '../openapi/operation';
 import type { Protocol } from '../protocol';
@@ -37,8 +37,8 @@ export function v1ModelGets(models: NamedModels): Protocol['gets'] {
 }
 
 /** The same, of one model. */
-export function v1Models(served: Served): Protocol {
-  const catalogue = catalogueOf(served);
+export function v1Models(served: ServedModel): Protocol {
+  const catalogue = singleModelCatalogue(served);
   return {
     endpoints: [],
     gets: v1ModelGets(new NamedModels(() => catalogue)),
@@ -46,7 +46,7 @@ export function v1Models(served: Served): Protocol {
     errors,
     probes: [],
     info: null,
-    namesModels: true,
+    routesByBodyModel: true,
     tag: { name: 'models', description: 'Models as OpenAI and KServe list them.' },
     error: { name: 'TorchServeError', schema: errorAnswer },
   };
@@ -96,10 +96,10 @@ export function describeModel(models: NamedModels): Get {
 
 /** @param id the name that the client knows: one of several */
 function describe(named: NamedModel, id: string) {
-  const since = servingVersion(named)?.served?.model?.since.getTime() ?? performance.timeOrigin;
+  const since = currentVersion(named)?.served?.model?.since.getTime() ?? performance.timeOrigin;
   return { id, object: 'model', created: Math.floor(since / 1000), owned_by: OWNER };
 }
 
 function isReady(named: NamedModel): boolean {
-  return servingVersion(named) !== null;
+  return currentVersion(named) !== null;
 }

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
 import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
 import { toPair } from '../../tasks/reranking/cross-encoder';
-import type { Served } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served';
 import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { ModelResolver } from '../model-resolver';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { ErrorShape, Protocol, Surroundings } from '../protocol';
+import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
 import { modelName, RANKING_ERRORS, scoreOf, scorePairs, tokensOf } from '../ranking';
 import { boolean, checked, findListProblem, object } from '../validation/fields';
 
@@ -96,7 +96,7 @@ const errorAnswer = z.object({
 });
 
 /** vLLM's POST /score. */
-export function vllm(served: Served, surroundings: Surroundings): Protocol | null {
+export function vllm(served: ServedModel, surroundings: ProtocolOptions): Protocol | null {
   const rerankers = ModelResolver.ofOne(served, 'scores pairs');
   return rerankers && vllmOf(rerankers, surroundings);
 }
@@ -104,7 +104,7 @@ export function vllm(served: Served, surroundings: Surroundings): Protocol | nul
 /** The same of all models that can be named. */
 export function vllmOf(
   rerankers: ModelResolver<'scores pairs'>,
-  surroundings: Surroundings,
+  surroundings: ProtocolOptions,
 ): Protocol {
   return {
     endpoints: ['/score', '/v1/score'].map((path) => score(path, rerankers, surroundings)),
@@ -113,7 +113,7 @@ export function vllmOf(
     errors,
     probes: [],
     info: null,
-    namesModels: true,
+    routesByBodyModel: true,
     tag: { name: 'vLLM', description: 'Scores of pairs as vLLM has them.' },
     error: { name: 'VllmError', schema: errorAnswer },
   };
@@ -122,7 +122,7 @@ export function vllmOf(
 function score(
   path: string,
   rerankers: ModelResolver<'scores pairs'>,
-  { listLength }: Surroundings,
+  { listLength }: ProtocolOptions,
 ): Endpoint {
   return {
     path,

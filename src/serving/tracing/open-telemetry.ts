@@ -26,7 +26,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
 import type { Config } from '../../settings/config';
-import type { Exchange, Outcome } from '../exchange';
+import type { Outcome, RequestContext } from '../exchange';
 import { phasesOf } from './phases';
 import type { TraceContext } from './trace-context';
 import type { Traced, Tracer } from './tracer';
@@ -59,7 +59,7 @@ export class OpenTelemetryTracer implements Tracer {
   }
 
   record(
-    exchange: Exchange,
+    exchange: RequestContext,
     outcome: Outcome,
     { durationMs, parent }: Traced,
   ): { traceId: string; spanId: string } {
@@ -91,8 +91,8 @@ export class OpenTelemetryTracer implements Tracer {
   }
 
   /** https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server */
-  #describe(exchange: Exchange, outcome: Outcome): Attributes {
-    const { method, route, status, answered, httpVersion } = outcome;
+  #describe(exchange: RequestContext, outcome: Outcome): Attributes {
+    const { method, route, status, isAnswered, httpVersion } = outcome;
     const urlPath = pathOf(exchange, route);
     return {
       'http.request.method': KNOWN_METHODS.has(method) ? method : '_OTHER',
@@ -100,8 +100,8 @@ export class OpenTelemetryTracer implements Tracer {
       'network.protocol.version': httpVersion,
       ...(route !== null && { 'http.route': route }),
       ...(urlPath !== null && { 'url.path': urlPath }),
-      ...(answered && { 'http.response.status_code': status }),
-      ...(!answered && { 'error.type': 'client_gone' }),
+      ...(isAnswered && { 'http.response.status_code': status }),
+      ...(!isAnswered && { 'error.type': 'client_gone' }),
       ...(status >= 500 && { 'error.type': String(status) }),
     };
   }
@@ -145,7 +145,7 @@ function contextOf(parent: TraceContext | null, tracestate: string | undefined):
  * The path of a request, as far as no client made it up: that of its route, with the names of a model that was found
  * and of its version. Null: unknown.
  */
-function pathOf({ parameters, asked }: Exchange, route: string | null): string | null {
+function pathOf({ parameters, model: asked }: RequestContext, route: string | null): string | null {
   if (route === null || !route.includes('/:')) return route;
   const { model, version, ...others } = parameters;
   if (asked === null || model === undefined || Object.keys(others).length > 0) return null;
@@ -155,7 +155,7 @@ function pathOf({ parameters, asked }: Exchange, route: string | null): string |
   });
 }
 
-function describeInference({ timings, inferences }: Exchange): Attributes {
+function describeInference({ timings, inferences }: RequestContext): Attributes {
   return {
     'libtorch_serve.inputs': inferences.length,
     ...(timings && {

@@ -1,4 +1,4 @@
-import type { Exchange, Outcome } from '../exchange';
+import type { Outcome, RequestContext } from '../exchange';
 import type { TraceContext } from './trace-context';
 
 export interface Traced {
@@ -14,7 +14,7 @@ export interface Traced {
 export interface Tracer {
   /** Of a request that has ended; returns the ids of its span. */
   record(
-    exchange: Exchange,
+    exchange: RequestContext,
     outcome: Outcome,
     traced: Traced,
   ): Pick<TraceContext, 'traceId' | 'spanId'>;

@@ -1,7 +1,7 @@
 import { UsageError } from '../../files/file-errors';
 import { numberOf, oneOf } from '../../files/flags';
 import { writeVectors } from '../../native/json-vectors';
-import type { Embedding, EmbeddingAbout, TextToEmbed } from '../abilities';
+import type { Embedding, EmbeddingMetadata, TextToEmbed } from '../abilities';
 import type { AnswerFormat, Rows } from '../rows';
 import { TEXT_COLUMN, TRUNCATED, textOf } from '../text-rows';
 import { finished } from './postprocess';
@@ -13,7 +13,7 @@ interface Vector {
 
 const WHOLE = { form: /^[1-9]\d{0,6}$/, what: 'a whole number above 0' };
 
-export const embeddingRows: Rows<TextToEmbed, Embedding, EmbeddingAbout> = {
+export const embeddingRows: Rows<TextToEmbed, Embedding, EmbeddingMetadata> = {
   flags: {
     ...TEXT_COLUMN,
     'prompt-name': {
@@ -38,11 +38,11 @@ export const embeddingRows: Rows<TextToEmbed, Embedding, EmbeddingAbout> = {
       needed: [textColumn],
       decisive: { textColumn, promptName, dimensions, normalize },
       bind: (model) => {
-        const { about } = model;
-        requireDimensions(about, dimensions);
-        const prompt = promptName === null ? {} : { prompt: requirePrompt(about, promptName) };
+        const { metadata } = model;
+        requireDimensions(metadata, dimensions);
+        const prompt = promptName === null ? {} : { prompt: requirePrompt(metadata, promptName) };
         return {
-          ...vectorFormat(dimensions ?? about.dimensions),
+          ...vectorFormat(dimensions ?? metadata.dimensions),
           omitted: [],
           cutting: null,
           take: (row) => {
@@ -53,7 +53,7 @@ export const embeddingRows: Rows<TextToEmbed, Embedding, EmbeddingAbout> = {
           run: async (input) => {
             const { vector, inference } = await model.run(input, {});
             const { truncated } = inference;
-            return { vector: finished(vector, about, { dimensions, normalize }), truncated };
+            return { vector: finished(vector, metadata, { dimensions, normalize }), truncated };
           },
         };
       },
@@ -78,12 +78,12 @@ function vectorFormat(length: number): AnswerFormat<Vector> {
   };
 }
 
-function requireDimensions(about: EmbeddingAbout, dimensions: number | null): void {
+function requireDimensions(about: EmbeddingMetadata, dimensions: number | null): void {
   if (dimensions === null || dimensions <= about.dimensions) return;
   throw new UsageError(`--dimensions: expected at most ${about.dimensions}, as the model has them`);
 }
 
-function requirePrompt({ prompts }: EmbeddingAbout, name: string): string {
+function requirePrompt({ prompts }: EmbeddingMetadata, name: string): string {
   const prompt = Object.hasOwn(prompts, name) ? prompts[name] : undefined;
   if (prompt !== undefined) return prompt;
   const known = Object.keys(prompts).join(', ') || 'it has none';

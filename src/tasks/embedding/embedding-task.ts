@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { directoryOf } from '../../models/hugging-face/directory';
-import type { Embedding, EmbeddingAbout, TextToEmbed } from '../abilities';
+import type { Embedding, EmbeddingMetadata, TextToEmbed } from '../abilities';
 import { prepareText, requireFinite } from '../prompted-text';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
@@ -18,7 +18,7 @@ export const EMBEDDING_INFO = {
   prompts: z.array(z.string()).optional().describe('Names of what is put before texts'),
 };
 
-const tensors: Tensors<TextToEmbed, Embedding, EmbeddingAbout> = {
+const tensors: Tensors<TextToEmbed, Embedding, EmbeddingMetadata> = {
   inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
   outputs: ({ dimensions }) => [{ name: 'EMBEDDING', datatype: 'FP32', shape: [-1, dimensions] }],
   classified: () => null,
@@ -32,29 +32,29 @@ const tensors: Tensors<TextToEmbed, Embedding, EmbeddingAbout> = {
 };
 
 /** A text to a vector, as `SentenceTransformer.encode` answers. */
-export const embedding: Task<TextToEmbed, Embedding, EmbeddingAbout> = {
+export const embedding: Task<TextToEmbed, Embedding, EmbeddingMetadata> = {
   name: 'embedding',
   summary: 'Texts to vectors, as `SentenceTransformer.encode`.',
-  notice: null,
-  takes: 'texts',
+  disclaimer: null,
+  inputKind: 'texts',
   abilities: ['embeds texts'],
   locate: directoryOf,
   findIn: (folder) => (isEmbedding(folder) ? [folder] : []),
-  isMarked: isEmbedding, // its program may be taken for that of a signal model
+  isDeclaredFor: isEmbedding, // its program may be taken for that of a signal model
   filesOf: (directory) => readEmbeddingDirectory(directory).files,
   read: readEmbeddingDirectory,
-  judge: (_, { isPlain }) =>
+  validateLoaded: (_, { isPlain }) =>
     isPlain
       ? [
           'There is no modules.json: a vector is the mean of the states of all tokens (mean pooling).',
         ]
       : [],
   prepare: prepareText,
-  answer: (inference, { dimensions }, index) => {
+  toPrediction: (inference, { dimensions }, index) => {
     requireFinite(inference, index);
     return { vector: inference.values.subarray(0, dimensions), inference };
   },
-  logged: ({ pooling, normalizes }) => ({ pooling, normalizes }),
+  logFields: ({ pooling, normalizes }) => ({ pooling, normalizes }),
   info: {
     schemas: EMBEDDING_INFO,
     of: ({ dimensions, pooling, normalizes, similarity, prompts }, { maxLength }) => ({

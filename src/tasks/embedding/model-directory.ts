@@ -6,7 +6,7 @@ import {
   readSentenceProgram,
 } from '../../models/sentence-transformers/model';
 import type { ModelSource, SentenceModule } from '../../native/engine';
-import type { EmbeddingAbout } from '../abilities';
+import type { EmbeddingMetadata } from '../abilities';
 
 /** What is made of a directory that says nothing, as sentence-transformers does. */
 const MEAN: SentenceModule = { type: 'pooling', modes: ['mean'], includePrompt: true };
@@ -15,7 +15,7 @@ export interface EmbeddingDirectory {
   readonly source: ModelSource;
   /** Absolute paths of all that is read. */
   readonly files: readonly string[];
-  readonly about: EmbeddingAbout;
+  readonly about: EmbeddingMetadata;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { EmbeddingAbout } from '../abilities';
+import type { EmbeddingMetadata } from '../abilities';
 
 /** What is made of vectors behind a model. Numbers are doubles until the end, as in NumPy's float64. */
 
@@ -13,7 +13,7 @@ export interface Finish {
 /** A model's vector as it is asked for; where nothing is changed, bit for bit. */
 export function finished(
   vector: Float32Array,
-  { normalizes }: Pick<EmbeddingAbout, 'normalizes'>,
+  { normalizes }: Pick<EmbeddingMetadata, 'normalizes'>,
   { dimensions, normalize }: Finish,
 ): Float32Array {
   const isShorter = dimensions != null && dimensions < vector.length;

@@ -1,6 +1,6 @@
 import { ModelFileError } from '../../models/files';
 import type { Inference, InferOptions } from '../../native/engine';
-import type { ClassifiesTexts, Entails, TagsTexts } from '../abilities';
+import type { EntailmentClassifier, TextClassifier, TokenClassifier } from '../abilities';
 import { spansOf } from '../token-classification/spans';
 import type { GuardModels } from './answer';
 import type { Asked } from './asked';
@@ -61,9 +61,9 @@ function windowsOf({ long_texts: { window, stride } }: ModelCheck, maxLength: nu
 async function classify(
   check: Of<'text-classification'>,
   looks: readonly Look[],
-  { model, options, asked }: Found<ClassifiesTexts>,
+  { model, options, asked }: Found<TextClassifier>,
 ): Promise<Ran> {
-  const { labels: known } = model.about;
+  const { labels: known } = model.metadata;
   requireLabels(check, known);
   const reading = { places: true, ...windowsOf(check, model.maxLength) } as const;
   const answers = await asked.runAll(model, looks, reading, options);
@@ -89,11 +89,12 @@ async function classify(
 async function tag(
   check: Of<'token-classification'>,
   looks: readonly Look[],
-  { model, options, asked }: Found<TagsTexts>,
+  { model, options, asked }: Found<TokenClassifier>,
 ): Promise<Ran> {
   const { labels: wanted, threshold } = check;
   const strategy = check.aggregation_strategy;
-  const plain = strategy === 'none' ? model.about.labels : model.about.labels.map(withoutPrefix);
+  const plain =
+    strategy === 'none' ? model.metadata.labels : model.metadata.labels.map(withoutPrefix);
   requireLabels(check, plain);
   const answers = await asked.runAll(model, looks, windowsOf(check, model.maxLength), options);
   const hits: Hit[] = [];
@@ -111,7 +112,7 @@ async function tag(
 async function choose(
   check: Of<'zero-shot-classification'>,
   looks: readonly Look[],
-  model: Entails,
+  model: EntailmentClassifier,
   options: InferOptions,
 ): Promise<Ran> {
   const question = {

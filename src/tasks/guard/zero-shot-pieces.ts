@@ -1,5 +1,5 @@
 import type { Inference, InferOptions } from '../../native/engine';
-import type { Entails } from '../abilities';
+import type { EntailmentClassifier } from '../abilities';
 import { classifyZeroShot, type ZeroShotQuestion } from '../zero-shot/classify';
 import type { Look } from './looks';
 import type { Hit, Ran, Unread } from './ran';
@@ -30,7 +30,7 @@ const SHORTEST = 8;
  * hypothesis in pieces that share characters.
  */
 export async function chooseInPieces(
-  model: Entails,
+  model: EntailmentClassifier,
   looks: readonly Look[],
   question: Omit<ZeroShotQuestion, 'texts'>,
   pieces: Pieces,

@@ -9,7 +9,7 @@ import {
 } from '../../models/sentence-transformers/transformer';
 import type { TextInput, TextReading } from '../../native/engine';
 import { sigmoid, softmax } from '../../numeric/activations';
-import type { ClassifierAbout } from '../abilities';
+import type { ClassifierMetadata } from '../abilities';
 
 /** What sentence-transformers writes beside the files of transformers. */
 const SETTINGS = 'config_sentence_transformers.json';
@@ -26,7 +26,7 @@ const ACTIVATIONS = {
 export type Activation = keyof typeof ACTIVATIONS;
 
 /** What is known of a cross-encoder. */
-export interface RerankerAbout extends ClassifierAbout {
+export interface RerankerAbout extends ClassifierMetadata {
   readonly activation: Activation;
 }
 
@@ -148,7 +148,11 @@ export function chooseActivation(named: string | null, numLabels: number): Activ
  *
  * @returns null if it has several labels, and so no score by which documents could be ranked
  */
-export function readAsReranker({ name, version, labels }: ClassifierAbout): RerankerAbout | null {
+export function readAsReranker({
+  name,
+  version,
+  labels,
+}: ClassifierMetadata): RerankerAbout | null {
   if (labels.length !== 1) return null;
   return { name, version, labels, activation: chooseActivation(null, labels.length) };
 }

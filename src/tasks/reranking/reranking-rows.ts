@@ -28,7 +28,7 @@ export const rerankingRows: Rows<TextInput, PairScore, RerankerAbout> = {
       needed: asked.query === null ? [asked.queryColumn, documentColumn] : [documentColumn],
       decisive: { ...asked, documentColumn, rawScores },
       bind: (model) => ({
-        ...scoreFormat(model.about.labels),
+        ...scoreFormat(model.metadata.labels),
         omitted: [],
         cutting: null,
         take: (row) => take(row, asked, documentColumn),

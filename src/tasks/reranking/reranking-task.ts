@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EngineError, type TextInput } from '../../native/engine';
 import { allFinite } from '../../numeric/activations';
-import type { Classification, ClassifierAbout, PairScore } from '../abilities';
+import type { Classification, ClassifierMetadata, PairScore } from '../abilities';
 import type { Task } from '../task';
 import type { OutputTensor, Tensors } from '../tensors';
 import {
@@ -39,19 +39,19 @@ const tensors: Tensors<TextInput, PairScore, RerankerAbout> = {
  *
  * @param classifier how such a model is found, read and loaded
  */
-export function rerankingOver<Known extends ClassifierAbout>(
+export function rerankingOver<Known extends ClassifierMetadata>(
   classifier: Task<string | TextInput, Classification, Known>,
 ): Task<TextInput, PairScore, RerankerAbout> {
   return {
     name: 'reranking',
     summary:
       'Documents by how well they answer a query, as `CrossEncoder` of sentence-transformers.',
-    notice: null,
-    takes: 'texts',
+    disclaimer: null,
+    inputKind: 'texts',
     abilities: ['scores pairs'],
     locate: classifier.locate,
     findIn: classifier.findIn,
-    isMarked: (directory) =>
+    isDeclaredFor: (directory) =>
       readCrossEncoder(directory).isMarked && classifier.read(directory).about.labels.length === 1,
     filesOf: (directory) => [
       ...classifier.filesOf(directory),
@@ -68,7 +68,7 @@ export function rerankingOver<Known extends ClassifierAbout>(
         about: { name, version, labels, activation },
       };
     },
-    judge: (_, { activation }, directory) => {
+    validateLoaded: (_, { activation }, directory) => {
       const { activation: named } = readCrossEncoder(directory);
       if (named === null || named.startsWith('torch.')) return [];
       return [
@@ -76,13 +76,13 @@ export function rerankingOver<Known extends ClassifierAbout>(
       ];
     },
     prepare: (input) => input,
-    answer: (inference, { activation }, index) => {
+    toPrediction: (inference, { activation }, index) => {
       const scores = activate(inference.values, activation);
       if (allFinite(scores)) return { scores, inference };
       const message = 'The model gave an output that is not finite.';
       throw new EngineError('INFERENCE_FAILED', message, { index });
     },
-    logged: ({ activation }) => ({ activation }),
+    logFields: ({ activation }) => ({ activation }),
     info: {
       schemas: {
         activation: z.string().optional().describe('From outputs to scores'),

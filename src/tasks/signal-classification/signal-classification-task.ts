@@ -31,8 +31,8 @@ const tensors: Tensors<readonly number[], Classification, SignalAbout> = {
 export const signalClassification: Task<readonly number[], Classification, SignalAbout> = {
   name: 'signal-classification',
   summary: 'Windows of an EEG channel to classes.',
-  notice: '**Demonstration, not a medical device.** ',
-  takes: 'signals',
+  disclaimer: '**Demonstration, not a medical device.** ',
+  inputKind: 'signals',
   abilities: ['classifies signals'],
   locate: (place) => path.resolve(place),
   findIn: (folder) =>
@@ -53,13 +53,13 @@ export const signalClassification: Task<readonly number[], Classification, Signa
       about: { name, version, labels: classes, settings },
     };
   },
-  judge: ({ trial }, { settings }, file) =>
+  validateLoaded: ({ trial }, { settings }, file) =>
     judgeTrial(trial, settings, {
       modelFile: path.basename(file),
       settingsFile: path.basename(settingsPath(file)),
     }),
   prepare: (signal) => zNormalize(signal, new Float32Array(signal.length)),
-  answer: (inference, about, index) => {
+  toPrediction: (inference, about, index) => {
     const { values } = inference;
     const count = about.labels.length;
     const isGiven = about.settings.output === 'probabilities';
@@ -71,7 +71,7 @@ export const signalClassification: Task<readonly number[], Classification, Signa
     if (isGiven && !areProbabilities(values)) fail('probabilities');
     return classified(about, isGiven ? values : softmax(values), inference);
   },
-  logged: ({ settings }) => ({ settings }),
+  logFields: ({ settings }) => ({ settings }),
   info: {
     schemas: SIGNAL_INFO,
     of: ({ settings }) => ({

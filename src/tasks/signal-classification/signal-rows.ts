@@ -1,13 +1,13 @@
 import { type FlagValues, numberOf } from '../../files/flags';
 import type { CuttingOptions } from '../../files/readers/windows';
 import { fieldOf } from '../../files/rows';
-import type { Classification, ClassifierAbout } from '../abilities';
+import type { Classification, ClassifierMetadata } from '../abilities';
 import { ALL_LABELS, classFormat } from '../classifier-rows';
 import type { Rows, Taken } from '../rows';
 import type { ModelSettings } from './model-settings';
 
 /** Of a signal model; its labels are the settings' classes. */
-export interface SignalAbout extends ClassifierAbout {
+export interface SignalAbout extends ClassifierMetadata {
   readonly settings: ModelSettings;
 }
 
@@ -40,10 +40,10 @@ export const signalRows: Rows<readonly number[], Classification, SignalAbout> = 
       needed: [signalColumn],
       decisive: { signalColumn, allLabels, ...options },
       bind: (model) => ({
-        ...classFormat(COLUMNS, model.about.labels, allLabels),
+        ...classFormat(COLUMNS, model.metadata.labels, allLabels),
         // Of a window its samples would be most of the output.
         omitted: [signalColumn],
-        cutting: { model: model.about.settings, options },
+        cutting: { model: model.metadata.settings, options },
         take: (row) =>
           row.signal
             ? { input: Array.from(row.signal) }

@@ -7,7 +7,7 @@ import type { SentenceDirectory } from '../../models/sentence-transformers/direc
 import { readSentenceModel } from '../../models/sentence-transformers/model';
 import { listModules } from '../../models/sentence-transformers/modules';
 import type { ModelSource } from '../../native/engine';
-import type { SparseAbout, SparseEmbedding, TextToEmbed } from '../abilities';
+import type { SparseEmbedding, SparseEmbeddingMetadata, TextToEmbed } from '../abilities';
 import { prepareText, requireFinite } from '../prompted-text';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
@@ -15,7 +15,7 @@ import type { Tensors } from '../tensors';
 /** As `SparseEncoder` makes of a masked language model that says nothing. */
 const MAX = { pooling: 'max', activation: 'relu' } as const;
 
-const tensors: Tensors<TextToEmbed, SparseEmbedding, SparseAbout> = {
+const tensors: Tensors<TextToEmbed, SparseEmbedding, SparseEmbeddingMetadata> = {
   inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
   outputs: ({ vocabularySize }) => [
     { name: 'WEIGHTS', datatype: 'FP32', shape: [-1, vocabularySize] },
@@ -31,24 +31,24 @@ const tensors: Tensors<TextToEmbed, SparseEmbedding, SparseAbout> = {
 };
 
 /** SPLADE: a text to the weights of the words of the vocabulary, as `SparseEncoder.encode` answers. */
-export const sparseEmbedding: Task<TextToEmbed, SparseEmbedding, SparseAbout> = {
+export const sparseEmbedding: Task<TextToEmbed, SparseEmbedding, SparseEmbeddingMetadata> = {
   name: 'sparse-embedding',
   summary: 'Texts to weights of words, as `SparseEncoder.encode`.',
-  notice: null,
-  takes: 'texts',
+  disclaimer: null,
+  inputKind: 'texts',
   abilities: ['weighs words'],
   locate: directoryOf,
   findIn: (folder) => (isSparse(folder) ? [folder] : []),
   filesOf: (directory) => read(directory).files,
   read,
-  judge: (_, { isPlain }) =>
+  validateLoaded: (_, { isPlain }) =>
     isPlain ? ['There is no modules.json: the weight of a word is its highest of all tokens.'] : [],
   prepare: prepareText,
-  answer: (inference, _, index) => {
+  toPrediction: (inference, _, index) => {
     requireFinite(inference, index);
     return { weights: inference.values, inference };
   },
-  logged: () => ({}),
+  logFields: () => ({}),
   info: {
     schemas: {
       vocabulary_size: z.int().optional().describe('Weights of a text, most of them 0'),
@@ -88,7 +88,7 @@ function isSparse(folder: string): boolean {
 function read(directory: string): {
   readonly source: ModelSource;
   readonly files: readonly string[];
-  readonly about: SparseAbout;
+  readonly about: SparseEmbeddingMetadata;
 } {
   const { source, files, identity, prompted, sentence } = readSentenceModel(
     directory,

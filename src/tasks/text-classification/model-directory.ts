@@ -18,7 +18,7 @@ import {
 import { findModel } from '../../models/hugging-face/weight-files';
 import { checkModelJson } from '../../models/json';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
-import type { ClassifierAbout } from '../abilities';
+import type { ClassifierMetadata } from '../abilities';
 import {
   chooseScoreFunction,
   PROBLEM_TYPES,
@@ -42,7 +42,7 @@ const architectureSchema = z.looseObject({
     }),
 });
 
-export interface TextAbout extends ClassifierAbout {
+export interface TextAbout extends ClassifierMetadata {
   readonly scoreFunction: ScoreFunction;
   /** The output that label2id names entailment; null: it names none. */
   readonly namedEntailment: number | null;

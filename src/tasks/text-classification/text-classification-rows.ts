@@ -1,6 +1,6 @@
 import { fieldOf } from '../../files/rows';
 import type { TextInput } from '../../native/engine';
-import type { Classification, ClassifierAbout } from '../abilities';
+import type { Classification, ClassifierMetadata } from '../abilities';
 import { ALL_LABELS, classFormat } from '../classifier-rows';
 import type { InputRow, Rows, Taken } from '../rows';
 import { TEXT_COLUMN, textOf } from '../text-rows';
@@ -8,7 +8,7 @@ import { isBlank } from './whitespace';
 
 const COLUMNS = { label: 'label', score: 'score', truncated: 'truncated' };
 
-export const classifierRows: Rows<string | TextInput, Classification, ClassifierAbout> = {
+export const classifierRows: Rows<string | TextInput, Classification, ClassifierMetadata> = {
   flags: {
     ...TEXT_COLUMN,
     'pair-column': {
@@ -27,7 +27,7 @@ export const classifierRows: Rows<string | TextInput, Classification, Classifier
       needed: pairColumn === null ? [textColumn] : [textColumn, pairColumn],
       decisive: { textColumn, pairColumn, allLabels },
       bind: (model) => ({
-        ...classFormat(COLUMNS, model.about.labels, allLabels),
+        ...classFormat(COLUMNS, model.metadata.labels, allLabels),
         omitted: [],
         cutting: null,
         take: (row) => take(row, textColumn, pairColumn),

@@ -54,14 +54,14 @@ function mayClassify(folder: string): boolean {
 export const textClassification: Task<string | TextInput, Classification, TextAbout> = {
   name: 'text-classification',
   summary: 'Texts to labels, as the `text-classification` pipeline of transformers.',
-  notice: null,
-  takes: 'texts',
+  disclaimer: null,
+  inputKind: 'texts',
   abilities: ['classifies texts'],
   locate: directoryOf,
   findIn: (folder) => (mayClassify(folder) ? [folder] : []),
   filesOf: (directory) => readModelDirectory(directory).files,
   read: readModelDirectory,
-  judge: ({ maxLength }, { longTexts }) => {
+  validateLoaded: ({ maxLength }, { longTexts }) => {
     const most = Math.floor(maxLength * MAX_STRIDE);
     if (!longTexts || longTexts.stride <= most) return [];
     const found = `expected at most ${most}, three quarters of the ${maxLength} tokens of a window, found ${longTexts.stride}`;
@@ -74,7 +74,7 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
     if (!longTexts || text.isPair || text.pair || text.places !== undefined) return input;
     return { ...text, places: true, stride: longTexts.stride };
   },
-  answer: (inference, about, index) => {
+  toPrediction: (inference, about, index) => {
     const score = (outputs: Float32Array) => scores(outputs, about.scoreFunction);
     const windows = classifiedWindows(inference, about.labels.length, score);
     const values = windows
@@ -86,7 +86,7 @@ export const textClassification: Task<string | TextInput, Classification, TextAb
     const message = 'The model gave an output that is not finite.';
     throw new EngineError('INFERENCE_FAILED', message, { index });
   },
-  logged: () => ({}),
+  logFields: () => ({}),
   info: {
     schemas: TEXT_INFO,
     of: ({ labels }, { maxLength }) => ({ labels: [...labels], max_length: maxLength }),

@@ -12,7 +12,7 @@ import {
 import { countLabels, labelConfig, labelNames } from '../../models/hugging-face/labels';
 import { findModel } from '../../models/hugging-face/weight-files';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
-import type { ClassifierAbout } from '../abilities';
+import type { ClassifierMetadata } from '../abilities';
 
 const ARCHITECTURE = 'ForTokenClassification';
 
@@ -25,7 +25,7 @@ export interface TaggerDirectory {
   readonly source: TextModelSource | TextProgramSource;
   /** Absolute paths of all that is read of the folder. */
   readonly files: readonly string[];
-  readonly about: ClassifierAbout;
+  readonly about: ClassifierMetadata;
 }
 
 /** Whether config.json of a folder names a token classifier; one that cannot be read does not, here. */

@@ -1,7 +1,7 @@
 import { eachInTurn } from '../../lib/in-turns';
 import type { TokenPlaces, Vocabulary } from '../../native/engine';
 import { argmax, argmaxWithin } from '../../numeric/activations';
-import type { ClassifierAbout, Tagging } from '../abilities';
+import type { ClassifierMetadata, Tagging } from '../abilities';
 import { countCodePoints } from './code-points';
 import { groupsOf, type Tagged, withoutOverlaps } from './groups';
 
@@ -59,9 +59,9 @@ const OUTSIDE = ['O'];
 export async function spansOf(
   { text, scores, inference: { places } }: Tagging,
   {
-    about: { labels },
+    metadata: { labels },
     vocabulary,
-  }: { readonly about: ClassifierAbout; readonly vocabulary: Vocabulary | null },
+  }: { readonly metadata: ClassifierMetadata; readonly vocabulary: Vocabulary | null },
   options: SpanOptions,
 ): Promise<readonly Span[]> {
   if (!places || !vocabulary) throw new Error('the model has no places of tokens');

@@ -1,9 +1,9 @@
-import type { ClassifierAbout, Tagging, TaggingInput } from '../abilities';
+import type { ClassifierMetadata, Tagging, TaggingInput } from '../abilities';
 import type { Tensors } from '../tensors';
 import { codePointsOf } from './code-points';
 
 /** Of the tokens of all texts, special ones left out: logits, places and the texts' lengths in tokens. */
-export const taggingTensors: Tensors<TaggingInput, Tagging, ClassifierAbout> = {
+export const taggingTensors: Tensors<TaggingInput, Tagging, ClassifierMetadata> = {
   inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
   outputs: ({ labels }) => [
     { name: 'LOGITS', datatype: 'FP32', shape: [-1, labels.length] },

@@ -1,6 +1,6 @@
 import { numberOf, oneOf } from '../../files/flags';
 import { roundToFourDecimals } from '../../numeric/rounding';
-import type { ClassifierAbout, Tagging, TaggingInput } from '../abilities';
+import type { ClassifierMetadata, Tagging, TaggingInput } from '../abilities';
 import type { AnswerFormat, Rows } from '../rows';
 import { TEXT_COLUMN, TRUNCATED, textOf } from '../text-rows';
 import { codePointsOf } from './code-points';
@@ -14,7 +14,7 @@ interface Tags {
 const TOKENS = { form: /^\d{1,7}$/, what: 'a whole number of tokens' };
 const UNITS = ['utf-16', 'code-points'] as const;
 
-export const taggingRows: Rows<TaggingInput, Tagging, ClassifierAbout> = {
+export const taggingRows: Rows<TaggingInput, Tagging, ClassifierMetadata> = {
   flags: {
     ...TEXT_COLUMN,
     'aggregation-strategy': {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { directoryOf } from '../../models/hugging-face/directory';
 import { EngineError } from '../../native/engine';
 import { allFinite, softmaxRows } from '../../numeric/activations';
-import type { ClassifierAbout, Tagging, TaggingInput } from '../abilities';
+import type { ClassifierMetadata, Tagging, TaggingInput } from '../abilities';
 import type { Task } from '../task';
 import { isTagger, readTagger } from './model-directory';
 import { taggingTensors } from './tensors';
@@ -11,28 +11,28 @@ import { taggingRows } from './token-classification-rows';
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 
 /** A Hugging Face token classifier: a text to the scores of its tokens, of which spans are made. */
-export const tokenClassification: Task<TaggingInput, Tagging, ClassifierAbout> = {
+export const tokenClassification: Task<TaggingInput, Tagging, ClassifierMetadata> = {
   name: 'token-classification',
   summary: 'Spans of texts to labels, as the `token-classification` pipeline of transformers.',
-  notice: null,
-  takes: 'texts',
+  disclaimer: null,
+  inputKind: 'texts',
   abilities: ['tags texts'],
   locate: (place) => {
     const folder = directoryOf(place);
     return folder !== null && isTagger(folder) ? folder : null;
   },
   findIn: (folder) => (isTagger(folder) ? [folder] : []),
-  isMarked: () => true,
+  isDeclaredFor: () => true,
   filesOf: (directory) => readTagger(directory).files,
   read: readTagger,
-  judge: () => [],
+  validateLoaded: () => [],
   prepare: ({ text, stride, maxTokens }) => ({
     text,
     places: true,
     ...(stride !== undefined && { stride }),
     ...(maxTokens !== undefined && { maxTokens }),
   }),
-  answer: (inference, { labels: { length } }, index, { text }) => {
+  toPrediction: (inference, { labels: { length } }, index, { text }) => {
     const { values } = inference;
     if (!allFinite(values)) {
       const message = 'The model gave an output that is not finite.';
@@ -42,7 +42,7 @@ export const tokenClassification: Task<TaggingInput, Tagging, ClassifierAbout> =
     // The native side has read a lone surrogate as U+FFFD.
     return { text: text.replace(LONE_SURROGATES, '\ufffd'), scores, inference };
   },
-  logged: () => ({}),
+  logFields: () => ({}),
   info: {
     schemas: {
       labels: z.array(z.string()).optional(),

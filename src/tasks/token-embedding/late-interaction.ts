@@ -3,10 +3,10 @@ import { ModelFileError } from '../../models/files';
 import { checkModelJson, readModelJson } from '../../models/json';
 import type { SentenceModel } from '../../models/sentence-transformers/model';
 import type { LateInteraction, TextModelSource } from '../../native/engine';
-import type { TokenVectorsAbout } from '../abilities';
+import type { TokenEmbeddingMetadata } from '../abilities';
 
 /** What the engine is told of a text as `encode_query`, `encode_document` and `encode` read it. */
-export type Roles = NonNullable<TokenVectorsAbout['roles']>;
+export type Roles = NonNullable<TokenEmbeddingMetadata['roles']>;
 export type Role = keyof Roles;
 
 /** How a model of late interaction (ColBERT) reads queries and documents. */

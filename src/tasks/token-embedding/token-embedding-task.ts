@@ -5,13 +5,13 @@ import { dimensionsOf, readSentenceModel } from '../../models/sentence-transform
 import { listModules } from '../../models/sentence-transformers/modules';
 import { isStanford } from '../../models/sentence-transformers/stanford';
 import type { ModelSource, TextInput } from '../../native/engine';
-import type { TextToEmbed, TokenEmbeddings, TokenVectorsAbout } from '../abilities';
+import type { TextToEmbed, TokenEmbeddingMetadata, TokenEmbeddings } from '../abilities';
 import { prepareText, requireFinite } from '../prompted-text';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { lateReadingOf, type Role } from './late-interaction';
 
-const tensors: Tensors<TextToEmbed, TokenEmbeddings, TokenVectorsAbout> = {
+const tensors: Tensors<TextToEmbed, TokenEmbeddings, TokenEmbeddingMetadata> = {
   inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
   outputs: ({ dimensions }) => [
     { name: 'VECTORS', datatype: 'FP32', shape: [-1, dimensions] },
@@ -37,30 +37,30 @@ const tensors: Tensors<TextToEmbed, TokenEmbeddings, TokenVectorsAbout> = {
  * A text to a vector of each of its tokens, special ones included: what late interaction compares
  * (ColBERT). Of a model of sentence vectors, what its pooling reads.
  */
-export const tokenEmbedding: Task<TextToEmbed, TokenEmbeddings, TokenVectorsAbout> = {
+export const tokenEmbedding: Task<TextToEmbed, TokenEmbeddings, TokenEmbeddingMetadata> = {
   name: 'token-embedding',
   summary: 'Texts to a vector of each token.',
-  notice: null,
-  takes: 'texts',
+  disclaimer: null,
+  inputKind: 'texts',
   abilities: ['embeds tokens'],
   locate: directoryOf,
   findIn: (folder) => (listModules(folder) || isStanford(folder) ? [folder] : []),
   filesOf: (directory) => read(directory).files,
   read,
-  judge: () => [],
+  validateLoaded: () => [],
   prepare: (input, about) => {
     const prepared = prepareText(input, about);
     if ('ids' in input || about.roles === null) return prepared;
     return { ...(prepared as TextInput), ...about.roles[roleOf(input.promptName)] };
   },
-  answer: (inference, { dimensions }, index) => {
+  toPrediction: (inference, { dimensions }, index) => {
     requireFinite(inference, index);
     const vectors = Array.from({ length: inference.rows }, (_, row) =>
       inference.values.subarray(row * dimensions, (row + 1) * dimensions),
     );
     return { vectors, inference };
   },
-  logged: () => ({}),
+  logFields: () => ({}),
   info: {
     schemas: {
       dimensions: z.int().optional().describe('Numbers of a vector'),
@@ -82,7 +82,7 @@ export const tokenEmbedding: Task<TextToEmbed, TokenEmbeddings, TokenVectorsAbou
 function read(directory: string): {
   readonly source: ModelSource;
   readonly files: readonly string[];
-  readonly about: TokenVectorsAbout;
+  readonly about: TokenEmbeddingMetadata;
 } {
   const model = readSentenceModel(directory, 'feature-extraction', (sentence) => {
     const modules = runModules(chainTo(TOKENS, sentence?.modules ?? []));

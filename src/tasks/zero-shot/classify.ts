@@ -1,6 +1,6 @@
 import type { Inference, InferOptions, TextInput } from '../../native/engine';
 import { softmax } from '../../numeric/activations';
-import type { EntailmentAbout, Entails } from '../abilities';
+import type { EntailmentClassifier, EntailmentMetadata } from '../abilities';
 
 /** Of transformers. */
 export const TEMPLATE = 'This example is {}.';
@@ -26,7 +26,7 @@ export function findTemplateProblem(template: string): string | null {
 
 /** @throws EngineError: INPUT_TOO_LONG where a hypothesis leaves no room for the text; its index is that of the pair */
 export async function classifyZeroShot(
-  model: Entails,
+  model: EntailmentClassifier,
   { texts, labels, template, isMultiLabel }: ZeroShotQuestion,
   options: InferOptions,
 ): Promise<{
@@ -41,7 +41,7 @@ export async function classifyZeroShot(
   const inferences = classified.map(({ inference }) => inference);
   const answers = texts.map((_, index) => {
     const own = inferences.slice(index * labels.length, (index + 1) * labels.length);
-    const scores = scoresOf(own, model.about, isMultiLabel);
+    const scores = scoresOf(own, model.metadata, isMultiLabel);
     return labels
       .map((label, place) => ({ label, place, score: scores[place] as number }))
       .sort((a, b) => b.score - a.score || b.place - a.place) // equal ones as numpy's argsort, reversed
@@ -57,7 +57,7 @@ function hypothesisOf(template: string, label: string): string {
 /** @param pairs of one text, with each of the labels */
 function scoresOf(
   pairs: readonly Inference[],
-  { entailment, contradiction }: EntailmentAbout,
+  { entailment, contradiction }: EntailmentMetadata,
   isMultiLabel: boolean,
 ): ArrayLike<number> {
   const of = ({ values }: Inference, output: number) => values[output] as number;

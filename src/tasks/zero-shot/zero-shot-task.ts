@@ -1,9 +1,9 @@
 import type { TextInput } from '../../native/engine';
-import type { Classification, ClassifierAbout, EntailmentAbout } from '../abilities';
+import type { Classification, ClassifierMetadata, EntailmentMetadata } from '../abilities';
 import type { Task } from '../task';
 
 /** What is known of a classifier that may be such a model. */
-interface MayEntail extends ClassifierAbout {
+interface MayEntail extends ClassifierMetadata {
   /** The output that its files name entailment; null: none. */
   readonly namedEntailment: number | null;
 }
@@ -28,14 +28,14 @@ function findOutputs({ labels, namedEntailment }: MayEntail) {
  */
 export function zeroShotOver<Known extends MayEntail>(
   classifier: Task<string | TextInput, Classification, Known>,
-): Task<string | TextInput, Classification, Known & EntailmentAbout> {
+): Task<string | TextInput, Classification, Known & EntailmentMetadata> {
   return {
     ...classifier,
     name: 'zero-shot-classification',
     summary:
       'Texts to labels that a request names, as the `zero-shot-classification` pipeline of transformers.',
     abilities: [...classifier.abilities, 'entails'],
-    isMarked: (directory) => {
+    isDeclaredFor: (directory) => {
       const { labels, namedEntailment } = classifier.read(directory).about;
       return labels.length > 1 && namedEntailment !== null;
     },
@@ -43,8 +43,8 @@ export function zeroShotOver<Known extends MayEntail>(
       const { source, about } = classifier.read(directory);
       return { source, about: { ...about, ...findOutputs(about) } };
     },
-    judge: (description, about, place) => {
-      const warnings = classifier.judge(description, about, place);
+    validateLoaded: (description, about, place) => {
+      const warnings = classifier.validateLoaded(description, about, place);
       const { labels, entailment, namedEntailment } = about;
       if (namedEntailment !== null) return warnings;
       const message = `no label begins with "entail": the last one is taken for entailment, ${labels[entailment]}`;

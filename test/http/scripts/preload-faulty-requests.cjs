@@ -3,7 +3,9 @@
 const path = require('node:path');
 
 // A fault that no client should find: callbacks of the HTTP server throw where the X-Request-Id says.
-const { AnswersDue } = require(path.join(__dirname, '../../../dist/http/pending-responses.js'));
+const { PendingResponses } = require(
+  path.join(__dirname, '../../../dist/http/pending-responses.js'),
+);
 const { RequestMetrics } = require(
   path.join(__dirname, '../../../dist/serving/metrics/request-metrics.js'),
 );
@@ -12,14 +14,14 @@ function throwsIf(isFault) {
   if (isFault) throw new RangeError('INTERNAL TEXT /of/the/fault');
 }
 
-const { begin } = AnswersDue.prototype;
-AnswersDue.prototype.begin = function faulty(response) {
+const { begin } = PendingResponses.prototype;
+PendingResponses.prototype.begin = function faulty(response) {
   throwsIf(response.req.headers['x-request-id'] === 'fault-begin');
   return begin.call(this, response);
 };
 
-const { isAnswerDueOn } = AnswersDue.prototype;
-AnswersDue.prototype.isAnswerDueOn = function faulty(socket) {
+const { isAnswerDueOn } = PendingResponses.prototype;
+PendingResponses.prototype.isAnswerDueOn = function faulty(socket) {
   throwsIf(process.env.FAULT === 'upgrade');
   return isAnswerDueOn.call(this, socket);
 };

@@ -106,10 +106,10 @@ async function follow(
   config: Config,
   stopping: Stopping,
 ): Promise<Pick<FollowedFile, 'answered' | 'problems'>> {
-  const { settings } = model.about;
+  const { settings } = model.metadata;
   const queue = new WindowQueue(model);
   const output: FollowOutput = new FollowOutput(out, overwrites, () => file.drained());
-  const asked = { name: model.about.name ?? '', model, settings, queue };
+  const asked = { name: model.metadata.name ?? '', model, settings, queue };
   const file = new FollowedFile({ name, asked, cutting, output, note: say });
   const growth =
     place === null

@@ -9,7 +9,7 @@ import { liteLlmOf } from '../../../protocols/litellm/litellm-protocol';
 import { ModelResolver } from '../../../protocols/model-resolver';
 import { grpcService } from '../../../protocols/open-inference/grpc/service';
 import { openInferenceOf } from '../../../protocols/open-inference/rest/open-inference-protocol';
-import { ServedModels } from '../../../protocols/open-inference/served-models';
+import { OpenInferenceModels } from '../../../protocols/open-inference/served-models';
 import { moderationsOf } from '../../../protocols/openai/moderations';
 import { openAiOf } from '../../../protocols/openai/openai-protocol';
 import { describeApi } from '../../../protocols/openapi/document';
@@ -21,30 +21,30 @@ import { kserveV1, torchServeInference } from '../../../protocols/torchserve/inf
 import { torchServeManagement } from '../../../protocols/torchserve/management';
 import { NamedModels } from '../../../protocols/torchserve/models';
 import { vllmOf } from '../../../protocols/vllm/vllm-protocol';
-import type { About, Access } from '../../../serving/access';
+import type { Access, ProtectedResource } from '../../../serving/access';
 import type { Family, Sample } from '../../../serving/metrics/family';
 import type { MeasuredModel } from '../../../serving/metrics/metrics';
 import {
   type Catalogue,
-  findNamed,
+  currentVersion,
+  findModel,
   type ModelVersion,
   type NamedModel,
-  reasonOf,
-  servingVersion,
+  unavailableReason,
 } from '../../../tasks/catalogue';
 import { GuardState } from '../../../tasks/guard/state';
 import { TASKS } from '../../../tasks/registry';
 import type { Repository, VersionedRepository } from '../../../tasks/repository';
-import { oncePerModel, type Served } from '../../../tasks/served';
+import { memoizeByModel, type ServedModel } from '../../../tasks/served';
 import type { Task } from '../../../tasks/task';
 import {
+  createProtocols,
   limitsOf,
   measure,
+  protocolOptions,
   type Service,
   type ServiceOptions,
   type ServiceSite,
-  speak,
-  surroundingsOf,
 } from '../service';
 import { describeStuck } from '../watchdog';
 import { guardFamilies } from './guard-families';
@@ -62,10 +62,10 @@ const UNREAD = { version: '', state: 'failed', reason: '' } as const;
  */
 export class ModelsService implements Service {
   readonly #options: ServiceOptions;
-  readonly #served: ServedModels;
+  readonly #served: OpenInferenceModels;
   readonly #named = new NamedModels(() => this.#catalogue);
-  readonly #speechOf = oncePerModel((served) => speak(served, this.#options));
-  readonly #measure = oncePerModel((served) =>
+  readonly #speechOf = memoizeByModel((served) => createProtocols(served, this.#options));
+  readonly #measure = memoizeByModel((served) =>
     measure(served, this.#options, { model: served.name, version: served.version ?? '' }),
   );
   /** Of the file of a guard, if there is one. */
@@ -83,7 +83,11 @@ export class ModelsService implements Service {
 
   constructor(options: ServiceOptions, repository: Repository) {
     this.#options = options;
-    this.#served = new ServedModels(() => this.#catalogue, surroundingsOf(options), repository);
+    this.#served = new OpenInferenceModels(
+      () => this.#catalogue,
+      protocolOptions(options),
+      repository,
+    );
   }
 
   /** From now on these models are served; `Servers.show` follows. */
@@ -110,33 +114,33 @@ export class ModelsService implements Service {
       },
       defaults.flatMap(({ protocols: [first] }) => first.endpoints),
     );
-    const all = openInferenceOf(this.#served, surroundingsOf(this.#options));
+    const all = openInferenceOf(this.#served, protocolOptions(this.#options));
     const others = defaults.flatMap(({ protocols }) =>
-      protocols.slice(1).filter(({ namesModels }) => !namesModels),
+      protocols.slice(1).filter(({ routesByBodyModel }) => !routesByBodyModel),
     );
     const torchServe = [
       torchServeInference(this.#named),
-      kserveV1(this.#named, surroundingsOf(this.#options)),
+      kserveV1(this.#named, protocolOptions(this.#options)),
     ];
     const rerankers = new ModelResolver(() => this.#catalogue, 'scores pairs');
     const named = [
-      openAiOf(() => this.#catalogue, surroundingsOf(this.#options)),
+      openAiOf(() => this.#catalogue, protocolOptions(this.#options)),
       ...[jinaOf, cohereOf, vllmOf, textEmbeddingsInferenceOf].map((of) =>
-        of(rerankers, surroundingsOf(this.#options)),
+        of(rerankers, protocolOptions(this.#options)),
       ),
     ];
     const guards = this.#guarding.isThere
       ? [guardOf, liteLlmOf, detectorsOf, moderationsOf].map((of) =>
-          of(this.#guarding, surroundingsOf(this.#options)),
+          of(this.#guarding, protocolOptions(this.#options)),
         )
       : [];
     const protocols = distinct([own, ...guards, all, ...named, ...torchServe, ...others]);
     const atRoot = protocols.map((protocol) => ({ protocol, at: '' }));
-    const notice =
-      TASKS.find((task) => task.notice !== null && this.#defaultOf(task))?.notice ?? null;
+    const disclaimer =
+      TASKS.find((task) => task.disclaimer !== null && this.#defaultOf(task))?.disclaimer ?? null;
     const { version } = this.#options;
     const described = {
-      task: { summary: 'All models of a directory.', notice },
+      task: { summary: 'All models of a directory.', disclaimer },
       info: { service: 'models', version },
       protocols,
     };
@@ -163,7 +167,7 @@ export class ModelsService implements Service {
       mounts: [{ protocol, at: '' }],
       aboutOf: () => 'management',
       described: {
-        task: { summary: 'Loading and unloading of models.', notice: null },
+        task: { summary: 'Loading and unloading of models.', disclaimer: null },
         info: { service: 'management of models', version: this.#options.version },
         protocols: [protocol],
         hasPages: false,
@@ -202,10 +206,10 @@ export class ModelsService implements Service {
   readonly problem = (): string | null => {
     const required = this.#catalogue.filter(({ isRequired }) => isRequired);
     for (const model of required) {
-      const served = servingVersion(model)?.served;
+      const served = currentVersion(model)?.served;
       const problem = served
         ? describeStuck(served.model?.monitor ?? null)
-        : (reasonOf(model) ?? 'It is loading.');
+        : (unavailableReason(model) ?? 'It is loading.');
       if (problem !== null) return `Model ${model.name} is not ready: ${problem}`;
     }
     if (!this.isStarting || required.length > 0) return null;
@@ -213,12 +217,12 @@ export class ModelsService implements Service {
   };
 
   readonly namesOf = (name: string): readonly string[] => {
-    const model = findNamed(this.#catalogue, name);
+    const model = findModel(this.#catalogue, name);
     return model ? [model.name, ...model.aliases] : [];
   };
 
   /** All that can be asked. */
-  served(): readonly Served[] {
+  served(): readonly ServedModel[] {
     const all = this.#catalogue.flatMap(({ versions }) =>
       versions.flatMap(({ served }) => served ?? []),
     );
@@ -234,15 +238,15 @@ export class ModelsService implements Service {
   }
 
   /** Those that a request means that names no model: the one that is marked, else the first by name. */
-  #defaultOf(task: Task): Served | null {
-    const able = this.#catalogue.filter((model) => servingVersion(model)?.served?.task === task);
+  #defaultOf(task: Task): ServedModel | null {
+    const able = this.#catalogue.filter((model) => currentVersion(model)?.served?.task === task);
     const model = able.find(({ isDefault }) => isDefault) ?? able[0];
-    return (model && servingVersion(model)?.served) ?? null;
+    return (model && currentVersion(model)?.served) ?? null;
   }
 
   /** By its name, its other names, and each with the number of a version. */
   #mountsOf(model: NamedModel): readonly Mount[] {
-    const serving = servingVersion(model);
+    const serving = currentVersion(model);
     return [model.name, ...model.aliases].flatMap((name) => [
       ...(serving ? this.#mountsAt(`${MODELS}${name}`, serving) : []),
       ...model.versions.flatMap((one) =>
@@ -286,7 +290,7 @@ export class ModelsService implements Service {
   }
 
   #infoOf(model: NamedModel): ModelsInfo['models'][number] {
-    const serving = servingVersion(model);
+    const serving = currentVersion(model);
     const task = serving?.served?.task ?? null;
     return {
       name: model.name,
@@ -296,7 +300,7 @@ export class ModelsService implements Service {
       default: task !== null && this.#defaultOf(task) === serving?.served,
       required: model.isRequired,
       serving: serving?.version ?? null,
-      reason: serving ? null : reasonOf(model),
+      reason: serving ? null : unavailableReason(model),
       versions: model.versions.map(({ version, state, reason }) => ({ version, state, reason })),
     };
   }
@@ -313,21 +317,23 @@ function aboutPaths(
   protocols: readonly Protocol[],
   defaults: readonly { readonly name: string; readonly protocols: readonly Protocol[] }[],
 ): ServiceSite['aboutOf'] {
-  const byPath = new Map<string, About | null>(OF_ALL.map((path) => [path, 'all models']));
+  const byPath = new Map<string, ProtectedResource | null>(
+    OF_ALL.map((path) => [path, 'all models']),
+  );
   for (const path of Object.keys(protocols[0]?.gets ?? {})) byPath.set(path, null);
   // Their handlers find out which model a request names.
-  for (const { endpoints, namesModels, aboutOf } of protocols) {
-    if (namesModels && !aboutOf) for (const { path } of endpoints) byPath.set(path, null);
+  for (const { endpoints, routesByBodyModel, resourceOf } of protocols) {
+    if (routesByBodyModel && !resourceOf) for (const { path } of endpoints) byPath.set(path, null);
   }
   for (const { name, protocols: spoken } of defaults) {
-    for (const { endpoints, gets, namesModels } of spoken) {
+    for (const { endpoints, gets, routesByBodyModel: namesModels } of spoken) {
       if (namesModels) continue;
       const paths = [...endpoints.map(({ path }) => path), ...Object.keys(gets)];
       for (const path of paths.filter((one) => !one.startsWith(MODELS) && !byPath.has(one)))
         byPath.set(path, { model: name });
     }
   }
-  const named = protocols.flatMap(({ aboutOf }) => aboutOf ?? []);
+  const named = protocols.flatMap(({ resourceOf }) => resourceOf ?? []);
   return (path) => {
     const known = byPath.get(path);
     if (known !== undefined) return known;
@@ -341,7 +347,7 @@ function aboutPaths(
 
 /** The page of its task, and of its API, by all of its names. */
 function pagesOf(model: NamedModel): ServiceSite['pages'] {
-  const page = servingVersion(model)?.served?.task.page ?? null;
+  const page = currentVersion(model)?.served?.task.page ?? null;
   if (page === null) return [];
   return [model.name, ...model.aliases].flatMap((name) =>
     [page, 'docs'].map((one) => ({ name: one, at: `${MODELS}${name}` })),

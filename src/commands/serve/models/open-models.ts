@@ -3,7 +3,7 @@ import { ModelRepository } from '../../../repository/repository';
 import { watchFolders, watchGuard } from '../../../repository/watch';
 import type { Log } from '../../../serving/log';
 import type { Repository } from '../../../tasks/repository';
-import type { Served } from '../../../tasks/served';
+import type { ServedModel } from '../../../tasks/served';
 import type { Parts } from '../servers';
 import { logLoaded, type ServiceOptions } from '../service';
 import { describeStuck } from '../watchdog';
@@ -147,7 +147,7 @@ function together(run: () => Promise<void>): () => Promise<void> {
 /** A model that has not come back within the time of grace is asked no more; the others go on. */
 function giveUpStuck(
   repository: ModelRepository,
-  served: readonly Served[],
+  served: readonly ServedModel[],
   { config, logger }: { readonly config: ServiceOptions['config']; readonly logger: Log['logger'] },
 ): void {
   const { inferenceGraceMs, scheduling } = config;

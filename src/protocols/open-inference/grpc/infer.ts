@@ -1,9 +1,9 @@
 import type { ServiceError } from '../../../serving/errors';
-import type { Answer } from '../../../serving/exchange';
+import type { ServiceResponse } from '../../../serving/exchange';
 import { FLOAT_BYTES } from '../../../serving/response-size';
-import type { Call } from '../../endpoint';
+import type { ServiceRequest } from '../../endpoint';
 import type { StreamMethod } from '../../grpc-service';
-import type { ServedModels } from '../served-models';
+import type { OpenInferenceModels } from '../served-models';
 import { type ModelInferRequest, readInferRequest, writeInferAnswer } from './messages';
 
 /** Messages of one stream that are in memory at once: enough for the batches of one model. */
@@ -17,10 +17,10 @@ const STATUS_HEADER = 'triton_grpc_error';
 
 /** ModelInfer. */
 export async function infer(
-  models: ServedModels,
+  models: OpenInferenceModels,
   request: ModelInferRequest,
-  call: Call,
-): Promise<Answer> {
+  call: ServiceRequest,
+): Promise<ServiceResponse> {
   const served = models.find(request.model_name, request.model_version, call);
   const asked = readInferRequest(request);
   const isRaw = request.raw_input_contents.length > 0;
@@ -34,14 +34,14 @@ export async function infer(
  * of its request, and says so as Triton's do: there is no empty one behind it, whether the request asks for
  * that (triton_enable_empty_final_response) or not.
  */
-export function modelStreamInfer(models: ServedModels): StreamMethod {
+export function modelStreamInfer(models: OpenInferenceModels): StreamMethod {
   return {
     mostAtOnce: MOST_AT_ONCE,
     isOneRequest: false,
     open: (stream) => {
       const isWithStatus = stream.header(STATUS_HEADER) === 'true';
       return {
-        answer: async (request: ModelInferRequest, call: Call) => {
+        answer: async (request: ModelInferRequest, call: ServiceRequest) => {
           const { body, inferences = [] } = await infer(models, request, call);
           const parameters = {
             triton_final_response: { bool_param: true },

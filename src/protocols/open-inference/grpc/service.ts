@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { ServiceError } from '../../../serving/errors';
 import { indexOf, type Repository } from '../../../tasks/repository';
-import type { Call } from '../../endpoint';
+import type { ServiceRequest } from '../../endpoint';
 import type { Counted, GrpcService } from '../../grpc-service';
-import type { ServedModel } from '../served-model';
-import type { ServedModels } from '../served-models';
+import type { OpenInferenceModel } from '../served-model';
+import type { OpenInferenceModels } from '../served-models';
 import { infer, modelStreamInfer } from './infer';
 import type { ModelInferRequest } from './messages';
 
@@ -34,9 +34,10 @@ interface OfModel {
  *
  * @param mostElements of a list
  */
-export function grpcService(models: ServedModels, mostElements: number): GrpcService {
+export function grpcService(models: OpenInferenceModels, mostElements: number): GrpcService {
   const ofModel =
-    (describe: (model: ServedModel, call: Call) => object) => (question: OfModel, call: Call) => ({
+    (describe: (model: OpenInferenceModel, call: ServiceRequest) => object) =>
+    (question: OfModel, call: ServiceRequest) => ({
       body: describe(models.find(question.name, question.version, call), call),
     });
   const changing = async (change: (repository: Repository) => Promise<unknown>) => {
@@ -60,17 +61,20 @@ export function grpcService(models: ServedModels, mostElements: number): GrpcSer
     },
     methods: {
       ServerLive: () => ({ body: { live: true } }),
-      ServerReady: (_: never, { readiness }: Call) => ({ body: { ready: readiness() === null } }),
+      ServerReady: (_: never, { readiness }: ServiceRequest) => ({
+        body: { ready: readiness() === null },
+      }),
       ServerMetadata: () => ({ body: models.describeServer() }),
       ModelReady: ofModel((model, call) => ({ ready: isReady(models, model, call) })),
       ModelMetadata: ofModel((model) => model.describeMetadata(models.versionsOf(model))),
       ModelConfig: ofModel((model) => ({ config: model.describeConfiguration() })),
-      ModelStatistics: async ({ name, version }: OfModel, call: Call) => {
+      ModelStatistics: async ({ name, version }: OfModel, call: ServiceRequest) => {
         const asked = name === '' ? models.allFor(call) : [models.find(name, version, call)];
         return { body: await models.describeStatistics(asked) };
       },
-      ModelInfer: (request: ModelInferRequest, call: Call) => infer(models, request, call),
-      RepositoryIndex: ({ ready }: { readonly ready: boolean }, { access }: Call) =>
+      ModelInfer: (request: ModelInferRequest, call: ServiceRequest) =>
+        infer(models, request, call),
+      RepositoryIndex: ({ ready }: { readonly ready: boolean }, { access }: ServiceRequest) =>
         changing(async (repository) => ({ models: await indexOf(repository, ready, access) })),
       RepositoryModelLoad: ({ model_name }: { readonly model_name: string }) =>
         changing(async (repository) => (await repository.load(model_name)) ?? {}),
@@ -82,9 +86,9 @@ export function grpcService(models: ServedModels, mostElements: number): GrpcSer
 
 /** Of one model the process is as ready as that; of several each is so by itself. */
 function isReady(
-  models: ServedModels,
-  { modelIfLoaded }: ServedModel,
-  { readiness }: Call,
+  models: OpenInferenceModels,
+  { modelIfLoaded }: OpenInferenceModel,
+  { readiness }: ServiceRequest,
 ): boolean {
   return models.repository ? modelIfLoaded !== null : readiness() === null;
 }

@@ -1,4 +1,4 @@
-import type { Answer } from '../../../serving/exchange';
+import type { ServiceResponse } from '../../../serving/exchange';
 import { jsonInTurns } from '../../../serving/json-in-turns';
 import { DOUBLE_JSON_BYTES, FLOAT_BYTES } from '../../../serving/response-size';
 import type { OutputTensor } from '../../../tasks/tensors';
@@ -28,7 +28,7 @@ export async function describeInference(
   request: HttpInferRequest,
   { outputs, inferences }: ModelAnswer,
   limit: number,
-): Promise<Answer> {
+): Promise<ServiceResponse> {
   const { bytes, jsonBytes } = await write(model, request, { outputs, limit });
   const isJson = jsonBytes === null;
   return {

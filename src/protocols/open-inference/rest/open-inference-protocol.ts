@@ -1,15 +1,15 @@
-import type { About, Access } from '../../../serving/access';
+import type { Access, ProtectedResource } from '../../../serving/access';
 import { ERRORS, type ServiceError } from '../../../serving/errors';
-import { catalogueOf } from '../../../tasks/catalogue';
-import type { Served } from '../../../tasks/served';
-import { type Call, type Endpoint, type Get, refusalOf } from '../../endpoint';
+import { singleModelCatalogue } from '../../../tasks/catalogue';
+import type { ServedModel } from '../../../tasks/served';
+import { type Endpoint, type Get, refusalOf, type ServiceRequest } from '../../endpoint';
 import { ANALYSIS_ERRORS, type Operation } from '../../openapi/operation';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
-import { type ErrorShape, modelBelow, type Protocol, type Surroundings } from '../../protocol';
+import { type ErrorShape, modelBelow, type Protocol, type ProtocolOptions } from '../../protocol';
 import { grpcService } from '../grpc/service';
 import { readInferRequest } from '../request-body';
-import type { ServedModel } from '../served-model';
-import { ServedModels } from '../served-models';
+import type { OpenInferenceModel } from '../served-model';
+import { OpenInferenceModels } from '../served-models';
 import { describeInference, numberBytes } from './answer';
 import { CHANGES, repositoryEndpoints } from './repository';
 import { ANSWERS, errorAnswer, exampleOf, inferAnswer, inferRequest } from './schemas';
@@ -39,13 +39,16 @@ const INFER_HEADERS = {
 };
 
 /** The protocol over HTTP, as tritonclient.http speaks it, of a service of one model. */
-export function openInference(served: Served, surroundings: Surroundings): Protocol {
-  const catalogue = catalogueOf(served);
-  return openInferenceOf(new ServedModels(() => catalogue, surroundings), surroundings);
+export function openInference(served: ServedModel, surroundings: ProtocolOptions): Protocol {
+  const catalogue = singleModelCatalogue(served);
+  return openInferenceOf(new OpenInferenceModels(() => catalogue, surroundings), surroundings);
 }
 
 /** The same of all models that can be named. Its paths are those of this moment. */
-export function openInferenceOf(models: ServedModels, surroundings: Surroundings): Protocol {
+export function openInferenceOf(
+  models: OpenInferenceModels,
+  surroundings: ProtocolOptions,
+): Protocol {
   const server = get('V2Server', 'What this server is', 'Server');
   const live = get('V2Live', 'Whether the process responds', 'Live');
   const ready = get('V2Ready', 'Whether requests should be sent here', 'Ready', UNREADY);
@@ -80,11 +83,11 @@ export function openInferenceOf(models: ServedModels, surroundings: Surroundings
       [STATISTICS]: stats((call) => models.describeStatistics(models.allFor(call))),
     },
     prefix: '/v2/',
-    aboutOf,
+    resourceOf: aboutOf,
     errors: errorsOf(models),
     probes: [LIVE, READY],
     info: null,
-    namesModels: true,
+    routesByBodyModel: true,
     grpc: () => grpcService(models, surroundings.listLength),
     tag: {
       name: 'Open Inference Protocol',
@@ -94,7 +97,7 @@ export function openInferenceOf(models: ServedModels, surroundings: Surroundings
   };
 }
 
-function aboutOf(path: string): About | null {
+function aboutOf(path: string): ProtectedResource | null {
   if (path.startsWith(CHANGES)) return 'management';
   return path === STATISTICS ? null : modelBelow(MODELS, path);
 }
@@ -103,7 +106,7 @@ function aboutOf(path: string): About | null {
 function modelGets(
   path: string,
   id: string,
-  { model, models }: { readonly model: ServedModel; readonly models: ServedModels },
+  { model, models }: { readonly model: OpenInferenceModel; readonly models: OpenInferenceModels },
 ): Readonly<Record<string, Get>> {
   const metadata = get(`${id}Metadata`, 'Tensors of the model', 'ModelMetadata', UNREADY);
   const ready = get(`${id}Ready`, 'Whether it can be asked', 'ModelReady', UNREADY);
@@ -120,7 +123,7 @@ function modelGets(
   };
 }
 
-type Describe = (call: Call) => object | Promise<object>;
+type Describe = (call: ServiceRequest) => object | Promise<object>;
 
 function get(
   id: string,
@@ -136,7 +139,7 @@ function get(
   });
 }
 
-function requireReadiness({ readiness }: Call, body: object): object {
+function requireReadiness({ readiness }: ServiceRequest, body: object): object {
   const problem = readiness();
   if (problem) throw problem;
   return body;
@@ -145,7 +148,7 @@ function requireReadiness({ readiness }: Call, body: object): object {
 function inferEndpoint(
   path: string,
   { id, responseLimit }: { readonly id: string; readonly responseLimit: number },
-  served: ServedModel,
+  served: OpenInferenceModel,
 ): Endpoint {
   return {
     path: `${path}/infer`,
@@ -180,7 +183,7 @@ function inferEndpoint(
 }
 
 /** As Triton's server does, but 504 for deadlines, which it has under 503 with all that may be tried again. */
-function errorsOf(models: ServedModels): ErrorShape {
+function errorsOf(models: OpenInferenceModels): ErrorShape {
   const [only] = models.all;
   const known = (access: Access) =>
     models.repository === null && only

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../../../serving/json';
 import { indexOf, type Repository, type RepositoryEntry } from '../../../tasks/repository';
-import { type Call, type Endpoint, parseBody } from '../../endpoint';
+import { type Endpoint, parseBody, type ServiceRequest } from '../../endpoint';
 import { boolean, object } from '../../validation/fields';
 
 const INDEX = '/v2/repository/index';
@@ -69,7 +69,7 @@ export function repositoryEndpoints(repository: Repository): readonly Endpoint[]
 }
 
 /** Clients send no body, or an empty object, of any type. @throws ServiceError BODY_INVALID */
-function jsonOf({ body }: Call): unknown {
+function jsonOf({ body }: ServiceRequest): unknown {
   const bytes = body as Buffer;
   return bytes.length === 0 ? {} : parseJson(bytes);
 }
