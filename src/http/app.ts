@@ -1,6 +1,6 @@
 import express, { type Express } from 'express';
-import type { Handler } from '../protocols/endpoint';
 import { errorShapes, type Mount, pathAt } from '../protocols/protocol';
+import type { Handler } from '../protocols/route';
 import type { ProtectedResource } from '../serving/access';
 import { type IsPublic, isPublicPath } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
@@ -122,13 +122,12 @@ function routesOf(
   isPublic: IsPublic | null,
 ): Routes {
   return routesByPath([
-    ...mounts.flatMap(({ at, protocol }) => [
-      ...protocol.endpoints.map((endpoint) => {
-        const path = pathAt(at, endpoint.path);
-        return [path, { [endpoint.method ?? 'POST']: { ...endpoint, path } }] as const;
+    ...mounts.flatMap(({ at, protocol }) =>
+      protocol.routes.map((route) => {
+        const path = pathAt(at, route.path);
+        return [path, { [route.method]: { ...route, path } }] as const;
       }),
-      ...Object.entries(protocol.gets).map(([path, GET]) => [pathAt(at, path), { GET }] as const),
-    ]),
+    ),
     ['/openapi.json', { GET: { handle: openapi(() => describeApi(isPublic)) } }],
     [SCRAPED, { GET: { handle: metrics(context.metrics) } }],
     ...pages.map((page) => [page.path, { GET: serveStaticFile(page) }] as const),

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { METHODS } from '../protocols/endpoint';
+import { BODY_METHODS } from '../protocols/route';
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from '../serving/header-names';
 import { endWith } from './send';
 
@@ -17,7 +17,7 @@ const CLIENT_PREFIXES = /^x-(?:stainless|fern)-[a-z\d-]+$/;
 /** Longest list of such headers that is looked through, in characters. */
 const MOST_CHARACTERS = 4096;
 
-const ALLOWED_METHODS = ['GET', 'HEAD', ...METHODS].join(', ');
+const ALLOWED_METHODS = ['GET', 'HEAD', ...BODY_METHODS].join(', ');
 const ALLOWED_HEADERS = [...REQUEST_HEADERS, ...CLIENT_HEADERS].join(', ');
 const EXPOSED_HEADERS = RESPONSE_HEADERS.join(', ');
 /** How long a browser may remember a preflight, in seconds: as long as Chromium would at most. */

@@ -1,6 +1,6 @@
 import type { Express, Request, Response } from 'express';
-import { type Endpoint, METHODS, type Method } from '../protocols/endpoint';
 import type { ErrorShapes } from '../protocols/protocol';
+import { BODY_METHODS, type Route } from '../protocols/route';
 import type { ProtectedResource } from '../serving/access';
 import type { IsPublic } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
@@ -26,7 +26,7 @@ const TIMEOUT_INVALID =
 export interface FoundRoute {
   /** Its own, with `:names`. */
   readonly path: string;
-  readonly route: { readonly [Name in Method]?: Endpoint };
+  readonly route: { readonly [Name in (typeof BODY_METHODS)[number]]?: Route };
   readonly parameters: Parameters;
 }
 
@@ -58,7 +58,7 @@ export class HttpRequestContext extends RequestContext {
   readonly unsentAnswers: UnsentAnswers;
   readonly #path: string;
   readonly #found: FoundRoute | undefined;
-  readonly #method: Method | undefined;
+  readonly #method: (typeof BODY_METHODS)[number] | undefined;
   readonly #request: Request;
   readonly #response: Response;
   readonly #shared: HttpShared;
@@ -74,12 +74,12 @@ export class HttpRequestContext extends RequestContext {
     this.#path = pathOf(request);
     this.#errors = shared.errorShapes();
     this.#found = shared.routes.at(this.#path);
-    this.#method = METHODS.find((one) => one === request.method);
+    this.#method = BODY_METHODS.find((one) => one === request.method);
     this.isQueued = request.method === 'POST' || this.modelRoute !== null;
   }
 
   /** As the path is now: its model may have been exchanged since the request came. */
-  get modelRoute(): Endpoint | null {
+  get modelRoute(): Route | null {
     const method = this.#method;
     return (method && this.#shared.routes.at(this.#path)?.route[method]) ?? null;
   }

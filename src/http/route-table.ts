@@ -1,12 +1,6 @@
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
-import {
-  type Endpoint,
-  type Get as EndpointOfGet,
-  type Handler,
-  METHODS,
-  type Method,
-} from '../protocols/endpoint';
 import { decoded } from '../protocols/protocol';
+import { BODY_METHODS, type Handler, type Method, type Route } from '../protocols/route';
 import { ServiceError } from '../serving/errors';
 import type { Parameters } from '../serving/exchange';
 import type { Pipeline } from '../serving/pipeline';
@@ -15,20 +9,24 @@ import { type FoundRoute, requestContextOf } from './exchange';
 import { pathOf } from './request-target';
 import { endWith } from './send';
 
-type Get = RequestHandler | Pick<EndpointOfGet, 'handle' | 'upgrade'>;
+type Get = RequestHandler | Pick<Route, 'handle' | 'upgrade'>;
 
 /** What a path is asked for, by method; GET is HEAD as well. */
-export type Route = { readonly GET?: Get } & { readonly [Name in Method]?: Endpoint };
+export type PathRoutes = { readonly GET?: Get } & {
+  readonly [Name in (typeof BODY_METHODS)[number]]?: Route;
+};
 
 /** By path, in which `/:name` stands for anything up to the next slash or colon. */
-export type Routes = ReadonlyMap<string, Route>;
+export type Routes = ReadonlyMap<string, PathRoutes>;
 
 /** @throws Error: there are two for a method of one path */
-export function routesByPath(entries: readonly (readonly [path: string, route: Route])[]): Routes {
-  const routes = new Map<string, Route>();
+export function routesByPath(
+  entries: readonly (readonly [path: string, route: PathRoutes])[],
+): Routes {
+  const routes = new Map<string, PathRoutes>();
   for (const [path, route] of entries) {
     const present = routes.get(path);
-    for (const method of ['GET', ...METHODS] as const) {
+    for (const method of ['GET', ...BODY_METHODS] as const) {
       if (route[method] && present?.[method]) {
         throw new Error(`${path}: there are two routes for ${method}`);
       }
@@ -70,8 +68,8 @@ export class RouteTable {
   }
 
   /** What a client is given that asks for a WebSocket there; null: an answer. */
-  upgradeAt(path: string): EndpointOfGet['upgrade'] | null {
-    const get = (this.at(path)?.route as Route | undefined)?.GET;
+  upgradeAt(path: string): Route['upgrade'] | null {
+    const get = (this.at(path)?.route as PathRoutes | undefined)?.GET;
     return (typeof get === 'object' && get.upgrade) || null;
   }
 
@@ -106,18 +104,18 @@ export class RouteTable {
     else next();
   };
 
-  #routerOf(path: string, { GET, ...endpoints }: Route): Router {
+  #routerOf(path: string, { GET, ...endpoints }: PathRoutes): Router {
     const router = express.Router({ caseSensitive: true, strict: true });
     // That it matches is known; what Express means by `:name` is not always what is meant here.
     const route = router.route(/^/);
     route.path = path;
     if (typeof GET === 'function') route.get(GET);
     else if (GET) route.get(this.#answerWith((call) => this.#handlerOf(path, 'GET')(call)));
-    const methods = METHODS.filter((method) => endpoints[method]);
+    const methods = BODY_METHODS.filter((method) => endpoints[method]);
     for (const method of methods) {
       const answer = this.#answerWith((call) => this.#handlerOf(path, method)(call));
       const before = this.#before[endpoints[method]?.body ?? 'json'];
-      route[method.toLowerCase() as Lowercase<Method>](...before, answer);
+      route[method.toLowerCase() as Lowercase<(typeof BODY_METHODS)[number]>](...before, answer);
     }
     route.all(methodNotAllowed([...(GET ? ['GET, HEAD'] : []), ...methods].join(', ')));
     return router;
@@ -133,8 +131,8 @@ export class RouteTable {
   }
 
   /** As the path is now. */
-  #handlerOf(path: string, method: 'GET' | Method): Handler {
-    const route: Route | undefined = this.#found.get(path)?.route;
+  #handlerOf(path: string, method: Method): Handler {
+    const route: PathRoutes | undefined = this.#found.get(path)?.route;
     const answers = route?.[method];
     if (!answers || typeof answers === 'function') throw notThere();
     return answers.handle;
@@ -148,9 +146,11 @@ function asPattern(path: string) {
 }
 
 /** What a router of a path is made of: with the same it may stay. */
-function kindOf({ GET, ...endpoints }: Route): string {
+function kindOf({ GET, ...endpoints }: PathRoutes): string {
   // A handler of Express's own is one file for as long as the app lives.
-  const bodies = METHODS.map((method) => endpoints[method] && (endpoints[method].body ?? 'json'));
+  const bodies = BODY_METHODS.map(
+    (method) => endpoints[method] && (endpoints[method].body ?? 'json'),
+  );
   return [GET && typeof GET, ...bodies].join(' ');
 }
 

@@ -9,7 +9,7 @@ import type {
   TextToEmbed,
 } from '../tasks/abilities';
 import { similarity } from '../tasks/embedding/postprocess';
-import { runList } from './endpoint';
+import { runList } from './route';
 import type { TextOrIds } from './validation/texts-or-ids';
 
 /** How texts are read: with which prompt, and how they are cut. */

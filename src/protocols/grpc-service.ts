@@ -1,7 +1,7 @@
 import type { EngineError } from '../native/engine';
 import type { ServiceError } from '../serving/errors';
 import type { ServiceResponse } from '../serving/exchange';
-import type { ServiceRequest } from './endpoint';
+import type { ServiceRequest } from './route';
 
 /**
  * Which fields of a message are counted into: of those that are messages the same again, of packed

@@ -6,8 +6,8 @@ import type { GuardAnswer, GuardModels, GuardQuestion } from '../tasks/guard/ans
 import type { Guard } from '../tasks/guard/guard';
 import { checksOf, type Moderation, moderate } from '../tasks/guard/moderate';
 import type { GuardState } from '../tasks/guard/state';
-import type { ServiceRequest } from './endpoint';
 import { ModelResolver } from './model-resolver';
+import type { ServiceRequest } from './route';
 
 /** The guard of a service as protocols ask it, over the models of the service. */
 export class Guarding {

@@ -11,7 +11,7 @@ import {
   unavailableReason,
 } from '../tasks/catalogue';
 import { isPrimaryCapability, type ServedModel, withCapability } from '../tasks/served';
-import type { ServiceRequest } from './endpoint';
+import type { ServiceRequest } from './route';
 
 /**
  * The models that have an ability, by the names that requests give. The one place where a protocol resolves the

@@ -1,9 +1,9 @@
 import type { SchedulingOptions } from '../native/engine';
 import type { Access, ProtectedResource } from '../serving/access';
 import { ERRORS, type ErrorCode, type ServiceError } from '../serving/errors';
-import type { Endpoint, Get } from './endpoint';
 import type { GrpcService } from './grpc-service';
 import type { Named } from './openapi/operation';
+import type { Route } from './route';
 
 /** What a protocol is made with, beside the model. */
 export interface ProtocolOptions {
@@ -24,10 +24,7 @@ export interface ProtocolOptions {
  * beside this file, and a line in src/commands/serve/service.ts. It is null for a model that it cannot ask.
  */
 export interface Protocol {
-  /** Routes that have a body: of POST where they say nothing else. */
-  readonly endpoints: readonly Endpoint[];
-  /** GET routes, by path. */
-  readonly gets: Readonly<Record<string, Get>>;
+  readonly routes: readonly Route[];
   /** What is below it is this protocol's, whether there is such a path or not: `/v2/`. */
   readonly prefix: string | null;
   /** By which keys are limited, of its paths, whether there is such a path or not; left out: of none. */
@@ -116,8 +113,8 @@ export function errorShapes(mounts: readonly Mount[]): ErrorShapes {
   };
 }
 
-function pathsOf({ endpoints, gets }: Protocol): readonly string[] {
-  return [...endpoints.map(({ path }) => path), ...Object.keys(gets)];
+function pathsOf({ routes }: Protocol): readonly string[] {
+  return routes.map(({ path }) => path);
 }
 
 function shapesOn(mounts: readonly Mount[]): (path: string) => ErrorShape | undefined {

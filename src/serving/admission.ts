@@ -31,7 +31,7 @@ export function keepDeadline({ config }: ServerContext): Stage {
       exchange.timeoutMs = Math.min(exchange.clientTimeoutMs(), requestTimeoutMs);
       if (exchange.arrivedWhileDraining)
         throw new ServiceError('DRAINING', 'The service is shutting down.');
-      const refusal = modelRoute.refusal(exchange.remainingMs, exchange.parameters);
+      const refusal = modelRoute.refusal?.(exchange.remainingMs, exchange.parameters);
       if (refusal) throw refusal;
       exchange.route = null;
     }

@@ -39,11 +39,12 @@ export interface ModelRef {
   readonly version: string | null;
 }
 
-/** A route that runs the model. */
+/** A route and the admission check of its model. */
 export interface ModelRoute {
+  /** Path with `:parameter` segments. */
   readonly path: string;
-  /** Why its engine would refuse what came now, with so much time left in ms; null: it would not. */
-  readonly refusal: (timeoutMs: number, parameters: Parameters) => EngineError | null;
+  /** The error with which the engine would reject a request with `timeoutMs` left; absent: no model runs. */
+  readonly refusal?: (timeoutMs: number, parameters: Parameters) => EngineError | null;
 }
 
 /** How a request came and ended, for those who are told of it. */

@@ -1,6 +1,6 @@
-import { type Endpoint, type Get, parseBody, requireModel } from '../protocols/endpoint';
 import { RETRY_AFTER } from '../protocols/openapi/responses';
 import { errorAnswer } from '../protocols/own/schemas/answers';
+import { parseBody, type Route, requireModel } from '../protocols/route';
 import { ServiceError } from '../serving/errors';
 import { parseJson } from '../serving/json';
 import type { SignalClassifier } from '../tasks/abilities';
@@ -25,7 +25,7 @@ const ERRORS = {
 /** The model as streams ask it. @throws ServiceError FORBIDDEN, MODEL_NOT_LOADED */
 function askedOf(
   { name, title, model }: ServedModel<SignalClassifier>,
-  { access }: Parameters<NonNullable<Get['upgrade']>>[0],
+  { access }: Parameters<NonNullable<Route['upgrade']>>[0],
   streams: Streams,
 ): Asked {
   access.require({ model: name });
@@ -35,8 +35,10 @@ function askedOf(
 }
 
 /** GET /stream: a WebSocket. */
-export function overWebSocket(served: ServedModel<SignalClassifier>, streams: Streams): Get {
+export function overWebSocket(served: ServedModel<SignalClassifier>, streams: Streams): Route {
   return {
+    method: 'GET',
+    path: PATH,
     handle: () => {
       const how = 'ask for an upgrade to a WebSocket (RFC 6455), or POST for server-sent events';
       throw new ServiceError('UPGRADE_NEEDED', `Streams of signals are here: ${how}.`);
@@ -65,10 +67,10 @@ export function overWebSocket(served: ServedModel<SignalClassifier>, streams: St
 }
 
 /** POST /stream: the same messages as server-sent events, for those who cannot have a WebSocket. */
-export function overEvents(served: ServedModel<SignalClassifier>, streams: Streams): Endpoint {
+export function overEvents(served: ServedModel<SignalClassifier>, streams: Streams): Route {
   return {
+    method: 'POST',
     path: PATH,
-    refusal: () => null,
     handle: (call) => {
       const { body } = call;
       const isResumption = typeof body === 'object' && body !== null && 'resume' in body;
@@ -102,11 +104,11 @@ export function overEvents(served: ServedModel<SignalClassifier>, streams: Strea
 }
 
 /** POST /stream/ID: samples for it, and what else its client has to say. */
-export function samplesOf(served: ServedModel<SignalClassifier>, streams: Streams): Endpoint {
+export function samplesOf(served: ServedModel<SignalClassifier>, streams: Streams): Route {
   return {
+    method: 'POST',
     path: `${PATH}/:${ID}`,
     body: 'bytes',
-    refusal: () => null,
     handle: async (call) => {
       call.access.require({ model: served.name });
       const bytes = call.body as Buffer;
@@ -149,8 +151,10 @@ const BODY_ERRORS = {
 };
 
 /** GET /stream of a model of texts. */
-export function noStream({ name }: ServedModel): Get {
+export function noStream({ name }: ServedModel): Route {
   return {
+    method: 'GET',
+    path: PATH,
     handle: () => {
       const what = 'streams are of models of signals, and it reads texts';
       throw new ServiceError('NOT_FOUND', `The model ${name} has no streams: ${what}.`);

@@ -1,9 +1,9 @@
-import type { Get } from '../protocols/endpoint';
 import { errorAnswer } from '../protocols/own/schemas/answers';
 import { DETAIL, type Protocol } from '../protocols/protocol';
+import type { Route } from '../protocols/route';
 import { type ServedModel, withCapability } from '../tasks/served';
 import { describeSocket } from './asyncapi';
-import { noStream, overEvents, overWebSocket, PATH, samplesOf } from './routes';
+import { noStream, overEvents, overWebSocket, samplesOf } from './routes';
 import type { Streams } from './streams';
 
 /** Streams of signals, and for models of texts what there is instead. */
@@ -19,23 +19,29 @@ export function streaming(served: ServedModel, streams: Streams, version: string
   };
   if (signals === null) {
     // At the root of a directory of models, the path is that of a model that has streams.
-    return { ...own, endpoints: [], gets: { [PATH]: noStream(served) }, routesByBodyModel: true };
+    return { ...own, routes: [noStream(served)], routesByBodyModel: true };
   }
   return {
     ...own,
-    endpoints: [overEvents(signals, streams), samplesOf(signals, streams)],
-    gets: { [PATH]: overWebSocket(signals, streams), '/asyncapi.json': asyncApi(served, version) },
+    routes: [
+      overEvents(signals, streams),
+      samplesOf(signals, streams),
+      overWebSocket(signals, streams),
+      asyncApi(served, version),
+    ],
   };
 }
 
 /** GET /asyncapi.json. The document is made when it is first asked for. */
-function asyncApi({ task }: ServedModel, version: string): Get {
+function asyncApi({ task }: ServedModel, version: string): Route {
   let document: object | undefined;
   const tell = (): object => {
     document ??= describeSocket(task.disclaimer, version);
     return document;
   };
   return {
+    method: 'GET',
+    path: '/asyncapi.json',
     handle: () => ({ body: tell() }),
     describe: () => ({
       id: 'asyncapi',

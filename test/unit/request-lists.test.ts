@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseBody } from '../../src/protocols/endpoint';
+import { parseBody } from '../../src/protocols/route';
 import {
   boundedArray,
   describeFirstIssue,

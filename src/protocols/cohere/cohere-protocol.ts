@@ -4,11 +4,11 @@ import { ERRORS, ServiceError } from '../../serving/errors';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
 import type { ServedModel } from '../../tasks/served';
-import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { ModelResolver } from '../model-resolver';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
 import { documentList, modelName, RANKING_ERRORS, scoreOf, scorePairs, topN } from '../ranking';
+import { parseBody, type Route, requireListLength } from '../route';
 import { expected, object, string } from '../validation/fields';
 
 /** Of which a search may have, to be billed as one. */
@@ -66,8 +66,7 @@ export function cohereOf(
   surroundings: ProtocolOptions,
 ): Protocol {
   return {
-    endpoints: [rerank(rerankers, surroundings)],
-    gets: {},
+    routes: [rerank(rerankers, surroundings)],
     prefix: null,
     errors,
     probes: [],
@@ -78,11 +77,9 @@ export function cohereOf(
   };
 }
 
-function rerank(
-  rerankers: ModelResolver<'scores pairs'>,
-  { listLength }: ProtocolOptions,
-): Endpoint {
+function rerank(rerankers: ModelResolver<'scores pairs'>, { listLength }: ProtocolOptions): Route {
   return {
+    method: 'POST',
     path: '/v2/rerank',
     refusal: rerankers.refusal,
     handle: async (call) => {

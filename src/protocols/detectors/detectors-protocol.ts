@@ -18,8 +18,7 @@ const errorAnswer = z.object({ code: z.int().describe('The status'), message: z.
  */
 export function detectorsOf(guarding: Guarding, surroundings: ProtocolOptions): Protocol {
   return {
-    endpoints: [contents, generation, chat].map((of) => of(guarding, surroundings)),
-    gets: {},
+    routes: [contents, generation, chat].map((of) => of(guarding, surroundings)),
     prefix: '/api/v1/text/',
     errors,
     probes: [],

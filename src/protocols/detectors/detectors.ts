@@ -1,11 +1,11 @@
 import { ServiceError } from '../../serving/errors';
 import type { Finding, GuardAnswer, GuardQuestion } from '../../tasks/guard/answer';
 import { codePointsOf } from '../../tasks/token-classification/code-points';
-import { type Endpoint, parseBody, requireListLength, type ServiceRequest } from '../endpoint';
 import { requireLookedAt } from '../guard-reasons';
 import type { Guarding } from '../guarding';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import type { ProtocolOptions } from '../protocol';
+import { parseBody, type Route, requireListLength, type ServiceRequest } from '../route';
 import {
   chatBody,
   contentsAnswer,
@@ -29,8 +29,9 @@ const ERRORS = {
 };
 
 /** POST /api/v1/text/contents */
-export function contents(guarding: Guarding, { listLength }: ProtocolOptions): Endpoint {
+export function contents(guarding: Guarding, { listLength }: ProtocolOptions): Route {
   return {
+    method: 'POST',
     path: '/api/v1/text/contents',
     refusal: guarding.refusal,
     handle: async (call) => {
@@ -64,8 +65,9 @@ export function contents(guarding: Guarding, { listLength }: ProtocolOptions): E
 }
 
 /** POST /api/v1/text/generation */
-export function generation(guarding: Guarding, _: ProtocolOptions): Endpoint {
+export function generation(guarding: Guarding, _: ProtocolOptions): Route {
   return {
+    method: 'POST',
     path: '/api/v1/text/generation',
     refusal: guarding.refusal,
     handle: async (call) => {
@@ -97,8 +99,9 @@ export function generation(guarding: Guarding, _: ProtocolOptions): Endpoint {
 }
 
 /** POST /api/v1/text/chat */
-export function chat(guarding: Guarding, { listLength }: ProtocolOptions): Endpoint {
+export function chat(guarding: Guarding, { listLength }: ProtocolOptions): Route {
   return {
+    method: 'POST',
     path: '/api/v1/text/chat',
     refusal: guarding.refusal,
     handle: async (call) => {

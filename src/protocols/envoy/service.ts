@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { ByteBudget } from '../../serving/byte-budget';
 import { PATIENCE_MS } from '../../serving/timeouts';
-import type { ServiceRequest } from '../endpoint';
 import type { Counted, GrpcService } from '../grpc-service';
 import type { Guarding } from '../guarding';
+import type { ServiceRequest } from '../route';
 import type { ProcessingRequest } from './messages';
 import { Session, type Side } from './session';
 

@@ -6,8 +6,8 @@ import type { ServiceResponse } from '../../serving/exchange';
 import type { GuardAnswer } from '../../tasks/guard/answer';
 import type { ExtProcSection } from '../../tasks/guard/ext-proc-section';
 import { restore } from '../../tasks/guard/redaction';
-import type { ServiceRequest } from '../endpoint';
 import type { Guarding } from '../guarding';
+import type { ServiceRequest } from '../route';
 import { type BodyPaths, readBody } from './bodies';
 import {
   answerAtOnce,

@@ -4,16 +4,16 @@ import { requireResponseSize, scoresBytes } from '../../serving/response-size';
 import type { TextClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
+import { TRUNCATED_HEADER } from '../openapi/responses';
+import type { ProtocolOptions } from '../protocol';
 import {
-  type Endpoint,
   parseBody,
+  type Route,
   refusalOf,
   requireListLength,
   requireModel,
   runList,
-} from '../endpoint';
-import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { ProtocolOptions } from '../protocol';
+} from '../route';
 import { FAILURES } from './failures';
 import { classificationBody } from './hugging-face-body';
 
@@ -32,9 +32,10 @@ const EXAMPLE = {
 export function classification(
   served: ServedModel<TextClassifier>,
   { listLength, responseLimit }: ProtocolOptions,
-): Omit<Endpoint, 'path'> {
+): Omit<Route, 'path'> {
   const classifier = served.model;
   return {
+    method: 'POST',
     refusal: refusalOf(classifier),
     handle: async (call) => {
       const { inputs, parameters } = parseBody(classificationBody, call);

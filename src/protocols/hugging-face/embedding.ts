@@ -4,16 +4,16 @@ import type { TextEmbedder } from '../../tasks/abilities';
 import { finished } from '../../tasks/embedding/postprocess';
 import type { ServedModel } from '../../tasks/served';
 import { compare, type Reading, requireVectorsSize, toEmbed } from '../embedding';
+import { TRUNCATED_HEADER } from '../openapi/responses';
+import type { ProtocolOptions } from '../protocol';
 import {
-  type Endpoint,
   parseBody,
+  type Route,
   refusalOf,
   requireListLength,
   requireModel,
   runList,
-} from '../endpoint';
-import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { ProtocolOptions } from '../protocol';
+} from '../route';
 import { listed, written } from '../vectors';
 import { embeddingBody } from './embedding-body';
 import { FAILURES } from './failures';
@@ -30,9 +30,10 @@ const EXAMPLE = { request: { inputs: 'A warm, funny film.' }, answer: [0.6123, -
 export function embedding(
   served: ServedModel<TextEmbedder>,
   { listLength, responseLimit }: ProtocolOptions,
-): Omit<Endpoint, 'path'> {
+): Omit<Route, 'path'> {
   const { model } = served;
   return {
+    method: 'POST',
     refusal: refusalOf(model),
     handle: async (call) => {
       const body = parseBody(embeddingBody, call);

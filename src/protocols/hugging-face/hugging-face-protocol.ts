@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ERRORS } from '../../serving/errors';
 import { type ServedModel, withCapability } from '../../tasks/served';
-import type { Endpoint } from '../endpoint';
 import type { Protocol, ProtocolOptions } from '../protocol';
+import type { Route } from '../route';
 import { classification } from './classification';
 import { embedding } from './embedding';
 import { withZeroShot } from './hugging-face-zero-shot';
@@ -20,8 +20,7 @@ export function huggingFace(served: ServedModel, surroundings: ProtocolOptions):
   const named = MODELS + served.title.split('/').map(encodeStrictly).join('/');
   const { listLength } = surroundings;
   return {
-    endpoints: [{ ...asked, path: '/' }, byName(asked, named)],
-    gets: {},
+    routes: [{ ...asked, path: '/' }, byName(asked, named)],
     prefix: MODELS,
     errors: {
       status: (code) => ERRORS[code].http,
@@ -42,7 +41,7 @@ export function huggingFace(served: ServedModel, surroundings: ProtocolOptions):
 }
 
 /** The task that a model is asked for; null: there is none for what it can do. */
-function taskOf(served: ServedModel, surroundings: ProtocolOptions): Omit<Endpoint, 'path'> | null {
+function taskOf(served: ServedModel, surroundings: ProtocolOptions): Omit<Route, 'path'> | null {
   const classifier = withCapability(served, 'classifies texts');
   if (classifier) {
     const entailment = withCapability(served, 'entails');
@@ -55,7 +54,7 @@ function taskOf(served: ServedModel, surroundings: ProtocolOptions): Omit<Endpoi
   return tagger && tokenClassification(tagger, surroundings);
 }
 
-function byName(asked: Omit<Endpoint, 'path'>, path: string): Endpoint {
+function byName(asked: Omit<Route, 'path'>, path: string): Route {
   const describe = () => {
     const { id, ...operation } = asked.describe();
     return { ...operation, id: `${id}ByName`, summary: 'The same by the name of the model' };

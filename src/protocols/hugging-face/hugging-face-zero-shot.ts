@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { EntailmentClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
-import { type Endpoint, parseBody, requireModel } from '../endpoint';
 import type { ProtocolOptions } from '../protocol';
+import { parseBody, type Route, requireModel } from '../route';
 import { checked, expected, findListProblem, object } from '../validation/fields';
 import { questionOf, runZeroShot, ZERO_SHOT_FIELDS } from '../zero-shot';
 
@@ -41,10 +41,10 @@ function namesLabels(sent: unknown): boolean {
  * those labels by falling score, for a list of texts a list of that.
  */
 export function withZeroShot(
-  other: Omit<Endpoint, 'path'>,
+  other: Omit<Route, 'path'>,
   served: ServedModel<EntailmentClassifier>,
   surroundings: ProtocolOptions,
-): Omit<Endpoint, 'path'> {
+): Omit<Route, 'path'> {
   const entailment = served.model;
   return {
     ...other,

@@ -4,16 +4,16 @@ import type { TokenClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { codePointsOf } from '../../tasks/token-classification/code-points';
 import { type Span, spansOf } from '../../tasks/token-classification/spans';
+import { TRUNCATED_HEADER } from '../openapi/responses';
+import type { ProtocolOptions } from '../protocol';
 import {
-  type Endpoint,
   parseBody,
+  type Route,
   refusalOf,
   requireListLength,
   requireModel,
   runList,
-} from '../endpoint';
-import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { ProtocolOptions } from '../protocol';
+} from '../route';
 import { spanOptions, spanSettings } from '../spans';
 import { checked, expected, findListProblem, object } from '../validation/fields';
 import { FAILURES } from './failures';
@@ -59,9 +59,10 @@ const EXAMPLE = {
 export function tokenClassification(
   served: ServedModel<TokenClassifier>,
   { listLength }: ProtocolOptions,
-): Omit<Endpoint, 'path'> {
+): Omit<Route, 'path'> {
   const { model: tagger } = served;
   return {
+    method: 'POST',
     refusal: refusalOf(tagger),
     handle: async (call) => {
       const { inputs, parameters } = parseBody(taggingBody, call);

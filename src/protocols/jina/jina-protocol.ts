@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
 import type { ServedModel } from '../../tasks/served';
-import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { ModelResolver } from '../model-resolver';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import { DETAIL, type Protocol, type ProtocolOptions } from '../protocol';
@@ -15,6 +14,7 @@ import {
   tokensOf,
   topN,
 } from '../ranking';
+import { parseBody, type Route, requireListLength } from '../route';
 import { boolean, object, string } from '../validation/fields';
 
 const body = object({
@@ -60,8 +60,7 @@ export function jinaOf(
   surroundings: ProtocolOptions,
 ): Protocol {
   return {
-    endpoints: [rerank(rerankers, surroundings)],
-    gets: {},
+    routes: [rerank(rerankers, surroundings)],
     prefix: null,
     errors: DETAIL,
     probes: [],
@@ -72,11 +71,9 @@ export function jinaOf(
   };
 }
 
-function rerank(
-  rerankers: ModelResolver<'scores pairs'>,
-  { listLength }: ProtocolOptions,
-): Endpoint {
+function rerank(rerankers: ModelResolver<'scores pairs'>, { listLength }: ProtocolOptions): Route {
   return {
+    method: 'POST',
     path: '/v1/rerank',
     refusal: rerankers.refusal,
     handle: async (call) => {

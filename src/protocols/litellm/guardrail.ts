@@ -1,10 +1,10 @@
 import type { GuardAnswer } from '../../tasks/guard/answer';
 import type { GuardFile } from '../../tasks/guard/file';
-import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { blockReason } from '../guard-reasons';
 import type { Guarding } from '../guarding';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import type { ProtocolOptions } from '../protocol';
+import { parseBody, type Route, requireListLength } from '../route';
 import { textsOfCalls } from '../tool-calls';
 import { type GuardrailAnswer, guardrailAnswer, guardrailBody } from './litellm-body';
 import { descriptionsOf, withDescriptions } from './tools';
@@ -24,8 +24,9 @@ interface Parts {
 }
 
 /** POST /beta/litellm_basic_guardrail_api */
-export function guardrail(guarding: Guarding, { listLength }: ProtocolOptions): Endpoint {
+export function guardrail(guarding: Guarding, { listLength }: ProtocolOptions): Route {
   return {
+    method: 'POST',
     path: '/beta/litellm_basic_guardrail_api',
     refusal: guarding.refusal,
     handle: async (call) => {

@@ -6,8 +6,7 @@ import { guardrail } from './guardrail';
 /** LiteLLM's generic guardrail API, by a guard. LiteLLM looks at the status of an error, and at no more of it. */
 export function liteLlmOf(guarding: Guarding, surroundings: ProtocolOptions): Protocol {
   return {
-    endpoints: [guardrail(guarding, surroundings)],
-    gets: {},
+    routes: [guardrail(guarding, surroundings)],
     prefix: null,
     errors: DETAIL,
     probes: [],

@@ -9,7 +9,7 @@ import type {
   TensorElement,
   TensorInput,
 } from '../../tasks/tensors';
-import { checkElements, runList } from '../endpoint';
+import { checkElements, runList } from '../route';
 import { countElements, readElements, takeInputs } from './inputs';
 import { maxTokenOutputs, rowBytes } from './output-size';
 import { requireKnownOutputs, selectOutputs } from './requested-outputs';

@@ -10,8 +10,8 @@ import {
 } from '../../tasks/catalogue';
 import type { Repository } from '../../tasks/repository';
 import type { ServedModel } from '../../tasks/served';
-import type { ServiceRequest } from '../endpoint';
 import type { ProtocolOptions } from '../protocol';
+import type { ServiceRequest } from '../route';
 import { OpenInferenceModel } from './served-model';
 
 const SERVER = 'libtorch-serve';

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { writeVectors } from '../../native/json-vectors';
 import { finished } from '../../tasks/embedding/postprocess';
 import { requireDimensions, requireVectorsSize, toEmbed } from '../embedding';
-import { type Endpoint, parseBody, requireListLength, runList } from '../endpoint';
 import type { ModelResolver } from '../model-resolver';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
+import { parseBody, type Route, requireListLength, runList } from '../route';
 import { listed, toBase64, written } from '../vectors';
 import { embeddingsBody } from './openai-body';
 
@@ -37,8 +37,9 @@ const EXAMPLE = {
 export function embeddings(
   models: ModelResolver<'embeds texts'>,
   { listLength, responseLimit }: ProtocolOptions,
-): Endpoint {
+): Route {
   return {
+    method: 'POST',
     path: '/v1/embeddings',
     refusal: models.refusal,
     handle: async (call) => {

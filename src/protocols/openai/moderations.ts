@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { ServiceError } from '../../serving/errors';
 import type { Moderation } from '../../tasks/guard/moderate';
 import { CATEGORIES, type Category } from '../../tasks/guard/moderations';
-import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { requireLookedAt } from '../guard-reasons';
 import type { Guarding } from '../guarding';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import type { Protocol, ProtocolOptions } from '../protocol';
+import { parseBody, type Route, requireListLength } from '../route';
 import { moderationsBody, partsOf } from './openai-body';
 import { openAiProtocol } from './openai-protocol';
 
@@ -54,8 +54,9 @@ export function moderationsOf(guarding: Guarding, surroundings: ProtocolOptions)
 }
 
 /** POST /v1/moderations */
-function moderations(guarding: Guarding, { listLength }: ProtocolOptions): Endpoint {
+function moderations(guarding: Guarding, { listLength }: ProtocolOptions): Route {
   return {
+    method: 'POST',
     path: '/v1/moderations',
     refusal: guarding.refusal,
     handle: async (call) => {

@@ -1,8 +1,8 @@
 import { type Catalogue, singleModelCatalogue } from '../../tasks/catalogue';
 import { type ServedModel, withCapability } from '../../tasks/served';
-import type { Endpoint } from '../endpoint';
 import { ModelResolver } from '../model-resolver';
 import type { Protocol, ProtocolOptions } from '../protocol';
+import type { Route } from '../route';
 import { embeddings } from './embeddings';
 import { errorAnswer, errors } from './openai-errors';
 
@@ -18,10 +18,9 @@ export function openAiOf(catalogue: () => Catalogue, surroundings: ProtocolOptio
   return openAiProtocol([embeddings(new ModelResolver(catalogue, 'embeds texts'), surroundings)]);
 }
 
-export function openAiProtocol(endpoints: readonly Endpoint[]): Protocol {
+export function openAiProtocol(endpoints: readonly Route[]): Protocol {
   return {
-    endpoints,
-    gets: {},
+    routes: endpoints,
     prefix: null,
     errors,
     probes: [],

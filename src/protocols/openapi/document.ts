@@ -1,6 +1,6 @@
 import type { Task } from '../../tasks/task';
-import type { Method } from '../endpoint';
 import type { Protocol } from '../protocol';
+import type { Method } from '../route';
 import { describeOperation, type Operation, schemasOf } from './operation';
 import { jsonContent, type Node, response } from './responses';
 
@@ -97,9 +97,9 @@ function withParameters(operation: Node, names: readonly string[]): Node {
   return { ...operation, parameters: [...((operation.parameters as Node[]) ?? []), ...described] };
 }
 
-interface Route {
+interface DocumentedRoute {
   readonly path: string;
-  readonly method: 'get' | Lowercase<Method>;
+  readonly method: Lowercase<Method>;
   readonly described: Node;
   /** The schema of its errors, where it tells any. */
   readonly error?: string | undefined;
@@ -107,20 +107,21 @@ interface Route {
   readonly schemas?: Node;
 }
 
-function routesOf(speaker: Protocol): readonly Route[] {
-  const route = (path: string, method: Route['method'], operation: Operation): Route => ({
+function routesOf(speaker: Protocol): readonly DocumentedRoute[] {
+  const route = (
+    path: string,
+    method: DocumentedRoute['method'],
+    operation: Operation,
+  ): DocumentedRoute => ({
     path,
     method,
     described: describeOperation(operation, speaker),
     error: Object.keys(operation.errors).length > 0 ? speaker.error.name : undefined,
     schemas: schemasOf(operation, speaker),
   });
-  return [
-    ...speaker.endpoints.map(({ path, method = 'POST', describe }) =>
-      route(path, method.toLowerCase() as Lowercase<Method>, describe()),
-    ),
-    ...Object.entries(speaker.gets).map(([path, { describe }]) => route(path, 'get', describe())),
-  ];
+  return speaker.routes.map(({ path, method, describe }) =>
+    route(path, method.toLowerCase() as Lowercase<Method>, describe()),
+  );
 }
 
 /** Routes for tools and for people, whose answers are not described further. */
@@ -137,16 +138,16 @@ const DOCUMENT = file('/openapi.json', {
   responses: { 200: response('OpenAPI 3.1.', textOf('application/json', 'object')) },
 });
 
-const PAGES: readonly Route[] = [
+const PAGES: readonly DocumentedRoute[] = [
   page('/', 'page', 'Try the model'),
   page('/docs', 'docs', 'This document, for people'),
 ];
 
-function file(path: string, described: Node): Route {
+function file(path: string, described: Node): DocumentedRoute {
   return { path, method: 'get', described };
 }
 
-function page(path: string, operationId: string, summary: string): Route {
+function page(path: string, operationId: string, summary: string): DocumentedRoute {
   return file(path, {
     operationId,
     summary,

@@ -6,9 +6,9 @@ import type { ServedModel } from '../../tasks/served';
 import { EMPTY } from '../../tasks/text-classification/text-classification-task';
 import { isBlank } from '../../tasks/text-classification/whitespace';
 import { combine } from '../../tasks/text-classification/windows';
-import type { Endpoint } from '../endpoint';
 import { toSchema, withProperties } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
+import type { Route } from '../route';
 import { type Asked, classificationRoutes } from './classification';
 import { TEXT_EXAMPLES } from './examples';
 import {
@@ -86,6 +86,6 @@ const ASKED: Asked<
 export function analyze(
   served: ServedModel<TextClassifier>,
   surroundings: ProtocolOptions,
-): readonly Endpoint[] {
+): readonly Route[] {
   return classificationRoutes(ASKED, served, surroundings);
 }

@@ -5,15 +5,6 @@ import { ServiceError } from '../../serving/errors';
 import { requireResponseSize, scoresBytes } from '../../serving/response-size';
 import type { Classification, ClassifierMetadata, Predictor } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
-import {
-  checkElements,
-  type Endpoint,
-  parseBody,
-  refusalOf,
-  requireListLength,
-  requireModel,
-  runList,
-} from '../endpoint';
 import type { Operation } from '../openapi/operation';
 import {
   type Node,
@@ -23,6 +14,15 @@ import {
   withProperties,
 } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
+import {
+  checkElements,
+  parseBody,
+  type Route,
+  refusalOf,
+  requireListLength,
+  requireModel,
+  runList,
+} from '../route';
 import { errorsOf } from './own-errors';
 
 /** One of the two routes. */
@@ -76,7 +76,7 @@ export function classificationRoutes<Body, List, Element, Input>(
   asked: Asked<Body, List, Element, Input>,
   served: ServedModel<Predictor<Input, Classification, ClassifierMetadata>>,
   surroundings: ProtocolOptions,
-): readonly Endpoint[] {
+): readonly Route[] {
   const { name, single, batch, refused, truncated } = asked;
   const classifier = served.model;
   const refusal = refusalOf(classifier);
@@ -86,6 +86,7 @@ export function classificationRoutes<Body, List, Element, Input>(
   const headers = truncated ? TRUNCATED_HEADER : {};
   return [
     {
+      method: 'POST',
       path: `/${name}`,
       refusal,
       handle: async (call) => {
@@ -101,6 +102,7 @@ export function classificationRoutes<Body, List, Element, Input>(
       describe: () => ({ ...describe(asked, 'single', surroundings), headers }),
     },
     {
+      method: 'POST',
       path: `/${name}/batch`,
       refusal,
       handle: async (call) => {

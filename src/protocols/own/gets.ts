@@ -1,14 +1,16 @@
-import type { Get } from '../endpoint';
 import { RETRY_AFTER, toSchema, withProperties } from '../openapi/responses';
 import type { Protocol } from '../protocol';
+import type { Route } from '../route';
 import { healthAnswer, infoAnswer, readyAnswer, type ServiceInfo } from './schemas/answers';
 
 const tag = 'operation';
 
 /** GET /health. It waits for nothing, so it answers while the process responds at all. */
-export function health(isLoaded: () => boolean): Get {
+export function health(isLoaded: () => boolean): Route {
   const tell = () => ({ status: 'healthy', model_loaded: isLoaded() });
   return {
+    method: 'GET',
+    path: '/health',
     handle: () => ({ body: tell() }),
     describe: () => ({
       id: 'health',
@@ -22,7 +24,9 @@ export function health(isLoaded: () => boolean): Get {
 }
 
 /** GET /ready: whether requests should be sent here. */
-export const ready: Get = {
+export const ready: Route = {
+  method: 'GET',
+  path: '/ready',
   handle: ({ readiness }) => {
     const problem = readiness();
     if (problem) throw problem;
@@ -55,9 +59,11 @@ export function info(
   own: ServiceInfo,
   fields: Parameters<typeof infoAnswer>[1],
   others: readonly Protocol[],
-): Get {
+): Route {
   const body = Object.assign({}, own, ...others.map((protocol) => protocol.info?.fields), own);
   return {
+    method: 'GET',
+    path: '/info',
     handle: () => ({ body }),
     describe: () => {
       const schemas = others.map((protocol) => protocol.info?.schemas);

@@ -3,9 +3,9 @@ import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
 import type { Finding, GuardAnswer } from '../../tasks/guard/answer';
 import { guardFile, guardSchema } from '../../tasks/guard/file';
-import { type Endpoint, type Get, parseBody, requireListLength } from '../endpoint';
 import type { Guarding } from '../guarding';
 import { DETAIL, type Protocol, type ProtocolOptions } from '../protocol';
+import { parseBody, type Route, requireListLength } from '../route';
 import { errorsOf } from './own-errors';
 import { errorAnswer } from './schemas/answers';
 import { type GuardBody, type GuardJson, guardAnswer, guardBody } from './schemas/guard';
@@ -37,8 +37,7 @@ const EXAMPLE = {
 /** The guard of a directory of models, by our own routes. */
 export function guardOf(guarding: Guarding, surroundings: ProtocolOptions): Protocol {
   return {
-    endpoints: [guard(guarding, surroundings)],
-    gets: { '/guard/schema': schema, '/guard/file': file(guarding) },
+    routes: [guard(guarding, surroundings), schema, file(guarding)],
     prefix: null,
     errors: DETAIL,
     probes: [],
@@ -50,8 +49,9 @@ export function guardOf(guarding: Guarding, surroundings: ProtocolOptions): Prot
 }
 
 /** POST /guard */
-function guard(guarding: Guarding, surroundings: ProtocolOptions): Endpoint {
+function guard(guarding: Guarding, surroundings: ProtocolOptions): Route {
   return {
+    method: 'POST',
     path: '/guard',
     refusal: guarding.refusal,
     handle: async (call) => {
@@ -108,8 +108,10 @@ function rounded(finding: Finding): GuardJson['findings'][number] {
 }
 
 /** GET /guard/file: for those who may ask the guard. */
-function file(guarding: Guarding): Get {
+function file(guarding: Guarding): Route {
   return {
+    method: 'GET',
+    path: '/guard/file',
     handle: ({ access }) => {
       const { file } = guarding.require();
       const models = access.isGuarding ? [] : file.checks.filter((check) => 'model' in check);
@@ -133,7 +135,9 @@ function file(guarding: Guarding): Get {
 }
 
 /** GET /guard/schema */
-const schema: Get = {
+const schema: Route = {
+  method: 'GET',
+  path: '/guard/schema',
   handle: () => ({ body: guardSchema() }),
   describe: () => ({
     id: 'guardSchema',

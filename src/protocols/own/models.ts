@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Access, EVERYTHING } from '../../serving/access';
 import { listNames } from '../../tasks/catalogue';
-import type { Endpoint, Get } from '../endpoint';
 import { DETAIL, modelBelow, type Protocol } from '../protocol';
+import type { Route } from '../route';
 import { health, ready } from './gets';
 import { errorAnswer, serviceAnswer } from './schemas/answers';
 
@@ -55,16 +55,11 @@ export interface ModelsState {
  * The routes of a directory of models that are no single model's: how it is, and those of its default
  * models.
  *
- * @param endpoints of the default models
+ * @param routes of the default models
  */
-export function ownOfModels(state: ModelsState, endpoints: readonly Endpoint[]): Protocol {
+export function ownOfModels(state: ModelsState, routes: readonly Route[]): Protocol {
   return {
-    endpoints,
-    gets: {
-      '/health': health(state.isAnyLoaded),
-      '/ready': ready,
-      '/info': info(state),
-    },
+    routes: [...routes, health(state.isAnyLoaded), ready, info(state)],
     prefix: MODELS,
     resourceOf: (path) => modelBelow(MODELS, path),
     errors: {
@@ -85,8 +80,10 @@ function describeNames(names: readonly string[]): string {
   return names.length === 0 ? 'no model is loaded' : `models are ${listNames(names)}`;
 }
 
-function info(state: ModelsState): Get {
+function info(state: ModelsState): Route {
   return {
+    method: 'GET',
+    path: '/info',
     handle: ({ access }) => ({ body: state.info(access) }),
     describe: () => ({
       id: 'info',

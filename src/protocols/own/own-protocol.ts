@@ -23,17 +23,15 @@ export function own(
   const entailment = withCapability(served, 'entails');
   const tagged = withCapability(served, 'tags texts');
   return {
-    endpoints: [
+    routes: [
       ...(texts ? analyze(texts, surroundings) : []),
       ...(signals ? predict(signals, surroundings) : []),
       ...(entailment ? [zeroShot(entailment, surroundings)] : []),
       ...(tagged ? tag(tagged, surroundings) : []),
+      health(() => service.model.loaded),
+      ready,
+      info(service, served.task.info.schemas, others),
     ],
-    gets: {
-      '/health': health(() => service.model.loaded),
-      '/ready': ready,
-      '/info': info(service, served.task.info.schemas, others),
-    },
     prefix: null,
     errors: DETAIL,
     probes: ['/health', '/ready'],

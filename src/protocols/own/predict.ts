@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { SignalClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { WINDOW_LENGTH } from '../../tasks/signal-classification/model-settings';
-import type { Endpoint } from '../endpoint';
 import type { ProtocolOptions } from '../protocol';
+import type { Route } from '../route';
 import { type Asked, classificationRoutes } from './classification';
 import { SIGNAL_EXAMPLES } from './examples';
 import { type PredictAnswer, predictAnswer, predictBatchAnswer } from './schemas/answers';
@@ -16,7 +16,7 @@ type ListBody = z.output<typeof predictBatchBody>;
 export function predict(
   served: ServedModel<SignalClassifier>,
   surroundings: ProtocolOptions,
-): readonly Endpoint[] {
+): readonly Route[] {
   const { disclaimer } = served.task;
   const length = served.model?.maxLength ?? WINDOW_LENGTH;
   const asked: Asked<Body, ListBody, readonly number[], readonly number[]> = {

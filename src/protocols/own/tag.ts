@@ -3,14 +3,6 @@ import { roundToFourDecimals } from '../../numeric/rounding';
 import type { Tagging, TaggingInput, TokenClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { type Span, type SpanOptions, spansOf } from '../../tasks/token-classification/spans';
-import {
-  type Endpoint,
-  parseBody,
-  refusalOf,
-  requireListLength,
-  requireModel,
-  runList,
-} from '../endpoint';
 import type { Operation } from '../openapi/operation';
 import {
   type Node,
@@ -20,6 +12,14 @@ import {
   withProperties,
 } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
+import {
+  parseBody,
+  type Route,
+  refusalOf,
+  requireListLength,
+  requireModel,
+  runList,
+} from '../route';
 import { type SpanSettings, spanOptions } from '../spans';
 import { TAG_EXAMPLES } from './examples';
 import { errorsOf } from './own-errors';
@@ -29,11 +29,12 @@ import { type TagAnswer, tagAnswer, tagBatchAnswer, tagBatchBody, tagBody } from
 export function tag(
   served: ServedModel<TokenClassifier>,
   surroundings: ProtocolOptions,
-): readonly Endpoint[] {
+): readonly Route[] {
   const { model: tagger } = served;
   const refusal = refusalOf(tagger);
   return [
     {
+      method: 'POST',
       path: '/tag',
       refusal,
       handle: async (call) => {
@@ -46,6 +47,7 @@ export function tag(
       describe: () => describe('text', surroundings),
     },
     {
+      method: 'POST',
       path: '/tag/batch',
       refusal,
       handle: async (call) => {

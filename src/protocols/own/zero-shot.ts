@@ -4,9 +4,9 @@ import type { EntailmentClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { EMPTY } from '../../tasks/text-classification/text-classification-task';
 import { isBlank } from '../../tasks/text-classification/whitespace';
-import { type Endpoint, parseBody, refusalOf, requireModel } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
+import { parseBody, type Route, refusalOf, requireModel } from '../route';
 import { object, string } from '../validation/fields';
 import { questionOf, runZeroShot, ZERO_SHOT_FIELDS } from '../zero-shot';
 import { errorsOf } from './own-errors';
@@ -27,9 +27,10 @@ const EXAMPLE = {
 export function zeroShot(
   served: ServedModel<EntailmentClassifier>,
   surroundings: ProtocolOptions,
-): Endpoint {
+): Route {
   const entailment = served.model;
   return {
+    method: 'POST',
     path: '/zero-shot',
     refusal: refusalOf(entailment),
     handle: async (call) => {

@@ -14,16 +14,16 @@ import type {
 } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { toEmbed } from '../embedding';
+import { TRUNCATED_HEADER } from '../openapi/responses';
+import type { ProtocolOptions } from '../protocol';
 import {
-  type Endpoint,
   parseBody,
+  type Route,
   refusalOf,
   requireModel,
   runList,
   type ServiceRequest,
-} from '../endpoint';
-import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { ProtocolOptions } from '../protocol';
+} from '../route';
 import { listed, written } from '../vectors';
 import { EMBED_ERRORS } from './embed';
 import { requireBatchSize, timeHeaders } from './shared';
@@ -35,13 +35,11 @@ const WORD_JSON_BYTES = 30;
 const EXAMPLE = { inputs: ['A warm, funny film.'] };
 
 /** POST /embed_all: of each input a vector of each of its tokens, in a list for one input, too. */
-export function embedAll(
-  served: ServedModel<TokenEmbedder>,
-  surroundings: ProtocolOptions,
-): Endpoint {
+export function embedAll(served: ServedModel<TokenEmbedder>, surroundings: ProtocolOptions): Route {
   // A token has a row of numbers: how many there are is known once texts have been tokenized.
   const maxOutputs = Math.floor(surroundings.responseLimit / FLOAT_JSON_BYTES);
   return {
+    method: 'POST',
     path: '/embed_all',
     refusal: refusalOf(served.model),
     handle: async (call) => {
@@ -74,8 +72,9 @@ export function embedAll(
 export function embedSparse(
   served: ServedModel<SparseEmbedder>,
   surroundings: ProtocolOptions,
-): Endpoint {
+): Route {
   return {
+    method: 'POST',
     path: '/embed_sparse',
     refusal: refusalOf(served.model),
     handle: async (call) => {

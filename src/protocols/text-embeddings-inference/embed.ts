@@ -4,10 +4,10 @@ import type { TextEmbedder } from '../../tasks/abilities';
 import { finished } from '../../tasks/embedding/postprocess';
 import type { ServedModel } from '../../tasks/served';
 import { compare, requireDimensions, requireVectorsSize, toEmbed } from '../embedding';
-import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
+import { parseBody, type Route, refusalOf, requireModel, runList } from '../route';
 import { listed, written } from '../vectors';
 import { requireBatchSize, timeHeaders } from './shared';
 import { cuttingOf, embedBody, similarityBody } from './tei-body';
@@ -30,9 +30,10 @@ export const EMBED_ERRORS = {
 export function embed(
   served: ServedModel<TextEmbedder>,
   { listLength, responseLimit }: ProtocolOptions,
-): Endpoint {
+): Route {
   const { model } = served;
   return {
+    method: 'POST',
     path: '/embed',
     refusal: refusalOf(model),
     handle: async (call) => {
@@ -76,9 +77,10 @@ export function embed(
 export function similarity(
   served: ServedModel<TextEmbedder>,
   { listLength }: ProtocolOptions,
-): Endpoint {
+): Route {
   const { model } = served;
   return {
+    method: 'POST',
     path: '/similarity',
     refusal: refusalOf(model),
     handle: async (call) => {

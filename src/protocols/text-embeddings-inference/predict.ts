@@ -5,10 +5,10 @@ import { requireResponseSize, scoresBytes } from '../../serving/response-size';
 import type { TextClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
-import { type Endpoint, parseBody, refusalOf, requireModel, runList } from '../endpoint';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
+import { parseBody, type Route, refusalOf, requireModel, runList } from '../route';
 import { requireBatchSize, timeHeaders } from './shared';
 import { cuttingOf, predictBody } from './tei-body';
 
@@ -27,9 +27,10 @@ const EXAMPLE = {
 export function predict(
   served: ServedModel<TextClassifier>,
   { listLength, responseLimit }: ProtocolOptions,
-): Endpoint {
+): Route {
   const classifier = served.model;
   return {
+    method: 'POST',
     path: '/predict',
     refusal: refusalOf(classifier),
     handle: async (call) => {

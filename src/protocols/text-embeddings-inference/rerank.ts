@@ -3,12 +3,12 @@ import { sigmoid } from '../../numeric/activations';
 import { ServiceError } from '../../serving/errors';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
-import { type Endpoint, parseBody } from '../endpoint';
 import type { ModelResolver } from '../model-resolver';
 import { ANALYSIS_ERRORS } from '../openapi/operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { scorePairs } from '../ranking';
+import { parseBody, type Route } from '../route';
 import { requireBatchSize, timeHeaders } from './shared';
 import { cuttingOf, rerankBody } from './tei-body';
 
@@ -28,8 +28,9 @@ const EXAMPLE = {
 export function rerank(
   rerankers: ModelResolver<'scores pairs'>,
   { listLength }: ProtocolOptions,
-): Endpoint {
+): Route {
   return {
+    method: 'POST',
     path: '/rerank',
     refusal: rerankers.refusal,
     handle: async (call) => {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type ServedModel, withCapability } from '../../tasks/served';
-import type { Endpoint } from '../endpoint';
 import { ModelResolver } from '../model-resolver';
 import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
+import type { Route } from '../route';
 import { embed, similarity } from './embed';
 import { embedAll, embedSparse } from './embed-others';
 import { describeInfo } from './info';
@@ -77,10 +77,9 @@ export function textEmbeddingsInferenceOf(
   return { ...teiProtocol([rerank(rerankers, surroundings)], null), routesByBodyModel: true };
 }
 
-function teiProtocol(endpoints: readonly Endpoint[], info: Protocol['info']): Protocol {
+function teiProtocol(endpoints: readonly Route[], info: Protocol['info']): Protocol {
   return {
-    endpoints,
-    gets: {},
+    routes: endpoints,
     prefix: null,
     errors,
     probes: [],

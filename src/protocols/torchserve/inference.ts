@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { ERRORS } from '../../serving/errors';
 import { parseJson } from '../../serving/json';
-import { type Endpoint, type Get, type Method, parseBody, requireListLength } from '../endpoint';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import { modelBelow, type Protocol, type ProtocolOptions } from '../protocol';
+import { type Method, parseBody, type Route, requireListLength } from '../route';
 import { listOf, object } from '../validation/fields';
 import { readInput } from './input';
 import type { NamedModels } from './models';
 import { errorAnswer, errors } from './torchserve-errors';
-import { V1_MODELS, v1ModelGets } from './v1-models';
+import { V1_MODELS, v1ModelRoutes } from './v1-models';
 
 const PREDICTIONS = '/predictions/';
 const PING = '/ping';
@@ -31,11 +31,9 @@ const ERROR = { name: 'TorchServeError', schema: errorAnswer };
 export function torchServeInference(models: NamedModels): Protocol {
   const paths = [`${PREDICTIONS}:model`, `${PREDICTIONS}:model/:version`];
   return {
-    endpoints: paths.flatMap((path) => [
-      predictions(models, path, 'POST'),
-      predictions(models, path, 'PUT'),
-    ]),
-    gets: { [PING]: ping },
+    routes: paths
+      .flatMap((path) => [predictions(models, path, 'POST'), predictions(models, path, 'PUT')])
+      .concat(ping),
     prefix: PREDICTIONS,
     resourceOf: (path) => modelBelow(PREDICTIONS, path),
     errors,
@@ -49,8 +47,7 @@ export function torchServeInference(models: NamedModels): Protocol {
 /** The first version of KServe's protocol, as TorchServe speaks it. */
 export function kserveV1(models: NamedModels, { listLength }: ProtocolOptions): Protocol {
   return {
-    endpoints: [predict(models, listLength)],
-    gets: v1ModelGets(models),
+    routes: [predict(models, listLength), ...v1ModelRoutes(models)],
     prefix: `${V1_MODELS}/`,
     resourceOf: (path) => modelBelow(`${V1_MODELS}/`, path),
     errors,
@@ -62,11 +59,11 @@ export function kserveV1(models: NamedModels, { listLength }: ProtocolOptions): 
 }
 
 /** One input in the body, and what its labels are given. PUT is what `curl -T file` sends. */
-function predictions(models: NamedModels, path: string, method: Method): Endpoint {
+function predictions(models: NamedModels, path: string, method: Method): Route {
   const ofVersion = path.endsWith('/:version') ? 'Version' : '';
   return {
-    path,
     method,
+    path,
     body: 'bytes',
     refusal: (timeoutMs, parameters) => models.refusal(timeoutMs, parameters),
     handle: async (call) => {
@@ -89,7 +86,9 @@ function predictions(models: NamedModels, path: string, method: Method): Endpoin
   };
 }
 
-const ping: Get = {
+const ping: Route = {
+  method: 'GET',
+  path: PING,
   handle: ({ readiness }) =>
     readiness()
       ? { status: ERRORS.INTERNAL.http, body: { status: 'Unhealthy' } }
@@ -110,8 +109,9 @@ const instances = object({
 });
 const predictionsAnswer = z.object({ predictions: z.array(scores) });
 
-function predict(models: NamedModels, listLength: number): Endpoint {
+function predict(models: NamedModels, listLength: number): Route {
   return {
+    method: 'POST',
     path: `${V1_MODELS}/:model:predict`,
     body: 'bytes',
     refusal: (timeoutMs, parameters) => models.refusal(timeoutMs, parameters),

@@ -4,8 +4,8 @@ import { parseJson } from '../../serving/json';
 import { currentVersion, type NamedModel } from '../../tasks/catalogue';
 import type { VersionedRepository } from '../../tasks/repository';
 import type { ServedModel } from '../../tasks/served';
-import { type Endpoint, type Get, parseBody, type ServiceRequest } from '../endpoint';
 import type { Protocol } from '../protocol';
+import { parseBody, type Route, type ServiceRequest } from '../route';
 import { expected, object, string } from '../validation/fields';
 import { describeVersion, type ManagementOptions, modelDescription } from './description';
 import { type NamedModels, versionOf } from './models';
@@ -51,20 +51,18 @@ export function torchServeManagement(
 ): Protocol {
   const describe = describeModels(models, options);
   return {
-    endpoints: [
+    routes: [
       register(models, repository),
       ...[MODEL, VERSION].flatMap((path) => [
         scale(models, path, options),
         unregister(models, repository, path),
       ]),
       setDefault(models, repository),
+      list(models),
+      describe(MODEL, 'torchServeModel'),
+      describe(VERSION, 'torchServeVersion'),
+      describeModel(models),
     ],
-    gets: {
-      [MODELS]: list(models),
-      [MODEL]: describe('torchServeModel'),
-      [VERSION]: describe('torchServeVersion'),
-      '/v1/models/:model': describeModel(models),
-    },
     prefix: '/',
     errors,
     probes: [],
@@ -89,7 +87,7 @@ const registration = object({
 });
 
 /** POST /models: looks at a folder, as it is now. */
-function register(models: NamedModels, repository: VersionedRepository): Endpoint {
+function register(models: NamedModels, repository: VersionedRepository): Route {
   return changing(MODELS, 'POST', {
     describe: () => ({
       id: 'torchServeRegister',
@@ -143,7 +141,7 @@ const scaling = object({
  * PUT /models/{model}: all models share the threads of the process, so it is the share of their time that a
  * model gets beside others that want it, too.
  */
-function scale(models: NamedModels, path: string, { scaled }: ManagementOptions): Endpoint {
+function scale(models: NamedModels, path: string, { scaled }: ManagementOptions): Route {
   return changing(path, 'PUT', {
     describe: () => ({
       id: path === MODEL ? 'torchServeScale' : 'torchServeScaleVersion',
@@ -175,7 +173,7 @@ function scale(models: NamedModels, path: string, { scaled }: ManagementOptions)
 }
 
 /** PUT /models/{model}/{version}/set-default. */
-function setDefault(models: NamedModels, repository: VersionedRepository): Endpoint {
+function setDefault(models: NamedModels, repository: VersionedRepository): Route {
   return changing(`${VERSION}/set-default`, 'PUT', {
     describe: () => ({
       id: 'torchServeSetDefault',
@@ -194,7 +192,7 @@ function setDefault(models: NamedModels, repository: VersionedRepository): Endpo
 }
 
 /** DELETE /models/{model}: answers what was accepted, and frees it. */
-function unregister(models: NamedModels, repository: VersionedRepository, path: string): Endpoint {
+function unregister(models: NamedModels, repository: VersionedRepository, path: string): Route {
   return changing(path, 'DELETE', {
     describe: () => ({
       id: path === MODEL ? 'torchServeUnregister' : 'torchServeUnregisterVersion',
@@ -226,10 +224,12 @@ const paging = object({
 });
 
 /** GET /models, by name. */
-function list(models: NamedModels): Get {
+function list(models: NamedModels): Route {
   const item = z.object({ modelName: z.string(), modelUrl: z.string() });
   const answer = z.object({ nextPageToken: z.string().optional(), models: z.array(item) });
   return {
+    method: 'GET',
+    path: MODELS,
     handle: ({ query }) => {
       const asked = parseBody(paging, { body: Object.fromEntries(query) });
       const limit = asked.limit < 0 ? MOST_LISTED : Math.min(asked.limit, MOST_LISTED);
@@ -253,8 +253,13 @@ function list(models: NamedModels): Get {
 }
 
 /** GET /models/{model}, of the version that serves; /models/{model}/{version}; /models/{model}/all. */
-function describeModels(models: NamedModels, options: ManagementOptions): (id: string) => Get {
-  return (id) => ({
+function describeModels(
+  models: NamedModels,
+  options: ManagementOptions,
+): (path: string, id: string) => Route {
+  return (path, id) => ({
+    method: 'GET',
+    path,
     handle: (call) => {
       const isAll = call.parameters.version === 'all';
       const { model, version } = namedIn(models, call, isAll);
@@ -275,9 +280,9 @@ function describeModels(models: NamedModels, options: ManagementOptions): (id: s
 /** A route that changes something, or would. */
 function changing(
   path: string,
-  method: NonNullable<Endpoint['method']>,
-  route: Pick<Endpoint, 'describe' | 'handle'>,
-): Endpoint {
+  method: NonNullable<Route['method']>,
+  route: Pick<Route, 'describe' | 'handle'>,
+): Route {
   return { path, method, body: 'bytes', refusal: () => null, ...route };
 }
 

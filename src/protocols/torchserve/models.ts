@@ -13,7 +13,7 @@ import {
 } from '../../tasks/catalogue';
 import { type ServedModel, withCapability } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
-import { runList, type ServiceRequest } from '../endpoint';
+import { runList, type ServiceRequest } from '../route';
 import { signalOf, textOf } from './input';
 import { modelNotFound, versionNotFound } from './torchserve-errors';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { currentVersion, type NamedModel, singleModelCatalogue } from '../../tasks/catalogue';
 import type { ServedModel } from '../../tasks/served';
-import type { Get } from '../endpoint';
 import type { Operation } from '../openapi/operation';
 import type { Protocol } from '../protocol';
+import type { Route } from '../route';
 import { NamedModels } from './models';
 import { errorAnswer, errors } from './torchserve-errors';
 
@@ -32,16 +32,15 @@ const model = z.object({
 });
 
 /** GET /v1/models and /v1/models/NAME, which OpenAI's API and version 1 of KServe's protocol share. */
-export function v1ModelGets(models: NamedModels): Protocol['gets'] {
-  return { [V1_MODELS]: listModels(models), [`${V1_MODELS}/:model`]: describeModel(models) };
+export function v1ModelRoutes(models: NamedModels): readonly Route[] {
+  return [listModels(models), describeModel(models)];
 }
 
 /** The same, of one model. */
 export function v1Models(served: ServedModel): Protocol {
   const catalogue = singleModelCatalogue(served);
   return {
-    endpoints: [],
-    gets: v1ModelGets(new NamedModels(() => catalogue)),
+    routes: v1ModelRoutes(new NamedModels(() => catalogue)),
     prefix: `${V1_MODELS}/`,
     errors,
     probes: [],
@@ -52,8 +51,10 @@ export function v1Models(served: ServedModel): Protocol {
   };
 }
 
-function listModels(models: NamedModels): Get {
+function listModels(models: NamedModels): Route {
   return {
+    method: 'GET',
+    path: V1_MODELS,
     handle: (call) => {
       const visible = models.allFor(call);
       const data = visible.filter(isReady).map((one) => describe(one, one.name));
@@ -73,7 +74,7 @@ function listModels(models: NamedModels): Get {
 }
 
 /** What a model is, and whether it can be used. */
-export function describeModel(models: NamedModels): Get {
+export function describeModel(models: NamedModels): Route {
   const described: Operation = {
     id: 'v1Model',
     summary: 'Whether a model is loaded',
@@ -85,6 +86,8 @@ export function describeModel(models: NamedModels): Get {
     errors: { 404: NOT_FOUND },
   };
   return {
+    method: 'GET',
+    path: `${V1_MODELS}/:model`,
     handle: (call) => {
       const { model: name = '' } = call.parameters;
       const named = models.find(name, call);

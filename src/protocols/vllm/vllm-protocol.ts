@@ -4,11 +4,11 @@ import type { TextInput } from '../../native/engine';
 import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import type { ServedModel } from '../../tasks/served';
-import { type Endpoint, parseBody, requireListLength } from '../endpoint';
 import { ModelResolver } from '../model-resolver';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
 import { modelName, RANKING_ERRORS, scoreOf, scorePairs, tokensOf } from '../ranking';
+import { parseBody, type Route, requireListLength } from '../route';
 import { boolean, checked, findListProblem, object } from '../validation/fields';
 
 const ANY = 'a string or an array of strings';
@@ -107,8 +107,7 @@ export function vllmOf(
   surroundings: ProtocolOptions,
 ): Protocol {
   return {
-    endpoints: ['/score', '/v1/score'].map((path) => score(path, rerankers, surroundings)),
-    gets: {},
+    routes: ['/score', '/v1/score'].map((path) => score(path, rerankers, surroundings)),
     prefix: null,
     errors,
     probes: [],
@@ -123,8 +122,9 @@ function score(
   path: string,
   rerankers: ModelResolver<'scores pairs'>,
   { listLength }: ProtocolOptions,
-): Endpoint {
+): Route {
   return {
+    method: 'POST',
     path,
     refusal: rerankers.refusal,
     handle: async (call) => {

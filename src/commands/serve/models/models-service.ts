@@ -1,6 +1,5 @@
 import { cohereOf } from '../../../protocols/cohere/cohere-protocol';
 import { detectorsOf } from '../../../protocols/detectors/detectors-protocol';
-import type { Get } from '../../../protocols/endpoint';
 import { extProc } from '../../../protocols/envoy/service';
 import type { GrpcService } from '../../../protocols/grpc-service';
 import { Guarding } from '../../../protocols/guarding';
@@ -16,6 +15,7 @@ import { describeApi } from '../../../protocols/openapi/document';
 import { guardOf } from '../../../protocols/own/guard';
 import { MODELS, type ModelsInfo, ownOfModels } from '../../../protocols/own/models';
 import type { Mount, Protocol } from '../../../protocols/protocol';
+import type { Route } from '../../../protocols/route';
 import { textEmbeddingsInferenceOf } from '../../../protocols/text-embeddings-inference/tei-protocol';
 import { kserveV1, torchServeInference } from '../../../protocols/torchserve/inference';
 import { torchServeManagement } from '../../../protocols/torchserve/management';
@@ -112,7 +112,9 @@ export class ModelsService implements Service {
         names: (access) =>
           this.#catalogue.map(({ name }) => name).filter((name) => access.maySee(name)),
       },
-      defaults.flatMap(({ protocols: [first] }) => first.endpoints),
+      defaults.flatMap(({ protocols: [first] }) =>
+        first.routes.filter(({ method }) => method !== 'GET'),
+      ),
     );
     const all = openInferenceOf(this.#served, protocolOptions(this.#options));
     const others = defaults.flatMap(({ protocols }) =>
@@ -264,13 +266,15 @@ export class ModelsService implements Service {
       body: describeApi({ task: served.task, info, protocols: spoken, hasPages, at }, null),
     });
     const [first, ...others] = spoken as [Protocol, ...Protocol[]];
-    const openapi: Get = {
+    const openapi: Route = {
+      method: 'GET',
+      path: '/openapi.json',
       handle,
       describe: () => {
         throw new Error('is described by itself');
       },
     };
-    const own = { ...first, gets: { ...first.gets, '/openapi.json': openapi } };
+    const own = { ...first, routes: [...first.routes, openapi] };
     return [own, ...others].map((protocol) => ({ protocol, at }));
   }
 
@@ -320,15 +324,18 @@ function aboutPaths(
   const byPath = new Map<string, ProtectedResource | null>(
     OF_ALL.map((path) => [path, 'all models']),
   );
-  for (const path of Object.keys(protocols[0]?.gets ?? {})) byPath.set(path, null);
+  for (const { method, path } of protocols[0]?.routes ?? []) {
+    if (method === 'GET') byPath.set(path, null);
+  }
   // Their handlers find out which model a request names.
-  for (const { endpoints, routesByBodyModel, resourceOf } of protocols) {
-    if (routesByBodyModel && !resourceOf) for (const { path } of endpoints) byPath.set(path, null);
+  for (const { routes, routesByBodyModel, resourceOf } of protocols) {
+    if (!routesByBodyModel || resourceOf) continue;
+    for (const { method, path } of routes) if (method !== 'GET') byPath.set(path, null);
   }
   for (const { name, protocols: spoken } of defaults) {
-    for (const { endpoints, gets, routesByBodyModel: namesModels } of spoken) {
+    for (const { routes, routesByBodyModel: namesModels } of spoken) {
       if (namesModels) continue;
-      const paths = [...endpoints.map(({ path }) => path), ...Object.keys(gets)];
+      const paths = routes.map(({ path }) => path);
       for (const path of paths.filter((one) => !one.startsWith(MODELS) && !byPath.has(one)))
         byPath.set(path, { model: name });
     }
@@ -356,8 +363,10 @@ function pagesOf(model: NamedModel): ServiceSite['pages'] {
 
 /** Below the address of a model nothing names it again, and probes are those of the root. */
 function withoutNames(protocol: Protocol): Protocol {
-  const endpoints = protocol.endpoints.filter(({ path }) => !path.startsWith(MODELS));
-  return { ...protocol, endpoints, probes: [], prefix: null };
+  const routes = protocol.routes.filter(
+    ({ method, path }) => method === 'GET' || !path.startsWith(MODELS),
+  );
+  return { ...protocol, routes, probes: [], prefix: null };
 }
 
 /** Of two routes on one path the first. */
@@ -367,11 +376,9 @@ function distinct(protocols: readonly Protocol[]): readonly Protocol[] {
   return protocols.map((protocol) => ({
     ...protocol,
     prefix: protocol.prefix === MODELS && protocol !== protocols[0] ? null : protocol.prefix,
-    endpoints: protocol.endpoints.filter(
-      ({ path, method = 'POST' }) => !path.startsWith(MODELS) && isFree(`${method} ${path}`),
-    ),
-    gets: Object.fromEntries(
-      Object.entries(protocol.gets).filter(([path]) => isFree(`GET ${path}`)),
+    routes: protocol.routes.filter(
+      ({ method, path }) =>
+        (method === 'GET' || !path.startsWith(MODELS)) && isFree(`${method} ${path}`),
     ),
   }));
 }

@@ -2,10 +2,10 @@ import type { Access, ProtectedResource } from '../../../serving/access';
 import { ERRORS, type ServiceError } from '../../../serving/errors';
 import { singleModelCatalogue } from '../../../tasks/catalogue';
 import type { ServedModel } from '../../../tasks/served';
-import { type Endpoint, type Get, refusalOf, type ServiceRequest } from '../../endpoint';
 import { ANALYSIS_ERRORS, type Operation } from '../../openapi/operation';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
 import { type ErrorShape, modelBelow, type Protocol, type ProtocolOptions } from '../../protocol';
+import { type Route, refusalOf, type ServiceRequest } from '../../route';
 import { grpcService } from '../grpc/service';
 import { readInferRequest } from '../request-body';
 import type { OpenInferenceModel } from '../served-model';
@@ -65,23 +65,20 @@ export function openInferenceOf(
     id: isAlone ? id : `V2${one.path.slice('/v2/models'.length).replaceAll(/[^A-Za-z0-9]+/g, '_')}`,
   }));
   return {
-    endpoints: [
+    routes: [
       ...named.map(({ path, id, model }) =>
         inferEndpoint(path, { id, responseLimit: surroundings.responseLimit }, model),
       ),
       ...(models.repository ? repositoryEndpoints(models.repository) : []),
+      server('/v2', () => models.describeServer()),
+      live(LIVE, () => ({ live: true })),
+      ready(READY, (call) => requireReadiness(call, { ready: true })),
+      // The metadata of a model with the name "stats" is only available below its versions.
+      stats(STATISTICS, (call) => models.describeStatistics(models.allFor(call))),
+      ...named
+        .flatMap(({ path, id, model }) => modelGets(path, id, { model, models }))
+        .filter(({ path }) => path !== STATISTICS),
     ],
-    gets: {
-      '/v2': server(() => models.describeServer()),
-      [LIVE]: live(() => ({ live: true })),
-      [READY]: ready((call) => requireReadiness(call, { ready: true })),
-      ...Object.assign(
-        {},
-        ...named.map(({ path, id, model }) => modelGets(path, id, { model, models })),
-      ),
-      // Last, so that no model of this name takes its place: that has its metadata below its versions.
-      [STATISTICS]: stats((call) => models.describeStatistics(models.allFor(call))),
-    },
     prefix: '/v2/',
     resourceOf: aboutOf,
     errors: errorsOf(models),
@@ -107,20 +104,20 @@ function modelGets(
   path: string,
   id: string,
   { model, models }: { readonly model: OpenInferenceModel; readonly models: OpenInferenceModels },
-): Readonly<Record<string, Get>> {
+): readonly Route[] {
   const metadata = get(`${id}Metadata`, 'Tensors of the model', 'ModelMetadata', UNREADY);
   const ready = get(`${id}Ready`, 'Whether it can be asked', 'ModelReady', UNREADY);
   const config = get(`${id}Config`, 'As Triton configures models', 'ModelConfig', UNREADY);
   const stats = get(`${id}Stats`, 'What it has done', 'Statistics');
   const body = { name: model.name, ready: true };
-  return {
-    [path]: metadata(() => model.describeMetadata(models.versionsOf(model))),
-    [`${path}/ready`]: ready((call) =>
+  return [
+    metadata(path, () => model.describeMetadata(models.versionsOf(model))),
+    ready(`${path}/ready`, (call) =>
       models.repository ? model.model && body : requireReadiness(call, body),
     ),
-    [`${path}/config`]: config(() => model.describeConfiguration()),
-    [`${path}/stats`]: stats(() => models.describeStatistics([model])),
-  };
+    config(`${path}/config`, () => model.describeConfiguration()),
+    stats(`${path}/stats`, () => models.describeStatistics([model])),
+  ];
 }
 
 type Describe = (call: ServiceRequest) => object | Promise<object>;
@@ -130,10 +127,12 @@ function get(
   summary: string,
   answer: keyof typeof ANSWERS,
   errors: Operation['errors'] = {},
-): (describe: Describe) => Get {
+): (path: string, describe: Describe) => Route {
   const schema = ANSWERS[answer];
   const operation = { id, summary, answer: { name: `V2${answer}`, schema }, errors };
-  return (describe) => ({
+  return (path, describe) => ({
+    method: 'GET',
+    path,
     handle: async (call) => ({ body: await describe(call) }),
     describe: () => operation,
   });
@@ -149,8 +148,9 @@ function inferEndpoint(
   path: string,
   { id, responseLimit }: { readonly id: string; readonly responseLimit: number },
   served: OpenInferenceModel,
-): Endpoint {
+): Route {
   return {
+    method: 'POST',
     path: `${path}/infer`,
     body: 'bytes',
     refusal: refusalOf(served.modelIfLoaded),

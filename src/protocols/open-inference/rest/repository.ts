@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../../../serving/json';
 import { indexOf, type Repository, type RepositoryEntry } from '../../../tasks/repository';
-import { type Endpoint, parseBody, type ServiceRequest } from '../../endpoint';
+import { parseBody, type Route, type ServiceRequest } from '../../route';
 import { boolean, object } from '../../validation/fields';
 
 const INDEX = '/v2/repository/index';
@@ -28,9 +28,10 @@ const ERRORS = {
 };
 
 /** The routes that tell of the repository and change it. */
-export function repositoryEndpoints(repository: Repository): readonly Endpoint[] {
+export function repositoryEndpoints(repository: Repository): readonly Route[] {
   const common = { refusal: () => null, body: 'bytes' } as const;
-  const change = (what: 'load' | 'unload', summary: string): Endpoint => ({
+  const change = (what: 'load' | 'unload', summary: string): Route => ({
+    method: 'POST',
     path: `${CHANGES}:model/${what}`,
     ...common,
     handle: async (call) => {
@@ -48,6 +49,7 @@ export function repositoryEndpoints(repository: Repository): readonly Endpoint[]
   });
   return [
     {
+      method: 'POST',
       path: INDEX,
       ...common,
       handle: async (call) => {

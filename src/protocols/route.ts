@@ -42,24 +42,19 @@ export interface ServiceRequest {
 /** @throws ServiceError, ElementError, EngineError: the transport tells the client as its protocol does */
 export type Handler = (call: ServiceRequest) => ServiceResponse | Promise<ServiceResponse>;
 
-/** What a path is asked for with a body. */
-export const METHODS = ['POST', 'PUT', 'DELETE'] as const;
-export type Method = (typeof METHODS)[number];
+/** Methods whose requests have a body. */
+export const BODY_METHODS = ['POST', 'PUT', 'DELETE'] as const;
+export type Method = 'GET' | (typeof BODY_METHODS)[number];
 
-/** Answers a method that has a body, and waits for its turn. */
-export interface Endpoint extends ModelRoute {
-  /** Left out: POST. */
-  readonly method?: Method;
-  /** As what `Call.body` comes: JSON that has been parsed (the default), or a Buffer of any type. */
+/** A method of a path, its handler and its description. */
+export interface Route extends ModelRoute {
+  readonly method: Method;
+  /** Type of `ServiceRequest.body`: parsed JSON (the default), or a Buffer of any content type. */
   readonly body?: 'json' | 'bytes';
   readonly handle: Handler;
-  /** What OpenAPI says of it; made when that is asked for. */
+  /** OpenAPI operation; created when the document is requested. */
   readonly describe: () => Operation;
-}
-
-/** A route of GET. */
-export interface Get extends Pick<Endpoint, 'handle' | 'describe'> {
-  /** A client that asks for a WebSocket there gets one, with what this gives at its end. @throws as a handler */
+  /** Opens the session of a WebSocket; absent if the path does not accept WebSockets. @throws as `handle` */
   readonly upgrade?: (call: ServiceRequest) => SessionFactory;
 }
 
@@ -77,7 +72,7 @@ export function parseBody<Schema extends z.ZodType>(
 /** `Target.refusal` of a model; null: it is not loaded, which is said once the request has been read. */
 export function refusalOf(
   model: Pick<Predictor<never, unknown>, 'refusal'> | null,
-): Endpoint['refusal'] {
+): NonNullable<Route['refusal']> {
   return (timeoutMs) => model?.refusal(timeoutMs) ?? null;
 }
 
