@@ -19,7 +19,6 @@ const MAY_IMPORT = {
   serving: ['lib', 'native', 'settings'],
   protocols: ['lib', 'native', 'numeric', 'serving', 'tasks'],
   streaming: ['lib', 'native', 'numeric', 'protocols', 'recordings', 'serving', 'tasks'],
-  following: ['lib', 'files', 'recordings', 'serving', 'streaming'],
   grpc: ['lib', 'native', 'serving', 'protocols'],
   http: ['lib', 'native', 'serving', 'protocols'],
   embedded: ['lib', 'native', 'settings', 'tasks'],

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { Connections } from '../serving/connections';
-import type { CloseCode, Peer, SessionFactory, SessionHandler } from '../serving/conversation';
 import { Outflow } from '../serving/outflow';
+import type { CloseCode, Peer, SessionFactory, SessionHandler } from '../serving/session';
 
 /** Time without an event, in ms, after which a comment is sent: proxies close connections that are silent for longer. */
 const KEEP_ALIVE_MS = 15_000;
@@ -13,10 +13,10 @@ const KEEP_ALIVE = ':\n\n';
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html), each a message; the last one, of the type `close`,
  * says why there are no more. What the client says comes with requests of its own.
  */
-export function converseByEvents(
+export function serveEventStream(
   response: Response,
   connections: Connections,
-  converse: SessionFactory,
+  openSession: SessionFactory,
   keepAliveMs = KEEP_ALIVE_MS,
 ): void {
   response.statusCode = 200;
@@ -26,12 +26,12 @@ export function converseByEvents(
   response.flushHeaders();
   const outflow = new Outflow(response);
   const peer = new EventPeer(response, connections, outflow);
-  const talk = converse(peer);
-  outflow.onRoom = () => bounded(talk, () => talk.drained());
+  const talk = openSession(peer);
+  outflow.onRoom = () => bounded(talk, () => talk.onDrain());
   const timer = setInterval(() => bounded(talk, () => peer.keepAlive()), keepAliveMs).unref();
   response.on('close', () => {
     clearInterval(timer);
-    bounded(talk, () => talk.closed());
+    bounded(talk, () => talk.onClose());
   });
 }
 
@@ -40,7 +40,7 @@ function bounded(talk: SessionHandler, listen: () => void): void {
   try {
     listen();
   } catch (error) {
-    talk.crashed(error);
+    talk.onError(error);
   }
 }
 
@@ -57,7 +57,7 @@ class EventPeer implements Peer {
     this.#outflow = outflow;
   }
 
-  get unsent(): number {
+  get bufferedBytes(): number {
     return this.#outflow.bytes;
   }
 
@@ -69,7 +69,7 @@ class EventPeer implements Peer {
 
   /** Sends a comment if there was no event since the last call, and the client reads. */
   keepAlive(): void {
-    const isDue = this.#isSilent && this.unsent === 0 && !this.#response.writableEnded;
+    const isDue = this.#isSilent && this.bufferedBytes === 0 && !this.#response.writableEnded;
     this.#isSilent = true;
     if (isDue) this.#write(KEEP_ALIVE);
   }
@@ -92,7 +92,7 @@ class EventPeer implements Peer {
     this.#response.destroy();
   }
 
-  setQuiet(isQuiet: boolean): void {
+  setIdle(isQuiet: boolean): void {
     const { socket } = this.#response.req;
     if (isQuiet) this.#connections.markIdle(socket, null);
     else this.#connections.markBusy(socket);

@@ -13,7 +13,7 @@ import { isLarge, jsonInTurns } from '../serving/json-in-turns';
 import type { Readiness } from '../serving/readiness';
 import { responseTooLarge } from '../serving/response-size';
 import { setTimingHeaders } from '../serving/timings';
-import { converseByEvents } from './event-stream';
+import { serveEventStream } from './event-stream';
 import type { PendingResponses } from './pending-responses';
 import { pathOf, queryOf } from './request-target';
 import { sendBytes, sendJson, type UnsentAnswers } from './send';
@@ -152,7 +152,7 @@ export class HttpRequestContext extends RequestContext {
       if (body.length > most) throw responseTooLarge(body.length, most);
       return answer;
     }
-    if (answer.converse || !isLarge(body)) return answer;
+    if (answer.openSession || !isLarge(body)) return answer;
     return jsonInTurns(body, most).then((bytes) => ({
       ...answer,
       body: bytes,
@@ -160,10 +160,10 @@ export class HttpRequestContext extends RequestContext {
     }));
   }
 
-  send({ body, headers, isCompressible, converse, status = 200 }: ServiceResponse): void {
+  send({ body, headers, isCompressible, openSession, status = 200 }: ServiceResponse): void {
     const response = this.#response;
-    if (converse) {
-      converseByEvents(response, this.#shared.connections, converse);
+    if (openSession) {
+      serveEventStream(response, this.#shared.connections, openSession);
       return;
     }
     if (headers) {

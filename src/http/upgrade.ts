@@ -143,11 +143,11 @@ class UpgradeExchange extends RequestContext {
   send(): void {
     const upgrade = this.#options.routes.upgradeAt(this.#path);
     if (!upgrade) throw new ServiceError('NOT_FOUND', 'There is no such path here.');
-    const converse = upgrade(this);
+    const openSession = upgrade(this);
     this.#webSockets.accept(this.#request, this.#head, {
-      converse: (peer) => {
+      openSession: (peer) => {
         this.#end(101);
-        return converse(peer);
+        return openSession(peer);
       },
       refuse: (message) => this.fail(new ServiceError('REQUEST_INVALID', `${message}.`)),
     });

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
-import type { CloseCode, Peer, SessionFactory, SessionHandler } from '../serving/conversation';
 import { Outflow } from '../serving/outflow';
+import type { CloseCode, Peer, SessionFactory, SessionHandler } from '../serving/session';
 import { PATIENCE_MS } from '../serving/timeouts';
 
 /** Spoken where a client asks for it by name. */
@@ -60,21 +60,24 @@ export class WebSockets {
   accept(
     request: IncomingMessage,
     head: Buffer,
-    { converse, refuse }: { readonly converse: SessionFactory; refuse(message: string): void },
+    {
+      openSession,
+      refuse,
+    }: { readonly openSession: SessionFactory; refuse(message: string): void },
   ): void {
     this.#refuse = refuse;
     this.#server.handleUpgrade(request, request.socket, head, (webSocket) => {
-      this.#listen(webSocket, request.socket, converse);
+      this.#listen(webSocket, request.socket, openSession);
     });
     this.#refuse = () => {};
   }
 
   /** Apart from where the request is known: what listens would keep it for as long as the connection is open. */
-  #listen(webSocket: WebSocket, socket: Socket, converse: SessionFactory): void {
+  #listen(webSocket: WebSocket, socket: Socket, openSession: SessionFactory): void {
     try {
       const outflow = new Outflow(socket);
       const peer = new WebSocketPeer({ webSocket, socket, outflow }, this.#connections);
-      connect(converse(peer), { webSocket, outflow, incoming: this.#budget(socket) });
+      connect(openSession(peer), { webSocket, outflow, incoming: this.#budget(socket) });
     } catch (error) {
       webSocket.terminate(); // an error over HTTP would be no frame
       throw error;
@@ -132,15 +135,15 @@ function connect(talk: SessionHandler, { webSocket, outflow, incoming }: Connect
     try {
       listen();
     } catch (error) {
-      talk.crashed(error);
+      talk.onError(error);
     }
   };
   // A message comes as one Buffer: that is what `binaryType` is by default.
   webSocket.on('message', (data, isBinary) =>
     bounded(() => {
       incoming.message();
-      if (isBinary) talk.binary(data as Buffer);
-      else talk.text(data as Buffer);
+      if (isBinary) talk.onBinary(data as Buffer);
+      else talk.onText(data as Buffer);
     }),
   );
   // A frame that is none: the close message says so, and `close` follows.
@@ -148,12 +151,12 @@ function connect(talk: SessionHandler, { webSocket, outflow, incoming }: Connect
   webSocket.on('close', () =>
     bounded(() => {
       incoming.message();
-      talk.closed();
+      talk.onClose();
     }),
   );
   webSocket.on('ping', (payload) => bounded(() => incoming.control(payload)));
   webSocket.on('pong', (payload) => bounded(() => incoming.control(payload)));
-  outflow.onRoom = () => bounded(() => talk.drained());
+  outflow.onRoom = () => bounded(() => talk.onDrain());
 }
 
 function ignore(): void {}
@@ -188,7 +191,7 @@ class WebSocketPeer implements Peer {
     this.#connections = connections;
   }
 
-  get unsent(): number {
+  get bufferedBytes(): number {
     return this.#outflow.bytes;
   }
 
@@ -213,7 +216,7 @@ class WebSocketPeer implements Peer {
     this.#webSocket.terminate();
   }
 
-  setQuiet(isQuiet: boolean): void {
+  setIdle(isQuiet: boolean): void {
     if (isQuiet) this.#connections.markIdle(this.#socket, null);
     else this.#connections.markBusy(this.#socket);
   }

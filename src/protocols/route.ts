@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import type { Access } from '../serving/access';
-import type { SessionFactory } from '../serving/conversation';
 import { ElementError, ServiceError } from '../serving/errors';
 import type { ModelRef, ModelRoute, Parameters, ServiceResponse } from '../serving/exchange';
 import type { RequestHeader } from '../serving/header-names';
 import type { Readiness } from '../serving/readiness';
+import type { SessionFactory } from '../serving/session';
 import type { Predictor } from '../tasks/abilities';
 import type { Operation } from './openapi/operation';
 import { describeFirstIssue, requireBounded } from './validation/fields';

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { EVERYTHING, type ProtectedResource } from './access';
-import type { SessionFactory } from './conversation';
 import { digestOf } from './credentials/keys';
 import { type ServiceError, toServiceError } from './errors';
 import type { RequestHeader, ResponseHeader } from './header-names';
 import type { Readiness } from './readiness';
+import type { SessionFactory } from './session';
 import { roundMs, type Timings, timingsOf } from './timings';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -27,7 +27,7 @@ export interface ServiceResponse {
   /** Whether HTTP may compress bytes for clients that ask for it. */
   readonly isCompressible?: boolean;
   /** HTTP only: the response is a stream of server-sent events, and `body` is not sent. */
-  readonly converse?: SessionFactory;
+  readonly openSession?: SessionFactory;
 }
 
 /** A model that is to run. */

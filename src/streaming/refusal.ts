@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { describeFirstIssue } from '../protocols/validation/fields';
-import { CLOSE, type CloseCode } from '../serving/conversation';
 import { ServiceError } from '../serving/errors';
 import { parseJson } from '../serving/json';
+import { CLOSE, type CloseCode } from '../serving/session';
 
 /** Bytes that the reason of a close message may have (RFC 6455, 5.5). */
 const MOST_REASON = 123;

@@ -8,8 +8,8 @@ import type { ServedModel } from '../tasks/served';
 import type { SignalAbout } from '../tasks/signal-classification/signal-rows';
 import { openedAnswer, openingBody, resumption, takenAnswer } from './messages';
 import { openingProblem } from './opening';
-import type { Asked } from './signal-stream';
-import { StreamTalk } from './stream-session';
+import type { StreamModel } from './signal-stream';
+import { StreamSession } from './stream-session';
 import type { Streams } from './streams';
 
 export const PATH = '/stream';
@@ -27,7 +27,7 @@ function askedOf(
   { name, title, model }: ServedModel<SignalClassifier>,
   { access }: Parameters<NonNullable<Route['upgrade']>>[0],
   streams: Streams,
-): Asked {
+): StreamModel {
   access.require({ model: name });
   const loaded = requireModel(model);
   const { settings } = loaded.metadata as SignalAbout;
@@ -45,7 +45,7 @@ export function overWebSocket(served: ServedModel<SignalClassifier>, streams: St
     },
     upgrade: (call) => {
       const asked = askedOf(served, call, streams);
-      return (peer) => new StreamTalk(streams, asked, call, peer);
+      return (peer) => new StreamSession(streams, asked, call, peer);
     },
     describe: () => ({
       id: 'stream',
@@ -81,8 +81,8 @@ export function overEvents(served: ServedModel<SignalClassifier>, streams: Strea
       if (problem) throw new ServiceError('BODY_INVALID', problem);
       return {
         body: {},
-        converse: (peer) => {
-          const talk = new StreamTalk(streams, asked, call, peer);
+        openSession: (peer) => {
+          const talk = new StreamSession(streams, asked, call, peer);
           talk.say(body);
           if (opening?.samples) talk.say({ samples: opening.samples });
           if (opening?.end) talk.say({ end: true });

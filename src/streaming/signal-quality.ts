@@ -32,7 +32,7 @@ function unusableBits({ unusable }: QualitySettings): number {
  * Looks at windows as they came, before anything is resampled or normalized; what it has seen in the last one is
  * in its fields.
  */
-export class Judge {
+export class SignalQualityAnalyzer {
   /** Bit i: the window has `PROBLEMS[i]`. */
   problems = 0;
   /** In the unit of the samples; NaN: they are not finite. */

@@ -1,16 +1,16 @@
 import type { EngineError } from '../native/engine';
-import { CLOSE, type Peer, type SessionEnd } from '../serving/conversation';
 import { MOST_UNSENT } from '../serving/outflow';
+import { CLOSE, type Peer, type SessionEnd } from '../serving/session';
 import type { Classification, SignalClassifier } from '../tasks/abilities';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
-import { Answers, type WindowCounter } from './answers';
+import { type Item, Waiting } from './input-queue';
 import type { Opening } from './messages';
 import { cutOf } from './opening';
-import { Judge } from './signal-quality';
+import { SignalQualityAnalyzer } from './signal-quality';
 import { type Cut, SlidingWindows } from './sliding-windows';
 import { type Place, PlaceError, Timeline } from './timeline';
-import { type Item, Waiting } from './waiting';
 import type { WindowOwner, WindowQueue } from './window-queue';
+import { type WindowCounter, WindowResults } from './window-results';
 
 /** Windows of one stream that the model has not answered yet: one that sends minutes at once is no burst for others. */
 const MOST_IN_FLIGHT = 16;
@@ -41,7 +41,7 @@ export interface Watcher extends WindowCounter {
 /** The field of a message that says it. */
 const FIELDS = { samples: 'samples', gap: 'gap', place: 'at', end: 'end' } as const;
 
-export interface Asked {
+export interface StreamModel {
   readonly name: string;
   readonly model: SignalClassifier;
   readonly settings: ModelSettings;
@@ -51,13 +51,13 @@ export interface Asked {
 /** A signal that never ends, window by window through a model. Takes samples, gives answers in their order. */
 export class SignalStream implements WindowOwner {
   readonly opening: Opening;
-  readonly asked: Asked;
+  readonly asked: StreamModel;
   readonly cut: Cut;
   readonly #watcher: Watcher;
   readonly #windows: SlidingWindows;
   readonly #timeline: Timeline;
-  readonly #judge: Judge;
-  readonly #answers: Answers;
+  readonly #judge: SignalQualityAnalyzer;
+  readonly #answers: WindowResults;
   readonly #waiting: Waiting;
   /** It goes on in another turn of the event loop. */
   #isLater = false;
@@ -72,7 +72,7 @@ export class SignalStream implements WindowOwner {
   /** Not null: it takes no more samples. */
   #onRest: (() => void) | null = null;
 
-  constructor(asked: Asked, opening: Opening, peer: Peer, watcher: Watcher) {
+  constructor(asked: StreamModel, opening: Opening, peer: Peer, watcher: Watcher) {
     const { settings, model } = asked;
     this.asked = asked;
     this.opening = opening;
@@ -80,8 +80,12 @@ export class SignalStream implements WindowOwner {
     this.cut = cutOf(opening, settings);
     this.#windows = new SlidingWindows(this.cut);
     this.#timeline = new Timeline(opening.start, opening.sampling_rate_hz);
-    this.#judge = new Judge(this.#windows.rawLength, opening.sampling_rate_hz, settings.quality);
-    this.#answers = new Answers(opening, model.metadata.labels, peer, watcher);
+    this.#judge = new SignalQualityAnalyzer(
+      this.#windows.rawLength,
+      opening.sampling_rate_hz,
+      settings.quality,
+    );
+    this.#answers = new WindowResults(opening, model.metadata.labels, peer, watcher);
     this.#waiting = new Waiting(peer, (bytes) => watcher.held(bytes));
     this.#base = this.#timeline.next;
   }
@@ -96,7 +100,7 @@ export class SignalStream implements WindowOwner {
     return this.#inFlight;
   }
 
-  get counts(): Answers['counts'] {
+  get counts(): WindowResults['counts'] {
     return this.#answers.counts;
   }
 
@@ -318,7 +322,7 @@ export class SignalStream implements WindowOwner {
 
   #isStuck(): boolean {
     const { peer } = this.#answers;
-    if (peer === null || peer.unsent <= MOST_UNSENT) return false;
+    if (peer === null || peer.bufferedBytes <= MOST_UNSENT) return false;
     this.#watcher.stuck(this);
     return true;
   }
@@ -387,7 +391,7 @@ export class SignalStream implements WindowOwner {
     if (peer === null) return; // its client is to be told when it comes back
     this.#isOver = true;
     peer.send(JSON.stringify({ end: { ...this.counts, ...this.place } }));
-    peer.close(CLOSE.ENDED, '');
+    peer.close(CLOSE.NORMAL, '');
     this.#watcher.ended(this);
   }
 }

@@ -1,8 +1,8 @@
 import { bankBytes } from '../recordings/resample-filter';
 import type { Opening } from './messages';
 import { cutOf } from './opening';
-import { Judge } from './signal-quality';
-import type { Asked } from './signal-stream';
+import { SignalQualityAnalyzer } from './signal-quality';
+import type { StreamModel } from './signal-stream';
 import { resamples, SlidingWindows } from './sliding-windows';
 
 /** Objects of a stream, without its samples. */
@@ -17,7 +17,7 @@ export interface StreamMemory {
   readonly shared: readonly (readonly [key: string, bytes: number])[];
 }
 
-export function memoryOf({ settings, model }: Asked, opening: Opening): StreamMemory {
+export function memoryOf({ settings, model }: StreamModel, opening: Opening): StreamMemory {
   const { quality } = settings;
   const cut = cutOf(opening, settings);
   const { samplingRate, modelRate } = cut;
@@ -30,7 +30,7 @@ export function memoryOf({ settings, model }: Asked, opening: Opening): StreamMe
   return {
     own: OWN_BYTES + SlidingWindows.bytesOf(cut) + patient + smoothed,
     shared: [
-      [tables, Judge.bytesOf(rawLength, quality)],
+      [tables, SignalQualityAnalyzer.bytesOf(rawLength, quality)],
       [
         `${samplingRate} ${modelRate}`,
         resamples(cut) ? bankBytes(samplingRate, modelRate ?? 0) : 0,

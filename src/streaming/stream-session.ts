@@ -1,21 +1,21 @@
+import { toServiceError } from '../serving/errors';
+import { MOST_UNSENT } from '../serving/outflow';
 import {
   CLOSE,
   type CloseCode,
   type Peer,
   type SessionEnd,
   type SessionHandler,
-} from '../serving/conversation';
-import { toServiceError } from '../serving/errors';
-import { MOST_UNSENT } from '../serving/outflow';
+} from '../serving/session';
+import { type Item, itemBytes } from './input-queue';
 import { CONTROLS, type Opening, opening, resumption } from './messages';
 import { openingProblem } from './opening';
 import { check, cut, parse, Refusal } from './refusal';
 import { findNoSample, fromFloat32, fromNumbers } from './samples';
-import { type Asked, SignalStream } from './signal-stream';
+import { SignalStream, type StreamModel } from './signal-stream';
 import { memoryOf } from './stream-memory';
-import type { Conversation } from './stream-types';
+import type { Session } from './stream-types';
 import type { Streams } from './streams';
-import { type Item, itemBytes } from './waiting';
 
 const SHAPES = 'an array of samples, or an object with samples, at, gap, received or end';
 
@@ -28,9 +28,9 @@ export interface Caller {
 }
 
 /** What a client says on one connection, from its first message to the end of the connection. */
-export class StreamTalk implements SessionHandler, Conversation {
+export class StreamSession implements SessionHandler, Session {
   readonly #streams: Streams;
-  readonly #asked: Asked;
+  readonly #asked: StreamModel;
   readonly #owner: string;
   readonly #peer: Peer;
   /** Of the request that it began with, for the log. */
@@ -46,7 +46,7 @@ export class StreamTalk implements SessionHandler, Conversation {
   #isOver = false;
   #isQuiet = false;
 
-  constructor(streams: Streams, asked: Asked, { requestId, owner }: Caller, peer: Peer) {
+  constructor(streams: Streams, asked: StreamModel, { requestId, owner }: Caller, peer: Peer) {
     this.#streams = streams;
     this.#asked = asked;
     this.#owner = owner;
@@ -61,7 +61,7 @@ export class StreamTalk implements SessionHandler, Conversation {
   }
 
   /** JSON. */
-  text(bytes: Buffer): void {
+  onText(bytes: Buffer): void {
     this.#hear(() => this.#say(parse(bytes)));
   }
 
@@ -71,7 +71,7 @@ export class StreamTalk implements SessionHandler, Conversation {
   }
 
   /** Samples. */
-  binary(bytes: Buffer): void {
+  onBinary(bytes: Buffer): void {
     this.#hear(() => {
       const { stream } = this;
       if (stream === null)
@@ -89,20 +89,20 @@ export class StreamTalk implements SessionHandler, Conversation {
   }
 
   /** What was sent has gone out. */
-  drained(): void {
+  onDrain(): void {
     this.#bounded(() => {
       this.#streams.drained(this);
       this.stream?.proceed();
     });
   }
 
-  setQuiet(isQuiet: boolean): void {
+  setIdle(isQuiet: boolean): void {
     this.#isQuiet = isQuiet;
-    this.#peer.setQuiet(isQuiet);
+    this.#peer.setIdle(isQuiet);
   }
 
   /** The connection is closed, whoever did so. */
-  closed(): void {
+  onClose(): void {
     this.#bounded(() => {
       const { stream } = this;
       if (!this.#isOver && stream) this.#streams.broke(stream);
@@ -112,7 +112,7 @@ export class StreamTalk implements SessionHandler, Conversation {
   }
 
   /** An unexpected error: it is logged, and ends this conversation. Does not throw. */
-  crashed(error: unknown): void {
+  onError(error: unknown): void {
     this.#streams.logCrash(this, error);
     const { requestId } = this;
     try {
@@ -137,7 +137,7 @@ export class StreamTalk implements SessionHandler, Conversation {
   /** Its stream goes on with another connection. What it has not taken yet is sent there, and not held twice. */
   superseded(): void {
     this.fail(CLOSE.CONFLICT, 'The stream goes on with another connection.');
-    if (this.#peer.unsent > MOST_UNSENT) this.#peer.destroy();
+    if (this.#peer.bufferedBytes > MOST_UNSENT) this.#peer.destroy();
   }
 
   /**
@@ -158,14 +158,14 @@ export class StreamTalk implements SessionHandler, Conversation {
   /** Its stream has come to its end, of which the client has been told. */
   ended(): void {
     this.#isOver = true;
-    this.#streams.closing(this, CLOSE.ENDED);
+    this.#streams.closing(this, CLOSE.NORMAL);
   }
 
   #leave(place: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#peer.close(CLOSE.LEAVING, place);
-    this.#streams.closing(this, CLOSE.LEAVING);
+    this.#peer.close(CLOSE.GOING_AWAY, place);
+    this.#streams.closing(this, CLOSE.GOING_AWAY);
   }
 
   #hear(say: () => void): void {
@@ -183,7 +183,7 @@ export class StreamTalk implements SessionHandler, Conversation {
       work();
     } catch (error) {
       if (error instanceof Refusal) this.fail(error.code, error.message);
-      else this.crashed(error);
+      else this.onError(error);
     }
   }
 
@@ -219,7 +219,7 @@ export class StreamTalk implements SessionHandler, Conversation {
     const claim = { id, owner: this.#owner, model: this.#asked.name };
     const stream = this.#streams.find(claim);
     if (stream === null) {
-      throw new Refusal(CLOSE.UNKNOWN, 'resume.stream: there is no such stream any more');
+      throw new Refusal(CLOSE.NOT_FOUND, 'resume.stream: there is no such stream any more');
     }
     const problem = stream.problemOf(nextWindow);
     if (problem !== null) throw new Refusal(problem.code, problem.detail);

@@ -1,9 +1,9 @@
-import type { CloseCode, SessionEnd } from '../serving/conversation';
+import type { CloseCode, SessionEnd } from '../serving/session';
 import type { SignalStream } from './signal-stream';
 import type { StreamMemory } from './stream-memory';
 
 /** What is said on one connection, see `conversation.ts`. */
-export interface Conversation {
+export interface Session {
   readonly requestId: string;
   /** `performance.now()` at its beginning. */
   readonly startedAt: number;
@@ -13,14 +13,14 @@ export interface Conversation {
   readonly heardAt: number;
   /** Why it was ended; null: it was not. */
   readonly problem: SessionEnd | null;
-  text(bytes: Buffer): void;
+  onText(bytes: Buffer): void;
   /** The same, parsed. */
   say(message: unknown): void;
-  binary(bytes: Buffer): void;
-  setQuiet(isQuiet: boolean): void;
+  onBinary(bytes: Buffer): void;
+  setIdle(isQuiet: boolean): void;
   fail(code: CloseCode, detail: string): void;
   /** An unexpected error: it is logged, and ends this conversation. Does not throw. */
-  crashed(error: unknown): void;
+  onError(error: unknown): void;
   /** Its stream goes on with another connection. */
   superseded(): void;
   leave(): void;
@@ -29,7 +29,7 @@ export interface Conversation {
 }
 
 /** What is known of a stream beside what it does. */
-export interface Known {
+export interface StreamRecord {
   readonly id: string;
   readonly owner: string;
   readonly memory: StreamMemory;
@@ -37,7 +37,7 @@ export interface Known {
   /** Of the first connection. */
   readonly requestId: string;
   /** Null: its connection is broken. */
-  conversation: Conversation | null;
+  conversation: Session | null;
   /** `performance.now()` when it broke. */
   brokenAt: number;
 }

@@ -1,14 +1,14 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
-import { CLOSE, type CloseCode } from '../serving/conversation';
 import { type StreamEnd, StreamMetrics } from '../serving/metrics/stream-metrics';
+import { CLOSE, type CloseCode } from '../serving/session';
 import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
 import type { SignalClassifier } from '../tasks/abilities';
-import { SharedBytes } from './shared-bytes';
+import { RefCountedBytes } from './ref-counted-bytes';
 import type { SignalStream, Watcher } from './signal-stream';
 import type { StreamMemory } from './stream-memory';
-import type { Claim, Conversation, Known, Reply } from './stream-types';
-import { Turns } from './turns';
+import type { Claim, Reply, Session, StreamRecord } from './stream-types';
+import { Turns } from './time-slices';
 import { WindowQueue } from './window-queue';
 
 /** How long a stream whose connection is broken may be taken up again, in ms. */
@@ -28,8 +28,8 @@ interface Limits {
 }
 
 const ENDS: Partial<Record<CloseCode, StreamEnd>> = {
-  [CLOSE.ENDED]: 'ended',
-  [CLOSE.LEAVING]: 'leaving',
+  [CLOSE.NORMAL]: 'ended',
+  [CLOSE.GOING_AWAY]: 'leaving',
   [CLOSE.TIMEOUT]: 'timeout',
 };
 
@@ -40,21 +40,21 @@ export class Streams {
   /** Bytes of all that are open here. */
   readonly #mostBytes: number;
   readonly #logger: Logger;
-  readonly #known = new Map<SignalStream, Known>();
+  readonly #known = new Map<SignalStream, StreamRecord>();
   readonly #byId = new Map<string, SignalStream>();
   /** Whose connections are not closed yet. */
-  readonly #conversations = new Set<Conversation>();
+  readonly #conversations = new Set<Session>();
   /** Those without a first message, from the oldest on. */
-  readonly #opening = new Set<Conversation>();
+  readonly #opening = new Set<Session>();
   /** Those whose client does not take its answers, since when. */
-  readonly #stuck = new Map<Conversation, number>();
+  readonly #stuck = new Map<Session, number>();
   /** When it was looked last whether they had become quiet, from the first on; without those that are. */
-  readonly #talking = new Map<Conversation, number>();
+  readonly #talking = new Map<Session, number>();
   /** Those whose connection is broken, from the first to break on. */
   readonly #broken = new Set<SignalStream>();
   readonly #queues = new WeakMap<SignalClassifier, WindowQueue>();
   /** Of tables that streams of one rate share. */
-  readonly #shared = new SharedBytes();
+  readonly #shared = new RefCountedBytes();
   readonly #turns = new Turns();
   #bytes = 0;
   #look: NodeJS.Timeout | null = null;
@@ -76,7 +76,7 @@ export class Streams {
   }
 
   /** A connection has been made. */
-  begin(conversation: Conversation): void {
+  begin(conversation: Session): void {
     this.#conversations.add(conversation);
     this.#opening.add(conversation);
     this.#talking.set(conversation, conversation.startedAt);
@@ -84,9 +84,9 @@ export class Streams {
   }
 
   /** It is no longer quiet. */
-  woke(conversation: Conversation): void {
+  woke(conversation: Session): void {
     this.#talking.set(conversation, performance.now());
-    conversation.setQuiet(false);
+    conversation.setIdle(false);
   }
 
   /**
@@ -95,7 +95,7 @@ export class Streams {
    * @returns the stream and its id; null: there is no memory for it
    */
   add(
-    conversation: Conversation,
+    conversation: Session,
     owner: string,
     memory: StreamMemory,
     make: () => SignalStream,
@@ -145,9 +145,9 @@ export class Streams {
   }
 
   /** Where its former connection is not known to be broken, it is ended. */
-  resumed(conversation: Conversation, stream: SignalStream): void {
+  resumed(conversation: Session, stream: SignalStream): void {
     this.#endFormer(stream);
-    (this.#known.get(stream) as Known).conversation = conversation;
+    (this.#known.get(stream) as StreamRecord).conversation = conversation;
     this.#broken.delete(stream);
     this.#opening.delete(conversation);
     this.metrics.resumed++;
@@ -164,7 +164,7 @@ export class Streams {
   }
 
   /** A conversation is over; its connection is being closed. */
-  closing(conversation: Conversation, code: CloseCode): void {
+  closing(conversation: Session, code: CloseCode): void {
     const { stream } = conversation;
     this.#opening.delete(conversation);
     if (!stream || this.#known.get(stream)?.conversation !== conversation) return;
@@ -173,7 +173,7 @@ export class Streams {
   }
 
   /** Its connection is closed. */
-  gone(conversation: Conversation): void {
+  gone(conversation: Session): void {
     this.#conversations.delete(conversation);
     this.#opening.delete(conversation);
     this.#stuck.delete(conversation);
@@ -182,12 +182,12 @@ export class Streams {
   }
 
   /** Its client has taken its answers. */
-  drained(conversation: Conversation): void {
+  drained(conversation: Session): void {
     this.#stuck.delete(conversation);
   }
 
   /** An unexpected error of a conversation, or of a stream without one. */
-  logCrash({ requestId }: Pick<Conversation, 'requestId'>, error: unknown): void {
+  logCrash({ requestId }: Pick<Session, 'requestId'>, error: unknown): void {
     this.#logger.error({ requestId, err: error }, 'stream failed');
   }
 
@@ -212,7 +212,7 @@ export class Streams {
     const stream = this.find(claim);
     const conversation = stream && this.#known.get(stream)?.conversation;
     if (!stream || !conversation) return null;
-    if (Buffer.isBuffer(message)) conversation.binary(message);
+    if (Buffer.isBuffer(message)) conversation.onBinary(message);
     else conversation.say(message);
     const { problem } = conversation;
     if (problem !== null) return { problem };
@@ -222,7 +222,7 @@ export class Streams {
   }
 
   #endFormer(stream: SignalStream): void {
-    const known = this.#known.get(stream) as Known;
+    const known = this.#known.get(stream) as StreamRecord;
     const before = known.conversation;
     if (!before) return;
     known.conversation = null;
@@ -265,7 +265,7 @@ export class Streams {
   #crashed(stream: SignalStream, error: unknown): void {
     const known = this.#known.get(stream);
     if (!known) stream.stop();
-    else if (known.conversation) known.conversation.crashed(error);
+    else if (known.conversation) known.conversation.onError(error);
     else {
       this.logCrash(known, error);
       this.#forget(stream, 'error');
@@ -293,7 +293,7 @@ export class Streams {
     this.#logger.info({ requestId, model, end, windows, skipped, durationMs }, 'stream');
   }
 
-  #remove(stream: SignalStream, { id, memory }: Known): void {
+  #remove(stream: SignalStream, { id, memory }: StreamRecord): void {
     stream.stop();
     this.#known.delete(stream);
     this.#byId.delete(id);
@@ -319,7 +319,7 @@ export class Streams {
       if (now - lookedAt < QUIET_MS) break;
       this.#talking.delete(conversation);
       if (conversation.heardAt > lookedAt) this.#talking.set(conversation, now);
-      else bounded(conversation, () => conversation.setQuiet(true));
+      else bounded(conversation, () => conversation.setIdle(true));
     }
     for (const stream of this.#broken) {
       if (now - (this.#known.get(stream)?.brokenAt ?? 0) < RESUME_MS) break;
@@ -332,10 +332,10 @@ export class Streams {
 }
 
 /** An unexpected error ends this conversation, and not what is done for others in the same turn. */
-function bounded(conversation: Conversation, work: () => void): void {
+function bounded(conversation: Session, work: () => void): void {
   try {
     work();
   } catch (error) {
-    conversation.crashed(error);
+    conversation.onError(error);
   }
 }

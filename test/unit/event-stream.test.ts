@@ -1,9 +1,9 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Response } from 'express';
-import { converseByEvents } from '../../src/http/event-stream';
+import { serveEventStream } from '../../src/http/event-stream';
 import { Connections } from '../../src/serving/connections';
-import type { Peer } from '../../src/serving/conversation';
+import type { Peer } from '../../src/serving/session';
 import { until } from '../helpers/until';
 
 const KEEP_ALIVE_MS = 40;
@@ -18,19 +18,19 @@ describe('converseByEvents', () => {
     const connections = new Connections(10, () => {}, null);
     server = http.createServer((_, response) => {
       const talk = {
-        text: () => {},
-        binary: () => {},
-        closed: () => {},
-        drained: () => {},
-        crashed: (error: unknown) => {
+        onText: () => {},
+        onBinary: () => {},
+        onClose: () => {},
+        onDrain: () => {},
+        onError: (error: unknown) => {
           crash = error;
         },
       };
-      const converse = (other: Peer) => {
+      const openSession = (other: Peer) => {
         peer = other;
         return talk;
       };
-      converseByEvents(response as Response, connections, converse, KEEP_ALIVE_MS);
+      serveEventStream(response as Response, connections, openSession, KEEP_ALIVE_MS);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     text = '';

@@ -1,6 +1,6 @@
 import type { GapAnswer, OpenedAnswer, WindowAnswer } from '../../streaming/messages';
 import type { StreamAnswer } from './options';
-import type { Said } from './said';
+import type { UnackedBuffer } from './unacked-buffer';
 
 interface Came {
   readonly answer: StreamAnswer;
@@ -10,7 +10,7 @@ interface Came {
 
 /** Answers that have come, each of them once, and have not been consumed. */
 export class Arrivals {
-  readonly #said: Said;
+  readonly #said: UnackedBuffer;
   readonly #answers: Came[] = [];
   /** Samples before the one that is the service's first one. */
   offset = 0;
@@ -19,7 +19,7 @@ export class Arrivals {
   /** `Said.due`, as far as what came has been consumed. */
   consumed = 0;
 
-  constructor(said: Said, firstWindow: number) {
+  constructor(said: UnackedBuffer, firstWindow: number) {
     this.#said = said;
     this.next = firstWindow;
   }

@@ -1,5 +1,5 @@
 import { PlaceError, placeOf, WORDS } from '../../streaming/timeline';
-import type { Said } from './said';
+import type { UnackedBuffer } from './unacked-buffer';
 
 const SHAPES = 'an array of samples, or an object with samples, at or gap';
 const PLACES = `${WORDS.index}, ${WORDS.seconds} or ${WORDS.date}`;
@@ -10,7 +10,7 @@ const PLACES = `${WORDS.index}, ${WORDS.seconds} or ${WORDS.date}`;
  * @param name of the element, for the error
  * @throws TypeError, RangeError: it is none
  */
-export function addInput(said: Said, element: unknown, name: string): void {
+export function addInput(said: UnackedBuffer, element: unknown, name: string): void {
   if (isList(element)) {
     const elements = samplesOf(element, name);
     placed(name, () => said.addSamples(elements));
@@ -32,7 +32,7 @@ export function addInput(said: Said, element: unknown, name: string): void {
   if (list) placed(`${name}.samples`, () => said.addSamples(list));
 }
 
-function addPlace(said: Said, at: unknown, name: string): void {
+function addPlace(said: UnackedBuffer, at: unknown, name: string): void {
   const place = placeOf(at);
   if (place === null) throw new TypeError(`${name}: expected ${PLACES}`);
   placed(name, () => said.addPlace(place, at));

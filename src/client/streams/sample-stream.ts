@@ -10,7 +10,7 @@ import { Arrivals } from './arrivals';
 import { BROKEN, type Closing, Connection, messageOf, type SocketRoute } from './connection';
 import { addInput } from './inputs';
 import { openingOf, type StreamAnswer, type StreamInput, type StreamOptions } from './options';
-import { Said } from './said';
+import { UnackedBuffer } from './unacked-buffer';
 import { WindowGrid } from './window-grid';
 
 /** Windows whose answers have not been consumed, at most: the service keeps 256 for who comes back. */
@@ -26,7 +26,7 @@ const TOLD_EACH = 32;
 const LASTING_MS = 10_000;
 /** How often a connection that is silent is looked at, in ms. */
 const WATCH_MS = 1000;
-/** See src/serving/conversation.ts. */
+/** See src/serving/session.ts. */
 const CLOSE = { leaving: 1001, unknown: 4404, conflict: 4409 };
 
 type Message = Partial<OpenedAnswer & WindowAnswer & GapAnswer> & {
@@ -47,7 +47,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
   readonly #route: SocketRoute;
   readonly #source: Source<StreamInput>;
   readonly #options: StreamOptions & { readonly timeoutMs: number };
-  readonly #said: Said;
+  readonly #said: UnackedBuffer;
   readonly #arrivals: Arrivals;
   /** Aborted: nobody wants the answers any more. */
   readonly #stop = new AbortController();
@@ -88,7 +88,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
     this.#route = route;
     this.#source = new Source(source, 'samples');
     this.#options = options;
-    this.#said = new Said(place, samplingRateHz, firstWindow);
+    this.#said = new UnackedBuffer(place, samplingRateHz, firstWindow);
     this.#arrivals = new Arrivals(this.#said, firstWindow);
   }
 

@@ -2,8 +2,6 @@ import { existsSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { UsageError } from '../../../files/file-errors';
 import { PIPE } from '../../../files/formats';
-import { growthOf } from '../../../following/growing-file';
-import { comingOn } from '../../../following/pipe';
 import type { Config } from '../../../settings/config';
 import type { Environment } from '../../../settings/environment';
 import { WindowQueue } from '../../../streaming/window-queue';
@@ -18,6 +16,8 @@ import { FLAGS, NOTICE } from '../classify-command';
 import { FollowedFile } from './followed-file';
 import { type FollowOptions, readFollowOptions } from './options';
 import { FollowOutput, isThere } from './output';
+import { readPipe } from './read-pipe';
+import { tailFile } from './tail-file';
 
 /** How often a model that has not come back is looked at, in ms. */
 const PERIOD_MS = 100;
@@ -113,8 +113,8 @@ async function follow(
   const file = new FollowedFile({ name, asked, cutting, output, note: say });
   const growth =
     place === null
-      ? comingOn(process.stdin, stopping.signal)
-      : growthOf(name, place, stopping.signal);
+      ? readPipe(process.stdin, stopping.signal)
+      : tailFile(name, place, stopping.signal);
   const all = async () => {
     for await (const one of growth) await file.take(one);
     await file.end(place === null && !stopping.signal.aborted);

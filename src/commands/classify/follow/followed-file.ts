@@ -4,21 +4,21 @@ import {
   requireRate,
   unknownRate,
 } from '../../../files/readers/windows';
-import type { Growth } from '../../../following/growing-file';
-import { LocalStream } from '../../../following/local-stream';
-import {
-  type Learned,
-  type SampleColumn,
-  type SampleLine,
-  SampleLines,
-} from '../../../following/sample-lines';
 import { describeFirstIssue } from '../../../protocols/validation/fields';
 import { RecordingError } from '../../../recordings/recording';
 import { type Opening, opening } from '../../../streaming/messages';
 import { openingProblem } from '../../../streaming/opening';
-import type { Asked } from '../../../streaming/signal-stream';
+import type { StreamModel } from '../../../streaming/signal-stream';
 import { isInRange, type Place, PlaceError } from '../../../streaming/timeline';
+import { LocalStream } from './local-stream';
 import type { FollowOutput } from './output';
+import {
+  type SampleColumn,
+  type SampleRow,
+  SampleRowParser,
+  type TableFormat,
+} from './sample-row-parser';
+import type { FileChange } from './tail-file';
 
 /** Lines from which it is learned how a file is written: before its first window is complete, where that can be. */
 const LEARN_FROM = { least: 16, most: 1000 };
@@ -33,7 +33,7 @@ const BEGINS = 'a signal begins there';
 export interface Following {
   /** Of the file, for messages. */
   readonly name: string;
-  readonly asked: Asked;
+  readonly asked: StreamModel;
   readonly cutting: CuttingOptions;
   readonly output: FollowOutput;
   /** Told what a person should know. */
@@ -43,9 +43,9 @@ export interface Following {
 /** A file that grows: a stream, or where it is cut or replaced, one after the other. */
 export class FollowedFile {
   readonly #following: Following;
-  #lines: SampleLines;
+  #lines: SampleRowParser;
   /** Of the file that had the name before. */
-  #before: Learned | null = null;
+  #before: TableFormat | null = null;
   #stream: LocalStream | null = null;
   /** How times are told; null: they are those of the numbers of samples. */
   #clock: SampleColumn['clock'] = null;
@@ -71,7 +71,7 @@ export class FollowedFile {
   }
 
   /** @throws RecordingError: it is no table of samples */
-  async take(growth: Growth): Promise<void> {
+  async take(growth: FileChange): Promise<void> {
     const { name, note } = this.#following;
     switch (growth.type) {
       case 'bytes':
@@ -116,11 +116,11 @@ export class FollowedFile {
     this.#lines = this.#newLines();
   }
 
-  #newLines(): SampleLines {
+  #newLines(): SampleRowParser {
     const { name, asked, cutting } = this.#following;
     const { settings } = asked;
     const { least, most } = LEARN_FROM;
-    return new SampleLines({
+    return new SampleRowParser({
       name,
       learnFrom: Math.min(most, Math.max(least, settings.windowLength)),
       choose: (channels, unreadable) =>
@@ -129,7 +129,7 @@ export class FollowedFile {
     });
   }
 
-  async #feed(lines: readonly SampleLine[]): Promise<void> {
+  async #feed(lines: readonly SampleRow[]): Promise<void> {
     if (lines.length === 0) return;
     if (this.#stream === null) this.#learn();
     let from = 0;
@@ -148,7 +148,7 @@ export class FollowedFile {
   }
 
   /** @throws RecordingError: its clock ends */
-  #put(lines: readonly SampleLine[]): void {
+  #put(lines: readonly SampleRow[]): void {
     try {
       this.#stream?.samples(Float64Array.from(lines, ({ sample }) => sample));
     } catch (error) {
@@ -158,19 +158,19 @@ export class FollowedFile {
   }
 
   /** A time that no clock has is none. */
-  #inRange(line: SampleLine): SampleLine {
+  #inRange(line: SampleRow): SampleRow {
     const place = this.#placeOf(line);
     if (place === null || isInRange(place)) return line;
     return { ...line, seconds: null, problem: line.problem ?? 'its time is beyond all clocks' };
   }
 
-  #isUneven({ seconds }: SampleLine): boolean {
+  #isUneven({ seconds }: SampleRow): boolean {
     if (this.#clock === null || seconds === null) return false;
     return Math.abs((seconds - this.#seconds) * this.#rate - 1) > UNEVEN;
   }
 
   /** The next sample is that of this line: a gap is seen, and a time that goes back begins anew. */
-  async #goTo(line: SampleLine): Promise<void> {
+  async #goTo(line: SampleRow): Promise<void> {
     const place = this.#placeOf(line);
     this.#stream ??= this.#open(line);
     if (place === null) return;
@@ -185,12 +185,12 @@ export class FollowedFile {
   }
 
   /** Null: nothing says it. */
-  #placeOf({ seconds }: SampleLine): Place | null {
+  #placeOf({ seconds }: SampleRow): Place | null {
     return this.#clock === null || seconds === null ? null : { type: this.#clock, seconds };
   }
 
   /** @throws RecordingError: it cannot be known how it is to be cut into windows */
-  #open(line: SampleLine): LocalStream {
+  #open(line: SampleRow): LocalStream {
     const { name, asked, cutting, output } = this.#following;
     const parsed = opening.safeParse({
       sampling_rate_hz: this.#rate,
@@ -214,7 +214,7 @@ export class FollowedFile {
   /** @throws RecordingError: the rate is not known, or not to be resampled */
   #learn(): void {
     const { name, asked, cutting, note } = this.#following;
-    const { column } = this.#lines.learned as Learned;
+    const { column } = this.#lines.learned as TableFormat;
     const { label, samplingRateHz: said, clock, notes } = column;
     const rate = cutting.samplingRate ?? said;
     if (rate === null) throw unknownRate(name);

@@ -1,8 +1,8 @@
-import { SharedBytes } from '../../../src/streaming/shared-bytes';
+import { RefCountedBytes } from '../../../src/streaming/ref-counted-bytes';
 
 describe('SharedBytes', () => {
   it('counts what is shared from the first who has it to the last', () => {
-    const shared = new SharedBytes();
+    const shared = new RefCountedBytes();
     expect([shared.add('a', 10), shared.add('a', 10), shared.add('b', 5)]).toEqual([10, 0, 5]);
     expect([shared.remove('a', 10), shared.remove('b', 5), shared.remove('a', 10)]).toEqual([
       0, 5, 10,

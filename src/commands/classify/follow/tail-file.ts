@@ -1,14 +1,14 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RunError } from '../files/file-errors';
+import { RunError } from '../../../files/file-errors';
 
 /** How often a file is looked at that has not grown, in ms. */
 const LOOK_MS = 50;
 const BLOCK_BYTES = 65_536;
 
 /** What becomes of a file that is followed by its name, as `tail -F` does. */
-export type Growth =
+export type FileChange =
   | { readonly type: 'bytes'; readonly bytes: Buffer }
   /** It is shorter than what was read of it: it is read from its beginning. */
   | { readonly type: 'cut' }
@@ -22,11 +22,11 @@ export type Growth =
  *
  * @throws RunError: it cannot be read
  */
-export async function* growthOf(
+export async function* tailFile(
   name: string,
   place: string,
   stop: AbortSignal,
-): AsyncGenerator<Growth> {
+): AsyncGenerator<FileChange> {
   try {
     for (let files = 0; !stop.aborted; files++) {
       const file = yield* openWhenThere(place, stop);
@@ -48,7 +48,7 @@ export async function* growthOf(
 async function* openWhenThere(
   place: string,
   stop: AbortSignal,
-): AsyncGenerator<Growth, FileHandle | null> {
+): AsyncGenerator<FileChange, FileHandle | null> {
   let isSaid = false;
   while (!stop.aborted) {
     const file = await open(place).catch(nullWhereMissing);
@@ -61,7 +61,11 @@ async function* openWhenThere(
 }
 
 /** Returns when another file has its name, and this one has been read to its end. */
-async function* read(file: FileHandle, place: string, stop: AbortSignal): AsyncGenerator<Growth> {
+async function* read(
+  file: FileHandle,
+  place: string,
+  stop: AbortSignal,
+): AsyncGenerator<FileChange> {
   const own = await file.stat();
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
   let position = 0;

@@ -1,16 +1,16 @@
-import type { Peer } from '../serving/conversation';
+import type { Peer } from '../serving/session';
+import type { Opening } from './messages';
 import {
-  ANSWERED,
-  AnswerRing,
   FAILED,
   MOST_ROWS,
   PENDING,
+  PREDICTED,
+  ResultRing,
   SKIPPED_WINDOW,
   UNUSABLE,
-} from './answer-ring';
-import { type AnswerWriter, writerOf } from './answer-writer';
-import type { Opening } from './messages';
-import type { Judge } from './signal-quality';
+} from './result-ring';
+import { type ResultSerializer, writerOf } from './result-serializer';
+import type { SignalQualityAnalyzer } from './signal-quality';
 import { type Smoothing, smoothingOf } from './smoothing';
 
 /** Told what becomes of windows. */
@@ -22,10 +22,10 @@ export interface WindowCounter {
 }
 
 /** What becomes of the windows of a stream, told in their order as soon as it is known. */
-export class Answers {
-  readonly writer: AnswerWriter;
+export class WindowResults {
+  readonly writer: ResultSerializer;
   readonly #counter: WindowCounter;
-  readonly #ring: AnswerRing;
+  readonly #ring: ResultRing;
   readonly #smoothing: Smoothing | null;
   /** Windows with which smoothing begins anew. */
   readonly #restarts: number[] = [];
@@ -46,7 +46,7 @@ export class Answers {
     this.writer = writerOf(labels, opening.start.type);
     this.peer = peer;
     this.#counter = counter;
-    this.#ring = new AnswerRing(first, labels.length, smoothing !== null);
+    this.#ring = new ResultRing(first, labels.length, smoothing !== null);
     this.#smoothing = smoothing && smoothingOf(smoothing, labels.length);
     this.#next = first;
   }
@@ -105,13 +105,13 @@ export class Answers {
     return this.#ring.end - 1;
   }
 
-  setQuality(window: number, { problems, peakToPeak, mainsShare }: Judge): void {
+  setQuality(window: number, { problems, peakToPeak, mainsShare }: SignalQualityAnalyzer): void {
     this.#ring.setQuality(window, problems, peakToPeak, mainsShare);
   }
 
   answer(window: number, probabilities: Float32Array): void {
     this.#ring.probabilitiesOf(window).set(probabilities);
-    this.#settle(window, ANSWERED);
+    this.#settle(window, PREDICTED);
   }
 
   /** It could not come in time. */
@@ -155,7 +155,7 @@ export class Answers {
     this.#skipped += this.#skippedSince;
     this.#skippedSince = 0;
     this.#answered++;
-    if (state === ANSWERED) {
+    if (state === PREDICTED) {
       this.#smooth(window);
       this.#counter.answered(performance.now() - arrivedAt);
     } else if (state === UNUSABLE) this.#counter.unusable();

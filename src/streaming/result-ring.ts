@@ -7,7 +7,7 @@ const [STATE, SKIPPED, PROBLEMS, PEAK_TO_PEAK, MAINS_SHARE, PROBABILITIES] = [0,
 
 /** What has become of a window. */
 export const PENDING = 0;
-export const ANSWERED = 1;
+export const PREDICTED = 1;
 /** It was not asked about. */
 export const UNUSABLE = 2;
 export const SKIPPED_WINDOW = 3;
@@ -34,7 +34,7 @@ const NO_NUMBERS = new Float32Array(0);
  * The answers of a stream to its last windows, in numbers: those that are not complete, and those that have been
  * sent and may not have come. A row takes some 60 bytes.
  */
-export class AnswerRing {
+export class ResultRing {
   readonly #classes: number;
   readonly #width: number;
   readonly #smooths: boolean;

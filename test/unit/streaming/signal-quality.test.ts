@@ -1,4 +1,4 @@
-import { Judge, problemsOf } from '../../../src/streaming/signal-quality';
+import { problemsOf, SignalQualityAnalyzer } from '../../../src/streaming/signal-quality';
 import {
   type QualitySettings,
   USUAL_QUALITY,
@@ -9,7 +9,7 @@ const RATE = 256;
 const LENGTH = 690;
 
 function judged(samples: Float64Array, given: Partial<QualitySettings> = {}, rate = RATE) {
-  const judge = new Judge(samples.length, rate, { ...USUAL_QUALITY, ...given });
+  const judge = new SignalQualityAnalyzer(samples.length, rate, { ...USUAL_QUALITY, ...given });
   judge.see(samples);
   const { peakToPeak, mainsShare, isUsable } = judge;
   return { problems: problemsOf(judge.problems), peakToPeak, mainsShare, isUsable };
@@ -45,7 +45,7 @@ describe('Judge', () => {
   });
 
   it('sees that what the model would take is not finite, for the filter looks further', () => {
-    const judge = new Judge(LENGTH, RATE, USUAL_QUALITY);
+    const judge = new SignalQualityAnalyzer(LENGTH, RATE, USUAL_QUALITY);
     const taken = new Float64Array(95).fill(1);
     const samples = Float64Array.from({ length: LENGTH }, (_, i) => sine(10, i));
     judge.see(samples, taken);

@@ -1,14 +1,14 @@
 import { StringDecoder } from 'node:string_decoder';
-import { isEdf } from '../recordings/edf-recording';
-import { RecordingError, type UnreadableChannel } from '../recordings/recording';
-import { readCells, readTable, type TableColumn, tableColumns } from '../recordings/table';
-import { toNumber, toTime } from '../recordings/time-column';
+import { isEdf } from '../../../recordings/edf-recording';
+import { RecordingError, type UnreadableChannel } from '../../../recordings/recording';
+import { readCells, readTable, type TableColumn, tableColumns } from '../../../recordings/table';
+import { toNumber, toTime } from '../../../recordings/time-column';
 
 /** Of a line that has no end yet, in UTF-16 units. */
 const LONGEST_LINE = 1_000_000;
 
 /** A line of a table of samples. */
-export interface SampleLine {
+export interface SampleRow {
   /** Of the file, from 1 on. */
   readonly line: number;
   /** NaN: there is none. */
@@ -40,7 +40,7 @@ interface Layout {
 }
 
 /** How a table is written. */
-export interface Learned {
+export interface TableFormat {
   readonly layout: Layout;
   readonly column: SampleColumn;
 }
@@ -56,18 +56,18 @@ export interface SampleLinesOptions {
     unreadable: readonly UnreadableChannel[],
   ) => TableColumn;
   /** Of the file that had this name before: one without a header has its columns. Null: there was none. */
-  readonly before: Learned | null;
+  readonly before: TableFormat | null;
 }
 
 /**
  * The samples of a table that comes bit by bit: one row a sample, as `parseCsv` reads it. How the table is written
  * is learned from its first rows; a row that is not whole waits for its end.
  */
-export class SampleLines {
+export class SampleRowParser {
   readonly #options: SampleLinesOptions;
   readonly #decoder = new StringDecoder('utf8');
   /** Null: too few rows have come. */
-  learned: Learned | null = null;
+  learned: TableFormat | null = null;
   /** Text that is not read yet: as long as there is no layout all lines, then the one without an end. */
   #text = '';
   /** Lines before it. */
@@ -85,7 +85,7 @@ export class SampleLines {
   }
 
   /** @throws RecordingError: it is no table of samples */
-  take(bytes: Buffer): readonly SampleLine[] {
+  take(bytes: Buffer): readonly SampleRow[] {
     if (this.#before === 0 && this.#text === '') this.#requireText(bytes);
     const text = this.#decoder.write(bytes);
     this.#text += text;
@@ -105,18 +105,18 @@ export class SampleLines {
    * @param isWhole the last one needs no end
    * @throws RecordingError
    */
-  end(isWhole: boolean): readonly SampleLine[] {
+  end(isWhole: boolean): readonly SampleRow[] {
     const end = isWhole ? this.#text.length : this.#text.lastIndexOf('\n') + 1;
     return this.#text.slice(0, end).trim() === '' ? [] : this.#read(end);
   }
 
   /** Up to `end` of the text. */
-  #read(end: number): readonly SampleLine[] {
+  #read(end: number): readonly SampleRow[] {
     const text = this.#text.slice(0, end);
     const [first, learned] = this.learned === null ? this.#learn(text) : [0, this.learned];
     const { layout } = learned;
     this.learned = learned;
-    const lines: SampleLine[] = [];
+    const lines: SampleRow[] = [];
     for (const [index, line] of text.split('\n').entries()) {
       const cells = index < first ? undefined : readCells(line, layout.delimiter)[0]?.cells;
       if (cells) lines.push(sampleOf(cells, this.#before + index + 1, layout));
@@ -128,7 +128,7 @@ export class SampleLines {
   }
 
   /** @returns the number of its first line with samples, from 0 on, and how they are written */
-  #learn(text: string): [number, Learned] {
+  #learn(text: string): [number, TableFormat] {
     const { name, choose, before } = this.#options;
     const from = text.search(/[^\s\ufeff]/);
     const content = text.slice(Math.max(0, from)).trimEnd();
@@ -170,7 +170,7 @@ function sampleOf(
   cells: readonly string[],
   line: number,
   { sampleAt, label, decimal, time }: Layout,
-): SampleLine {
+): SampleRow {
   const cell = cells[sampleAt]?.trim() ?? '';
   const sample = toNumber(cell, decimal);
   const seconds = time ? toTime(cells[time.at] ?? '', decimal, true) / time.unit : Number.NaN;

@@ -1,10 +1,10 @@
-import type { Peer } from '../serving/conversation';
-import type { WindowCounter } from '../streaming/answers';
-import type { Opening } from '../streaming/messages';
-import { type Asked, SignalStream, type Watcher } from '../streaming/signal-stream';
-import { type Place, Timeline } from '../streaming/timeline';
-import { Turns } from '../streaming/turns';
-import type { Item } from '../streaming/waiting';
+import type { Peer } from '../../../serving/session';
+import type { Item } from '../../../streaming/input-queue';
+import type { Opening } from '../../../streaming/messages';
+import { SignalStream, type StreamModel, type Watcher } from '../../../streaming/signal-stream';
+import { Turns } from '../../../streaming/time-slices';
+import { type Place, Timeline } from '../../../streaming/timeline';
+import type { WindowCounter } from '../../../streaming/window-results';
 
 /** All windows are to be answered, however long that takes. */
 const PATIENCE_MS = 2 ** 31 - 1;
@@ -25,7 +25,7 @@ export class LocalStream {
   readonly #ended: Promise<void>;
 
   /** @throws PlaceError: a clock does not go as far as its start */
-  constructor(asked: Asked, opening: Opening, lines: Lines, counter: WindowCounter) {
+  constructor(asked: StreamModel, opening: Opening, lines: Lines, counter: WindowCounter) {
     let end: Ends = { ended: () => {}, crashed: () => {} };
     this.#ended = new Promise((resolve, reject) => {
       end = { ended: resolve, crashed: reject };
@@ -84,14 +84,14 @@ export class LocalStream {
 function peerOf(lines: Lines): Peer {
   const nothing = () => {};
   return {
-    get unsent() {
+    get bufferedBytes() {
       return lines.unsent;
     },
     send: (message) => lines.write(message),
     close: nothing,
     pause: nothing,
     resume: nothing,
-    setQuiet: nothing,
+    setIdle: nothing,
     destroy: nothing,
   };
 }

@@ -1,4 +1,4 @@
-import type { Peer } from '../serving/conversation';
+import type { Peer } from '../serving/session';
 import type { Place } from './timeline';
 
 /** What a client says of its signal. */

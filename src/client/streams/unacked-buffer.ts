@@ -40,7 +40,7 @@ export interface Beginning {
  * What a source said of its signal: what has not been sent, and behind it what may have to be sent again, which is
  * what the windows need that have not come.
  */
-export class Said {
+export class UnackedBuffer {
   readonly #timeline: Timeline;
   #entries: Entry[] = [];
   /** What is sent next: an entry, and of its samples. */

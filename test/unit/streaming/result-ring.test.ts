@@ -1,16 +1,16 @@
-import { ANSWERED, AnswerRing, MOST_ROWS } from '../../../src/streaming/answer-ring';
-import { AnswerWriter } from '../../../src/streaming/answer-writer';
+import { MOST_ROWS, PREDICTED, ResultRing } from '../../../src/streaming/result-ring';
+import { ResultSerializer } from '../../../src/streaming/result-serializer';
 
 const LABELS = ['a "b"', 'ü', 'c'];
 
-function filled(count: number, first = 0): AnswerRing {
-  const ring = new AnswerRing(first, LABELS.length, true);
+function filled(count: number, first = 0): ResultRing {
+  const ring = new ResultRing(first, LABELS.length, true);
   for (let i = 0; i < count; i++) {
     const window = ring.end;
     ring.add(window * 64, window / 4);
     ring.setQuality(window, 0, 12.5, Number.NaN);
     ring.probabilitiesOf(window).set([window, 0, 1]);
-    ring.setState(window, ANSWERED);
+    ring.setState(window, PREDICTED);
   }
   return ring;
 }
@@ -42,7 +42,7 @@ describe('AnswerWriter', () => {
     ring.probabilitiesOf(0).set([0.25, 0.6171875, 0.125]);
     ring.smoothedOf(0)?.set([0.5, 0.25, 0.25]);
     ring.setSkipped(0, 3);
-    expect(JSON.parse(new AnswerWriter(LABELS, 'index').write(ring, 0, undefined))).toEqual({
+    expect(JSON.parse(new ResultSerializer(LABELS, 'index').write(ring, 0, undefined))).toEqual({
       window: 0,
       first_sample: 0,
       time: 0,
@@ -60,8 +60,8 @@ describe('AnswerWriter', () => {
   });
 
   it('says times as they were said', () => {
-    expect(new AnswerWriter(LABELS, 'seconds').timeOf(1.23456789)).toBe('1.234568');
-    expect(new AnswerWriter(LABELS, 'date').timeOf(1769860800.0304)).toBe(
+    expect(new ResultSerializer(LABELS, 'seconds').timeOf(1.23456789)).toBe('1.234568');
+    expect(new ResultSerializer(LABELS, 'date').timeOf(1769860800.0304)).toBe(
       '"2026-01-31T12:00:00.030Z"',
     );
   });

@@ -1,5 +1,5 @@
 /** Bytes of what streams share by a key: they count once, for as long as one of them has it. */
-export class SharedBytes {
+export class RefCountedBytes {
   readonly #users = new Map<string, number>();
 
   /** One more has it. @returns bytes that are held for it now and were not before */

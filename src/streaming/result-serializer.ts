@@ -1,6 +1,6 @@
 import { argmax } from '../numeric/activations';
 import { roundToFourDecimals } from '../numeric/rounding';
-import { ANSWERED, type AnswerRing } from './answer-ring';
+import { PREDICTED, type ResultRing } from './result-ring';
 import { problemsOf } from './signal-quality';
 import { type Place, timeOf } from './timeline';
 
@@ -9,7 +9,7 @@ const NOTHING = '"diagnosis":null,"confidence":null,"probabilities":null';
 const DIGITS = 7;
 
 /** Writes rows as JSON, see `windowAnswer`: thousands a second, of thousands of streams. */
-export class AnswerWriter {
+export class ResultSerializer {
   readonly #labels: readonly string[];
   /** `"label":`, as JSON. */
   readonly #keys: readonly string[];
@@ -22,9 +22,9 @@ export class AnswerWriter {
   }
 
   /** @param error why the model gave no answer */
-  write(ring: AnswerRing, window: number, error: string | undefined): string {
+  write(ring: ResultRing, window: number, error: string | undefined): string {
     const row = ring.rowOf(window);
-    const isAnswered = row.state === ANSWERED;
+    const isAnswered = row.state === PREDICTED;
     const smoothed = isAnswered ? ring.smoothedOf(window) : null;
     const problems = row.problems === 0 ? '[]' : JSON.stringify(problemsOf(row.problems));
     return (
@@ -55,13 +55,13 @@ export class AnswerWriter {
   }
 }
 
-const writers = new WeakMap<readonly string[], Map<Place['type'], AnswerWriter>>();
+const writers = new WeakMap<readonly string[], Map<Place['type'], ResultSerializer>>();
 
 /** One for all streams of a model that say times alike. */
-export function writerOf(labels: readonly string[], time: Place['type']): AnswerWriter {
-  const ofLabels = writers.get(labels) ?? new Map<Place['type'], AnswerWriter>();
+export function writerOf(labels: readonly string[], time: Place['type']): ResultSerializer {
+  const ofLabels = writers.get(labels) ?? new Map<Place['type'], ResultSerializer>();
   writers.set(labels, ofLabels);
-  const writer = ofLabels.get(time) ?? new AnswerWriter(labels, time);
+  const writer = ofLabels.get(time) ?? new ResultSerializer(labels, time);
   ofLabels.set(time, writer);
   return writer;
 }

@@ -1,8 +1,8 @@
 /** Why a conversation ends, as WebSockets say it (RFC 6455, 7.4); from 4000 on our own. */
 export const CLOSE = {
-  ENDED: 1000,
+  NORMAL: 1000,
   /** The service is shutting down, or the model is exchanged; the reason says where the stream is. */
-  LEAVING: 1001,
+  GOING_AWAY: 1001,
   /** What came is of another kind than was agreed on. */
   UNSUPPORTED: 1003,
   TOO_LARGE: 1009,
@@ -13,7 +13,7 @@ export const CLOSE = {
   INVALID: 4400,
   FORBIDDEN: 4403,
   /** There is no such stream any more. */
-  UNKNOWN: 4404,
+  NOT_FOUND: 4404,
   /** The first message, or the reading of answers, took too long. */
   TIMEOUT: 4408,
   /** The stream cannot go on from there. */
@@ -31,7 +31,7 @@ export interface SessionEnd {
 /** The other side of a conversation, whatever transport is between. */
 export interface Peer {
   /** Bytes that have not gone out yet. */
-  readonly unsent: number;
+  readonly bufferedBytes: number;
   send(message: string): void;
   /** Nothing is sent any more; what was, still goes out. */
   close(code: CloseCode, reason: string): void;
@@ -39,7 +39,7 @@ export interface Peer {
   pause(): void;
   resume(): void;
   /** It has said nothing for long: its connection may be closed where another one needs room. */
-  setQuiet(isQuiet: boolean): void;
+  setIdle(isQuiet: boolean): void;
   /** Closes the connection at once; what was sent may be lost. */
   destroy(): void;
 }
@@ -47,14 +47,14 @@ export interface Peer {
 /** What is made of what a peer says. */
 export interface SessionHandler {
   /** A message of UTF-8. */
-  text(bytes: Buffer): void;
-  binary(bytes: Buffer): void;
+  onText(bytes: Buffer): void;
+  onBinary(bytes: Buffer): void;
   /** After `MOST_UNSENT` was reached: most of what was sent has gone out. */
-  drained(): void;
+  onDrain(): void;
   /** The connection is closed, whoever did so. */
-  closed(): void;
+  onClose(): void;
   /** An unexpected error, which ends this session and no other one: it is logged. Does not throw. */
-  crashed(error: unknown): void;
+  onError(error: unknown): void;
 }
 
 /** Begins a conversation. */
