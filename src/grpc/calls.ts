@@ -11,10 +11,10 @@ import {
 import type { PackageDefinition } from '@grpc/proto-loader';
 import type { Logger } from 'pino';
 import type { GrpcService } from '../protocols/grpc-service';
-import type { Outcome } from '../serving/exchange';
-import { InFlight } from '../serving/in-flight';
-import type { Pipeline } from '../serving/pipeline';
+import { RequestsInFlight } from '../serving/in-flight';
 import type { Readiness } from '../serving/readiness';
+import type { Outcome } from '../serving/request-context';
+import type { Pipeline } from '../serving/request-pipeline';
 import { roundMs } from '../serving/timings';
 import { type GrpcModelRoute, GrpcRequestContext } from './exchange';
 import { bytesOf, readCarefully } from './reading';
@@ -35,7 +35,7 @@ export class Calls {
   readonly #options: CallsOptions;
   readonly #byMetadata = new WeakMap<Metadata, GrpcRequestContext>();
   /** What is to be answered before the service ends: calls, and messages of streams. */
-  readonly #inFlight = new InFlight();
+  readonly #inFlight = new RequestsInFlight();
   readonly #streams = new Map<GrpcRequestContext, Stream>();
 
   constructor(options: CallsOptions) {

@@ -9,14 +9,14 @@ import {
 import type { ProtectedResource } from '../serving/access';
 import { keyOfValues } from '../serving/credentials/keys';
 import type { ServiceError } from '../serving/errors';
+import type { RequestHeader } from '../serving/header-names';
+import type { Readiness } from '../serving/readiness';
 import {
   type ModelRoute,
   type Outcome,
   RequestContext,
   type ServiceResponse,
-} from '../serving/exchange';
-import type { RequestHeader } from '../serving/header-names';
-import type { Readiness } from '../serving/readiness';
+} from '../serving/request-context';
 import { setTimingHeaders } from '../serving/timings';
 import { Unreadable } from './reading';
 import { httpStatusOf, statusOf } from './status';

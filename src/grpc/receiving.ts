@@ -61,7 +61,7 @@ export class Receiving {
       new ByteBudget({
         limit: limits.bodyMemory,
         patienceMs: PATIENCE_MS,
-        cut: (asked) => connections.cut((this.#byAsked.get(asked) as Connection).socket, end),
+        cut: (asked) => connections.abort((this.#byAsked.get(asked) as Connection).socket, end),
       });
     this.#connections = connections;
     this.#limits = limits;
@@ -115,7 +115,7 @@ export class Receiving {
     connection.streams++;
     if (connection.streams <= MOST_STREAMS) return null;
     if (++connection.refusedStreams > MAX_REFUSED_STREAMS) {
-      this.#connections.cut(connection.socket, 'stream_flood');
+      this.#connections.abort(connection.socket, 'stream_flood');
     }
     return new ServiceError(
       'PIPELINE_FULL',
@@ -260,7 +260,7 @@ export class Receiving {
       call.fail(new ServiceError('DEADLINE_EXCEEDED', 'The message was not received in time.'));
     }
     const [first = before] = connection.answered.values();
-    if (first < before) this.#connections.cut(connection.socket, 'answer_stuck');
+    if (first < before) this.#connections.abort(connection.socket, 'answer_stuck');
   }
 
   #giveUp(connection: Connection, isTimeUp: boolean): void {
@@ -270,7 +270,7 @@ export class Receiving {
     }
     if (!isTimeUp) return;
     for (const call of connection.idle.keys()) call.fail(draining);
-    if (connection.answered.size > 0) this.#connections.cut(connection.socket, 'answer_stuck');
+    if (connection.answered.size > 0) this.#connections.abort(connection.socket, 'answer_stuck');
   }
 
   /**
@@ -295,6 +295,6 @@ export class Receiving {
       if (slow > (worst?.slow ?? 0)) worst = { connection, slow };
     }
     const most = this.#byPeer.size + this.#limits.bodyMemory / SMALL_BYTES;
-    if (worst && count > most) this.#connections.cut(worst.connection.socket, 'body_stuck');
+    if (worst && count > most) this.#connections.abort(worst.connection.socket, 'body_stuck');
   }
 }

@@ -4,16 +4,16 @@ import type { Handler } from '../protocols/route';
 import type { ProtectedResource } from '../serving/access';
 import { type IsPublic, isPublicPath } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
-import type { ServerContext } from '../serving/context';
 import type { Metrics } from '../serving/metrics/metrics';
-import { Pipeline } from '../serving/pipeline';
-import { Bodies } from './body';
+import { Pipeline } from '../serving/request-pipeline';
+import type { ServerContext } from '../serving/server-context';
+import { BodyReader } from './body';
 import { Cors } from './cors';
 import { OriginPolicy } from './origins';
 import type { PendingResponses } from './pending-responses';
 import { checkHeaders, type Listener, listenBeforeExpress } from './request-listener';
 import { answerError, notFound, type Routes, RouteTable, routesByPath } from './route-table';
-import { UnsentAnswers } from './send';
+import { UnsentResponses } from './send';
 import { type StaticFile, serveStaticFile } from './static-files';
 import { Upgrades } from './upgrade';
 
@@ -66,7 +66,7 @@ export function createApp(
 
   const machineRoutes = new Set([SCRAPED]);
   const pipeline = new Pipeline(context, KEY_NEEDED, machineRoutes);
-  const bodies = new Bodies(config, connections);
+  const bodies = new BodyReader(config, connections);
   const routes = new RouteTable(bodies, pipeline);
   app.use(routes.dispatch);
   app.use(notFound);
@@ -97,7 +97,7 @@ export function createApp(
     routes,
     responseLimit,
     isPublic: (path: string) => rules.isPublic(path),
-    unsentAnswers: new UnsentAnswers(bodyMemory, connections),
+    unsentAnswers: new UnsentResponses(bodyMemory, connections),
     release: bodies.release,
     errorShapes: () => rules.errors,
     aboutOf: (path: string) => rules.aboutOf(path),

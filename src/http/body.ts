@@ -3,7 +3,7 @@ import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../servin
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import { PATIENCE_MS } from '../serving/timeouts';
-import { requestContextOf } from './exchange';
+import { requestContextOf } from './http-request-context';
 
 /** Requests of one connection that are worked on at once. */
 const MAX_PIPELINED = 128;
@@ -16,7 +16,7 @@ const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
  * Reads bodies, and bounds what is held of those that are on their way: thousands of slow senders, each
  * with nearly a whole body, would be gigabytes.
  */
-export class Bodies {
+export class BodyReader {
   readonly #limit: number;
   // Two, because of a compressed body nobody knows how much is held: it counts as large as it may be.
   readonly #plain: ByteBudget<Response>;
@@ -27,7 +27,7 @@ export class Bodies {
     const budget = {
       limit: bodyMemory,
       patienceMs: PATIENCE_MS,
-      cut: ({ req }: Response) => !req.complete && connections.cut(req.socket, 'body_stuck'),
+      cut: ({ req }: Response) => !req.complete && connections.abort(req.socket, 'body_stuck'),
     };
     this.#plain = new ByteBudget(budget);
     this.#compressed = new ByteBudget(budget);

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { BODY_METHODS } from '../protocols/route';
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from '../serving/header-names';
-import { endWith } from './send';
+import { endResponse } from './send';
 
 /** Headers that client libraries of the protocols add to every request, and that the service ignores. */
 const CLIENT_HEADERS = [
@@ -51,7 +51,7 @@ export class Cors {
     response.setHeader('Access-Control-Allow-Methods', ALLOWED_METHODS);
     response.setHeader('Access-Control-Allow-Headers', [ALLOWED_HEADERS, ...asked].join(', '));
     response.setHeader('Access-Control-Max-Age', MAX_AGE);
-    endWith(response.status(204), undefined);
+    endResponse(response.status(204), undefined);
     return true;
   }
 }

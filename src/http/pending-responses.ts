@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Response } from 'express';
 import { CompactingMap } from '../lib/compacting-map';
 import type { Connections } from '../serving/connections';
-import { InFlight } from '../serving/in-flight';
+import { RequestsInFlight } from '../serving/in-flight';
 
 /**
  * How many more a connection may bring, pipelined, when it has brought as many as it may: whoever sends
@@ -11,7 +11,7 @@ import { InFlight } from '../serving/in-flight';
 const GRACE = 128;
 
 /** The answers that are due on each connection, in the order of their requests. */
-export class PendingResponses extends InFlight {
+export class PendingResponses extends RequestsInFlight {
   readonly #connections: Connections;
   readonly #due = new CompactingMap<Socket, Response[]>();
   readonly #maxRequests: number;

@@ -1,9 +1,9 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { ServiceError } from '../serving/errors';
-import type { Pipeline } from '../serving/pipeline';
+import type { Pipeline } from '../serving/request-pipeline';
 import type { Cors } from './cors';
-import { HttpRequestContext, type HttpShared, requestContextOf } from './exchange';
+import { HttpRequestContext, type HttpShared, requestContextOf } from './http-request-context';
 import type { OriginPolicy } from './origins';
 import { originForm } from './request-target';
 

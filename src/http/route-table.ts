@@ -2,12 +2,12 @@ import express, { type ErrorRequestHandler, type RequestHandler, type Router } f
 import { decoded } from '../protocols/protocol';
 import { BODY_METHODS, type Handler, type Method, type Route } from '../protocols/route';
 import { ServiceError } from '../serving/errors';
-import type { Parameters } from '../serving/exchange';
-import type { Pipeline } from '../serving/pipeline';
-import type { Bodies } from './body';
-import { type FoundRoute, requestContextOf } from './exchange';
+import type { Parameters } from '../serving/request-context';
+import type { Pipeline } from '../serving/request-pipeline';
+import type { BodyReader } from './body';
+import { type FoundRoute, requestContextOf } from './http-request-context';
 import { pathOf } from './request-target';
-import { endWith } from './send';
+import { endResponse } from './send';
 
 type Get = RequestHandler | Pick<Route, 'handle' | 'upgrade'>;
 
@@ -48,7 +48,7 @@ export class RouteTable {
   /** One for each path: to look for one among the routes of hundreds of models would take long. */
   #routers = new Map<string, { readonly kind: string; readonly router: Router }>();
 
-  constructor(bodies: Bodies, pipeline: Pipeline) {
+  constructor(bodies: BodyReader, pipeline: Pipeline) {
     this.#before = { json: bodies.before('json'), bytes: bodies.before('bytes') };
     this.#pipeline = pipeline;
   }
@@ -173,6 +173,6 @@ function methodNotAllowed(allow: string): RequestHandler {
     if (request.method !== 'OPTIONS') {
       throw new ServiceError('METHOD_NOT_ALLOWED', `This path accepts ${allow} only.`);
     }
-    endWith(response.status(204), undefined);
+    endResponse(response.status(204), undefined);
   };
 }

@@ -19,7 +19,7 @@ export function sendJson(response: Response, status: number, body: object): void
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.setHeader('Content-Length', Buffer.byteLength(text));
-  endWith(response, text);
+  endResponse(response, text);
 }
 
 /** Bytes as they are, or as the client wants them: compressed on threads of libuv's pool. */
@@ -35,14 +35,14 @@ export function sendBytes(response: Response, bytes: Buffer, isCompressible = fa
   }
   if (stateOf(response).isOver) return; // the client has gone meanwhile
   response.setHeader('Content-Length', bytes.length);
-  endWith(response, bytes);
+  endResponse(response, bytes);
 }
 
 /**
  * The end of every answer: what its client does not take is bounded, in bytes and in time. One whose
  * connection has closed goes nowhere: it has been closed, too, and would be counted for ever.
  */
-export function endWith(response: Response, body: string | Buffer | undefined): void {
+export function endResponse(response: Response, body: string | Buffer | undefined): void {
   const { isOver, unsentAnswers } = stateOf(response);
   if (isOver) return;
   response.end(body);
@@ -51,7 +51,7 @@ export function endWith(response: Response, body: string | Buffer | undefined): 
 
 /** Of the exchange that it belongs to. */
 function stateOf({ locals }: Response) {
-  return locals as { readonly isOver: boolean; readonly unsentAnswers: UnsentAnswers };
+  return locals as { readonly isOver: boolean; readonly unsentAnswers: UnsentResponses };
 }
 
 function encodingFor(request: Request): keyof typeof COMPRESSIONS | null {
@@ -61,13 +61,13 @@ function encodingFor(request: Request): keyof typeof COMPRESSIONS | null {
 }
 
 /** Answers that the kernel has not taken yet, because their clients read slowly or not at all. */
-export class UnsentAnswers {
+export class UnsentResponses {
   readonly #budget: ByteBudget<Response>;
   readonly #cut: (response: Response) => boolean;
 
   /** @param memory most bytes of all of them; beyond it, who has been at it for longest is cut off */
   constructor(memory: number, connections: Connections) {
-    this.#cut = ({ req }) => connections.cut(req.socket, 'answer_stuck');
+    this.#cut = ({ req }) => connections.abort(req.socket, 'answer_stuck');
     this.#budget = new ByteBudget({ limit: memory, patienceMs: 0, cut: this.#cut });
   }
 

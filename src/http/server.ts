@@ -4,16 +4,16 @@ import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { describeUnexpected } from '../native/unexpected-error';
-import { Connections, type LastWords } from '../serving/connections';
-import type { ServerContext } from '../serving/context';
+import { Connections, type FinalResponses } from '../serving/connections';
 import type { InvalidStatus } from '../serving/metrics/request-metrics';
+import type { ServerContext } from '../serving/server-context';
 import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
 import { Transport } from '../serving/transport';
 import { createApp, type Site } from './app';
 import { PendingResponses } from './pending-responses';
-import { rawAnswer } from './raw-answer';
+import { rawResponse } from './raw-response';
 import { prototypesOf } from './request-listener';
-import { giveUpStalled } from './stalled-requests';
+import { abortStalledRequests } from './stalled-requests';
 
 /** Time a client may take for its request line and headers, in ms. */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -31,9 +31,9 @@ const FIRST_REQUEST_MS = 500;
 const LOOK_INTERVAL_MS = 10;
 
 /** What is said on connections of HTTP/1.1 that make room for others, or have none. */
-const LAST_WORDS: LastWords = {
-  refused: rawAnswer(503, 'All connections of the service are in use.', 'Retry-After: 1\r\n'),
-  late: rawAnswer(408, 'The request was not received in time.'),
+const LAST_WORDS: FinalResponses = {
+  refused: rawResponse(503, 'All connections of the service are in use.', 'Retry-After: 1\r\n'),
+  late: rawResponse(408, 'The request was not received in time.'),
 };
 
 /**
@@ -116,7 +116,7 @@ export class HttpServer extends Transport<http.Server> {
     const closed = new Promise<void>((resolve) => {
       net.Server.prototype.close.call(this.server, () => resolve());
     });
-    const stalled = giveUpStalled(this.#due, this.connections, patienceMs);
+    const stalled = abortStalledRequests(this.#due, this.connections, patienceMs);
     const drained = this.#due.drain(); // no request begins a conversation from here on
     await this.#endTalks();
     await drained;
@@ -150,7 +150,7 @@ export class HttpServer extends Transport<http.Server> {
     }
     const { status, detail } = describeClientError(error.code);
     this.#context.metrics.requests.invalid(status);
-    socket.end(rawAnswer(status, detail));
+    socket.end(rawResponse(status, detail));
     // Not at once: a client that is still sending would lose the answer. But not when it pleases.
     const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
     socket.once('close', () => clearTimeout(timer));

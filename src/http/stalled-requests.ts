@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import { LOOK_MS, STILL_LOOKS } from '../serving/timeouts';
-import { requestContextOf } from './exchange';
+import { requestContextOf } from './http-request-context';
 import type { PendingResponses } from './pending-responses';
 
 interface Seen {
@@ -18,7 +18,7 @@ interface Seen {
  *
  * @returns what looks after them, for `clearInterval`
  */
-export function giveUpStalled(
+export function abortStalledRequests(
   due: PendingResponses,
   connections: Connections,
   patienceMs: number,
@@ -45,7 +45,7 @@ export function giveUpStalled(
           new ServiceError('DRAINING', 'The service is shutting down.'),
         );
       } else if (isTimeUp && response.writableEnded) {
-        connections.cut(response.req.socket, 'answer_stuck');
+        connections.abort(response.req.socket, 'answer_stuck');
       }
     }
   };

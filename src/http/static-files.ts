@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
-import { endWith } from './send';
+import { endResponse } from './send';
 
 /** Nothing from elsewhere, nothing inline: a page can only do what its own files say. */
 const CONTENT_SECURITY_POLICY =
@@ -110,12 +110,12 @@ export function serveStaticFile(file: StaticFile): RequestHandler {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Referrer-Policy', 'no-referrer');
     if (request.fresh) {
-      endWith(response.status(304), undefined);
+      endResponse(response.status(304), undefined);
       return;
     }
     if (form.encoding !== undefined) response.setHeader('Content-Encoding', form.encoding);
     response.setHeader('Content-Type', file.contentType);
     response.setHeader('Content-Length', form.bytes.length);
-    endWith(response, form.bytes); // of a HEAD, Node sends the headers alone
+    endResponse(response, form.bytes); // of a HEAD, Node sends the headers alone
   };
 }

@@ -5,14 +5,14 @@ import type { BodyLimits } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { keyOf } from '../serving/credentials/keys';
 import { ERRORS, retryAfterSeconds, ServiceError } from '../serving/errors';
-import { type Parameters, RequestContext } from '../serving/exchange';
 import type { RequestHeader } from '../serving/header-names';
-import type { Pipeline } from '../serving/pipeline';
 import type { Readiness } from '../serving/readiness';
-import type { FoundRoute } from './exchange';
+import { type Parameters, RequestContext } from '../serving/request-context';
+import type { Pipeline } from '../serving/request-pipeline';
+import type { FoundRoute } from './http-request-context';
 import type { OriginPolicy } from './origins';
 import type { PendingResponses } from './pending-responses';
-import { rawAnswer } from './raw-answer';
+import { rawResponse } from './raw-response';
 import { headersProblem } from './request-listener';
 import { originForm, pathOf, queryOf } from './request-target';
 import type { RouteTable } from './route-table';
@@ -165,7 +165,7 @@ class UpgradeExchange extends RequestContext {
       seconds === null ? '' : `Retry-After: ${seconds}\r\n`,
       status === 401 ? 'WWW-Authenticate: Bearer\r\n' : '',
     ].join('');
-    endWith(this.#request.socket, rawAnswer(status, error.message, headers));
+    endWith(this.#request.socket, rawResponse(status, error.message, headers));
     this.#end(status);
   }
 

@@ -36,7 +36,7 @@ export class WebSockets {
     this.#partly = new ByteBudget({
       limit,
       patienceMs: PATIENCE_MS,
-      cut: (socket) => connections.cut(socket, 'body_stuck'),
+      cut: (socket) => connections.abort(socket, 'body_stuck'),
     });
     this.#server = new WebSocketServer({
       noServer: true,
@@ -100,7 +100,7 @@ export class WebSockets {
       if (isCounted) partly.add(socket, chunk.length + PIECE_BYTES);
       else partly.begin(socket, bytes);
       isCounted = true;
-      if (!partly.hasRoomFor(0, socket)) this.#connections.cut(socket, 'body_stuck');
+      if (!partly.hasRoomFor(0, socket)) this.#connections.abort(socket, 'body_stuck');
     });
     const message = (): void => {
       [bytes, came, controls] = [0, 0, 0];

@@ -1,6 +1,6 @@
 import type { EngineError } from '../native/engine';
 import type { ServiceError } from '../serving/errors';
-import type { ServiceResponse } from '../serving/exchange';
+import type { ServiceResponse } from '../serving/request-context';
 import type { ServiceRequest } from './route';
 
 /**

@@ -1,4 +1,4 @@
-import type { ServiceResponse } from '../serving/exchange';
+import type { ServiceResponse } from '../serving/request-context';
 
 /** Little-endian float32, as it lies in memory. */
 export function toBase64({ buffer, byteOffset, byteLength }: Float32Array): string {

@@ -1,7 +1,7 @@
 import { EngineError } from '../native/engine';
-import type { ServerContext } from './context';
 import { ServiceError } from './errors';
-import type { Stage } from './exchange';
+import type { Stage } from './request-context';
+import type { ServerContext } from './server-context';
 
 /**
  * Work waits for its turn; where that would take too long it is refused, in the order in which it came.

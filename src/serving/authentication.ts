@@ -1,8 +1,8 @@
 import { Access, isUnlimited, type NamesOf } from './access';
-import type { ServerContext } from './context';
 import type { ApiKeys } from './credentials/keys';
 import { ServiceError } from './errors';
-import type { RequestContext, Stage } from './exchange';
+import type { RequestContext, Stage } from './request-context';
+import type { ServerContext } from './server-context';
 
 /** Whether anybody may look (GET, HEAD, OPTIONS) there, since the answer is nobody's secret. */
 export type IsPublic = (path: string) => boolean;

@@ -4,7 +4,7 @@ import { CompactingMap } from '../lib/compacting-map';
 import type { ConnectionEnd } from './metrics/metrics';
 
 /** What a transport writes to a client before it closes a connection on which it owes nothing. */
-export interface LastWords {
+export interface FinalResponses {
   /** All connections are in use. */
   readonly refused: string;
   /** The request was not received in time. */
@@ -12,7 +12,7 @@ export interface LastWords {
 }
 
 /** A connection whose client has the next move. */
-interface Waiting {
+interface IdleConnection {
   /** `performance.now()` at its acceptance, the headers of its request, or its last answer. */
   readonly since: number;
   /** A request of which the headers have come; null: none has. */
@@ -30,12 +30,16 @@ export class Connections {
   readonly #limit: number;
   readonly #count: (end: ConnectionEnd) => void;
   /** Null: it closes them without a word. */
-  readonly #lastWords: LastWords | null;
+  readonly #lastWords: FinalResponses | null;
   readonly #open = new CompactingMap<Socket, true>();
   /** From the longest wait to the shortest; those with a whole request are left out when met. */
-  readonly #waiting = new CompactingMap<Socket, Waiting>();
+  readonly #waiting = new CompactingMap<Socket, IdleConnection>();
 
-  constructor(limit: number, count: (end: ConnectionEnd) => void, lastWords: LastWords | null) {
+  constructor(
+    limit: number,
+    count: (end: ConnectionEnd) => void,
+    lastWords: FinalResponses | null,
+  ) {
     this.#limit = limit;
     this.#count = count;
     this.#lastWords = lastWords;
@@ -85,7 +89,7 @@ export class Connections {
   }
 
   /** Ends one whose client does not do its part; true, for `ByteBudget`. */
-  cut(socket: Socket, end: ConnectionEnd): true {
+  abort(socket: Socket, end: ConnectionEnd): true {
     if (this.#open.get(socket)) {
       this.closed(socket);
       this.#count(end);
@@ -108,7 +112,7 @@ export class Connections {
     return false;
   }
 
-  #wait(socket: Socket, state: Omit<Waiting, 'since'>): void {
+  #wait(socket: Socket, state: Omit<IdleConnection, 'since'>): void {
     if (!this.#open.get(socket)) return;
     this.#waiting.delete(socket); // else it would keep its place
     this.#waiting.set(socket, { since: performance.now(), ...state });
@@ -118,11 +122,11 @@ export class Connections {
     const [socket, first] = this.#first() ?? [];
     if (!socket) return false;
     if (first?.receiving && this.#lastWords) socket.write(this.#lastWords.late);
-    return this.cut(socket, 'made_room');
+    return this.abort(socket, 'made_room');
   }
 
   /** Who has waited for its client for longest; null: nobody waits. */
-  #first(): readonly [Socket, Waiting] | null {
+  #first(): readonly [Socket, IdleConnection] | null {
     for (const entry of this.#waiting) {
       if (!entry[1].receiving?.complete) return entry;
       this.markBusy(entry[0]);

@@ -4,7 +4,7 @@ import type { NamesOf } from './access';
 import type { Credentials } from './credentials/credentials';
 import type { Metrics } from './metrics/metrics';
 import type { Readiness } from './readiness';
-import type { RefusalLog } from './refusal-log';
+import type { RejectionLog } from './rejection-log';
 import type { Scheduler } from './scheduler';
 import type { Tracer } from './tracing/tracer';
 
@@ -16,7 +16,7 @@ export interface ServerContext {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
-  readonly refusals: RefusalLog;
+  readonly refusals: RejectionLog;
   readonly scheduler: Scheduler;
   /** Null: no spans are exported. */
   readonly tracer: Tracer | null;

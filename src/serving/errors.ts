@@ -47,11 +47,15 @@ const KINDS = {
 
 export type ErrorCode = keyof typeof KINDS;
 /** Why a request is refused for now. */
-export type Refusal = Extract<(typeof KINDS)[ErrorCode], { readonly refusal: string }>['refusal'];
+export type RejectionReason = Extract<
+  (typeof KINDS)[ErrorCode],
+  { readonly refusal: string }
+>['refusal'];
 
 /** The one table of errors. */
-export const ERRORS: Readonly<Record<ErrorCode, ErrorKind & { readonly refusal?: Refusal }>> =
-  KINDS;
+export const ERRORS: Readonly<
+  Record<ErrorCode, ErrorKind & { readonly refusal?: RejectionReason }>
+> = KINDS;
 
 /** An error whose message the client may read. */
 export class ServiceError extends ExpectedError {

@@ -2,7 +2,7 @@
  * The requests that have arrived and are not answered yet, and how the service stands to new ones:
  * it takes them, it takes them and wants to be left (`leave`), or it refuses them (`drain`).
  */
-export class InFlight {
+export class RequestsInFlight {
   #size = 0;
   #isLeaving = false;
   #isDraining = false;

@@ -1,9 +1,9 @@
 import { EngineError } from '../native/engine';
 import { ExpectedError } from '../native/engine-error';
 import { describeUnexpected } from '../native/unexpected-error';
-import type { ServerContext } from './context';
-import { ElementError, ERRORS, type ErrorCode, type Refusal, ServiceError } from './errors';
-import type { Outcome, RequestContext } from './exchange';
+import { ElementError, ERRORS, type ErrorCode, type RejectionReason, ServiceError } from './errors';
+import type { Outcome, RequestContext } from './request-context';
+import type { ServerContext } from './server-context';
 import { roundMs } from './timings';
 import { parseTraceparent, type TraceContext } from './tracing/trace-context';
 
@@ -40,7 +40,7 @@ function isKeyNeeded(error: Error | null): boolean {
 }
 
 /** Why a request is refused for now; null: it is not. */
-function refusalOf(error: Error | null): Refusal | null {
+function refusalOf(error: Error | null): RejectionReason | null {
   const isOurs = error instanceof EngineError || error instanceof ServiceError;
   return (isOurs && ERRORS[error.code as ErrorCode]?.refusal) || null;
 }

@@ -2,8 +2,8 @@ import type net from 'node:net';
 import type tls from 'node:tls';
 import type { Logger } from 'pino';
 import type { Connections } from './connections';
-import type { ServerContext } from './context';
 import { type Certificate, TLS_VERSION } from './credentials/certificate';
+import type { ServerContext } from './server-context';
 
 /** How long a client may take for its TLS handshake, in ms. */
 const HANDSHAKE_TIMEOUT_MS = 20_000;
@@ -49,7 +49,7 @@ export abstract class Transport<Server extends net.Server = net.Server> {
       socket.on('close', () => this.closed(socket));
     });
     this.secure?.on('tlsClientError', ({ code }: NodeJS.ErrnoException, socket) => {
-      if (code !== 'ECONNRESET') connections.cut(below(socket), 'tls_failed'); // else it has gone itself
+      if (code !== 'ECONNRESET') connections.abort(below(socket), 'tls_failed'); // else it has gone itself
     });
   }
 

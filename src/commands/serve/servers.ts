@@ -3,13 +3,13 @@ import type { GrpcServer } from '../../grpc/server';
 import type { Site } from '../../http/app';
 import { HttpServer } from '../../http/server';
 import type { describeApi } from '../../protocols/openapi/document';
-import type { ServerContext } from '../../serving/context';
 import type { Credentials } from '../../serving/credentials/credentials';
 import type { Log } from '../../serving/log';
 import { createMetrics, type Metrics } from '../../serving/metrics/metrics';
 import { readinessOf } from '../../serving/readiness';
-import { RefusalLog } from '../../serving/refusal-log';
+import { RejectionLog } from '../../serving/rejection-log';
 import { Scheduler } from '../../serving/scheduler';
+import type { ServerContext } from '../../serving/server-context';
 import { drainTimeout } from '../../serving/timeouts';
 import type { Tracer } from '../../serving/tracing/tracer';
 import type { Transport } from '../../serving/transport';
@@ -72,7 +72,7 @@ export class Servers {
       metrics,
       tracer,
       readiness: readinessOf(() => this.#http.isLeaving, service.problem),
-      refusals: new RefusalLog(logger),
+      refusals: new RejectionLog(logger),
       scheduler: new Scheduler(),
       namesOf: service.namesOf,
     };

@@ -1,11 +1,11 @@
 import type { ServiceError } from '../../serving/errors';
+import type { RequestHeader } from '../../serving/header-names';
 import {
   type ModelRoute,
   type Outcome,
   RequestContext,
   type ServiceResponse,
-} from '../../serving/exchange';
-import type { RequestHeader } from '../../serving/header-names';
+} from '../../serving/request-context';
 import type { GrpcRequestContext } from '../exchange';
 import { Unreadable } from '../reading';
 import { httpStatusOf, statusOf } from '../status';

@@ -1,9 +1,9 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Method, StreamHandler, StreamMethod } from '../../protocols/grpc-service';
 import { ServiceError } from '../../serving/errors';
-import type { ModelRoute, ServiceResponse } from '../../serving/exchange';
-import type { InFlight } from '../../serving/in-flight';
-import type { Pipeline } from '../../serving/pipeline';
+import type { RequestsInFlight } from '../../serving/in-flight';
+import type { ModelRoute, ServiceResponse } from '../../serving/request-context';
+import type { Pipeline } from '../../serving/request-pipeline';
 import type { GrpcRequestContext } from '../exchange';
 import type { MessageHead } from '../message-heads';
 import { Unreadable } from '../reading';
@@ -14,7 +14,7 @@ import { type MessageEnds, MessageExchange } from './message';
 export interface StreamOptions {
   readonly pipeline: Pipeline;
   readonly receiving: Receiving;
-  readonly inFlight: InFlight;
+  readonly inFlight: RequestsInFlight;
   readonly method: StreamMethod;
   /** Of its messages. */
   readonly target: ModelRoute;

@@ -2,7 +2,7 @@ import type { Inference } from '../../native/engine';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { type ByteBudget, PIECE_BYTES } from '../../serving/byte-budget';
 import { ServiceError } from '../../serving/errors';
-import type { ServiceResponse } from '../../serving/exchange';
+import type { ServiceResponse } from '../../serving/request-context';
 import type { GuardAnswer } from '../../tasks/guard/answer';
 import type { ExtProcSection } from '../../tasks/guard/ext-proc-section';
 import { restore } from '../../tasks/guard/redaction';

@@ -1,7 +1,7 @@
 import { eachInTurn } from '../../lib/in-turns';
 import type { EngineError, Inference } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
-import type { Parameters } from '../../serving/exchange';
+import type { Parameters } from '../../serving/request-context';
 import type { Classification, ClassifierMetadata, Predictor } from '../../tasks/abilities';
 import {
   type Catalogue,

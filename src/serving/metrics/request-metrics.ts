@@ -1,4 +1,4 @@
-import { ERRORS, type Refusal } from '../errors';
+import { ERRORS, type RejectionReason } from '../errors';
 import { byLabel, counter, type Family, zeros } from './family';
 import { DURATION_BOUNDS, Histogram, histogram } from './histogram';
 
@@ -12,7 +12,7 @@ export interface EndedRequest {
   readonly status: number;
   readonly durationMs: number;
   /** Why it was refused for now (503, or what a protocol has in its place); null: it was not. */
-  readonly refusal: Refusal | null;
+  readonly refusal: RejectionReason | null;
 }
 
 interface Route {
@@ -35,7 +35,7 @@ export type InvalidStatus = (typeof INVALID)[number];
 export class RequestMetrics {
   readonly #routes = new Map<string, Route>();
   readonly #refused = zeros(
-    Object.values(ERRORS).flatMap(({ refusal }) => refusal ?? ([] as Refusal[])),
+    Object.values(ERRORS).flatMap(({ refusal }) => refusal ?? ([] as RejectionReason[])),
   );
   readonly #invalid = zeros(INVALID);
   #cancelled = 0;

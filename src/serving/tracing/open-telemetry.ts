@@ -26,7 +26,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
 import type { Config } from '../../settings/config';
-import type { Outcome, RequestContext } from '../exchange';
+import type { Outcome, RequestContext } from '../request-context';
 import { phasesOf } from './phases';
 import type { TraceContext } from './trace-context';
 import type { Traced, Tracer } from './tracer';

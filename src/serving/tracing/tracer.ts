@@ -1,4 +1,4 @@
-import type { Outcome, RequestContext } from '../exchange';
+import type { Outcome, RequestContext } from '../request-context';
 import type { TraceContext } from './trace-context';
 
 export interface Traced {

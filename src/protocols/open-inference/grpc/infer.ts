@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../../serving/errors';
-import type { ServiceResponse } from '../../../serving/exchange';
+import type { ServiceResponse } from '../../../serving/request-context';
 import { FLOAT_BYTES } from '../../../serving/response-size';
 import type { StreamMethod } from '../../grpc-service';
 import type { ServiceRequest } from '../../route';

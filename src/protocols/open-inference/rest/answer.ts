@@ -1,5 +1,5 @@
-import type { ServiceResponse } from '../../../serving/exchange';
 import { jsonInTurns } from '../../../serving/json-in-turns';
+import type { ServiceResponse } from '../../../serving/request-context';
 import { DOUBLE_JSON_BYTES, FLOAT_BYTES } from '../../../serving/response-size';
 import type { OutputTensor } from '../../../tasks/tensors';
 import { writeRaw } from '../contents';

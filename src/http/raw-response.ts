@@ -1,7 +1,7 @@
 import http from 'node:http';
 
 /** An error for a connection that has no response object: no request was read on it, or it was to be upgraded. */
-export function rawAnswer(status: number, detail: string, headers = ''): string {
+export function rawResponse(status: number, detail: string, headers = ''): string {
   const body = JSON.stringify({ detail });
   return (
     `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n` +

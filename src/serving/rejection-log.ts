@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
-import type { Refusal } from './errors';
+import type { RejectionReason } from './errors';
 
 const INTERVAL_MS = 1000;
 
 /** Why nothing of a request was read. */
-export type UnreadRefusal = Refusal | 'no_key';
+export type UnreadRefusal = RejectionReason | 'no_key';
 
 /**
  * Requests that were refused before they were read, summed up once a second: under overload there are
  * thousands of them, and a line for each would cost more than the refusal. Each has a line of its own
  * at level debug.
  */
-export class RefusalLog {
+export class RejectionLog {
   readonly #logger: Logger;
   readonly #counts = new Map<UnreadRefusal, number>();
   #timer: NodeJS.Timeout | null = null;

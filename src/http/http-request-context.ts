@@ -6,17 +6,17 @@ import type { IsPublic } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
 import { keyOf } from '../serving/credentials/keys';
 import { retryAfterSeconds, ServiceError } from '../serving/errors';
-import { type Parameters, RequestContext, type ServiceResponse } from '../serving/exchange';
 import type { RequestHeader, ResponseHeader } from '../serving/header-names';
 import { parseJson } from '../serving/json';
 import { isLarge, jsonInTurns } from '../serving/json-in-turns';
 import type { Readiness } from '../serving/readiness';
+import { type Parameters, RequestContext, type ServiceResponse } from '../serving/request-context';
 import { responseTooLarge } from '../serving/response-size';
 import { setTimingHeaders } from '../serving/timings';
 import { serveEventStream } from './event-stream';
 import type { PendingResponses } from './pending-responses';
 import { pathOf, queryOf } from './request-target';
-import { sendBytes, sendJson, type UnsentAnswers } from './send';
+import { sendBytes, sendJson, type UnsentResponses } from './send';
 
 const TIMEOUT_HEADER = 'x-request-timeout-ms';
 const TIMEOUT_INVALID =
@@ -36,7 +36,7 @@ export interface HttpShared {
   readonly readiness: Readiness;
   readonly due: PendingResponses;
   readonly connections: Connections;
-  readonly unsentAnswers: UnsentAnswers;
+  readonly unsentAnswers: UnsentResponses;
   /** Its body is not held any longer. */
   readonly release: (response: Response) => void;
   /** What a path is asked for; undefined: nothing. */
@@ -55,7 +55,7 @@ export class HttpRequestContext extends RequestContext {
   pipelined = 0;
   /** The client sends its body when it is told to (`Expect: 100-continue`). */
   isBodyHeld = false;
-  readonly unsentAnswers: UnsentAnswers;
+  readonly unsentAnswers: UnsentResponses;
   readonly #path: string;
   readonly #found: FoundRoute | undefined;
   readonly #method: (typeof BODY_METHODS)[number] | undefined;

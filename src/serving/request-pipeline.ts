@@ -1,9 +1,9 @@
 import { describeUnexpected } from '../native/unexpected-error';
 import { admit, keepDeadline } from './admission';
 import { authenticate } from './authentication';
-import type { ServerContext } from './context';
-import type { Outcome, RequestContext, Stage } from './exchange';
 import { report } from './report';
+import type { Outcome, RequestContext, Stage } from './request-context';
+import type { ServerContext } from './server-context';
 
 /** A request's way, in the order in which it goes it. */
 function stagesOf(context: ServerContext, keyNeeded: string): readonly Stage[] {
