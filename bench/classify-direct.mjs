@@ -15,14 +15,14 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const require = createRequire(path.join(ROOT, 'dist', 'main.js'));
 const { readEnvironment } = require('./settings/environment');
 const { readConfig } = require('./settings/config');
-const { FILES_COMMANDS } = require('./commands/over-files/registry');
+const { BATCH_COMMANDS } = require('./commands/batch/commands');
 
 const MOST_INPUTS = 1024;
 const ROWS_OF_CHUNK = 1024;
 const SIGNS = { file: 0, ascending: 1, descending: -1 };
 
 const [order, file, command, ...args] = process.argv.slice(2);
-const { settings, toJob } = FILES_COMMANDS[command].read([...args, file, '-o', 'none.jsonl']);
+const { settings, toJob } = BATCH_COMMANDS[command].read([...args, file, '-o', 'none.jsonl']);
 const task = await toJob(readConfig(settings, readEnvironment(ROOT))).load();
 const rows = readFileSync(file, 'utf8')
   .trim()

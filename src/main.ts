@@ -3,9 +3,9 @@
 import './native/open-early';
 
 import path from 'node:path';
-import { EXIT_USAGE, fail } from './commands/exit';
-import { installWhatIsMissing, runScript } from './commands/install';
-import { serve } from './commands/serve/run';
+import { EXIT_USAGE, failWith } from './commands/exit-codes';
+import { installLibtorchIfMissing, runScript } from './commands/scripts';
+import { serve } from './commands/serve/serve';
 import { packageVersion } from './lib/package-version';
 import { type Command, ConfigError, helpText, readCommand } from './settings/config';
 import { type Environment, readEnvironment } from './settings/environment';
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
       require('./commands/import-torchserve/import-torchserve-command') as Import;
     process.exitCode = runImportTorchserve(command.args, environment);
   } else {
-    const exitCode = await installWhatIsMissing();
+    const exitCode = await installLibtorchIfMissing();
     if (exitCode !== 0) process.exitCode = exitCode;
     else if (command.type === 'serve') await serve(command.config, packageVersion(PACKAGE_ROOT));
     else if (command.type === 'inspect') {
@@ -46,16 +46,16 @@ function runOverFiles(
     const { runFollow } = require('./commands/classify/follow/follow-command') as Following;
     return runFollow(args, environment);
   }
-  type Running = typeof import('./commands/over-files/file-command');
-  type Registry = typeof import('./commands/over-files/registry');
-  const { runCommand } = require('./commands/over-files/file-command') as Running;
-  const { FILES_COMMANDS } = require('./commands/over-files/registry') as Registry;
-  return runCommand(FILES_COMMANDS[name], args, environment);
+  type Running = typeof import('./commands/batch/batch-command');
+  type Registry = typeof import('./commands/batch/commands');
+  const { runBatchCommand } = require('./commands/batch/batch-command') as Running;
+  const { BATCH_COMMANDS } = require('./commands/batch/commands') as Registry;
+  return runBatchCommand(BATCH_COMMANDS[name], args, environment);
 }
 
 const asksForHelp = (args: readonly string[]) => args.includes('--help') || args.includes('-h');
 
 main().catch((error: unknown) => {
   if (!(error instanceof ConfigError)) throw error;
-  for (const line of error.lines) fail(line, EXIT_USAGE);
+  for (const line of error.lines) failWith(line, EXIT_USAGE);
 });

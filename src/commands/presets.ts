@@ -7,16 +7,16 @@ import { textClassification } from '../tasks/text-classification/text-classifica
 export interface Preset {
   readonly task: Task;
   /** Where its model is. */
-  readonly placeOf: (config: Config) => string;
+  readonly modelPath: (config: Config) => string;
 }
 
 export const PRESETS: Readonly<Record<ServiceName, Preset>> = {
-  sentiment: { task: textClassification, placeOf: (config) => config.sentimentModelDir },
-  eeg: { task: signalClassification, placeOf: (config) => config.eegModelPath },
+  sentiment: { task: textClassification, modelPath: (config) => config.sentimentModelDir },
+  eeg: { task: signalClassification, modelPath: (config) => config.eegModelPath },
 };
 
 /** The service of a task alone; null: there is none. */
-export function serviceOf(task: Task): ServiceName | null {
+export function serviceOfTask(task: Task): ServiceName | null {
   const names = Object.keys(PRESETS) as ServiceName[];
   return names.find((name) => PRESETS[name].task === task) ?? null;
 }

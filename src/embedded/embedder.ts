@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { SchedulingOptions } from '../native/engine';
-import { configOf } from '../settings/config';
+import { configFromOptions } from '../settings/config';
 import type { Embedding, EmbeddingMetadata, TextToEmbed } from '../tasks/abilities';
 import { embedding } from '../tasks/embedding/embedding-task';
 import { finished, similarity } from '../tasks/embedding/postprocess';
@@ -36,7 +36,7 @@ export class Embedder extends ModelEngine<TextToEmbed, Embedding, EmbeddingMetad
    *   names the file and the key at fault
    */
   static async load({ modelDirectory, ...options }: EmbedderOptions): Promise<Embedder> {
-    const { scheduling } = configOf('sentiment', options, environment());
+    const { scheduling } = configFromOptions('sentiment', options, environment());
     return new Embedder(await loadTexts(embedding, path.resolve(modelDirectory), scheduling));
   }
 

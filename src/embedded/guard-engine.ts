@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { SchedulingOptions } from '../native/engine';
-import { ConfigError, configOf } from '../settings/config';
+import { ConfigError, configFromOptions } from '../settings/config';
 import type { Abilities, Ability } from '../tasks/abilities';
 import type { GuardAnswer, GuardModels, GuardQuestion } from '../tasks/guard/answer';
 import {
@@ -47,7 +47,7 @@ export class Guard {
    *   code MODEL_LOAD_FAILED, whose message names the file and the key at fault
    */
   static async load({ file, models = {}, ...options }: GuardLoadOptions): Promise<Guard> {
-    const { scheduling } = configOf('sentiment', options, environment());
+    const { scheduling } = configFromOptions('sentiment', options, environment());
     const checks = await loaded(async () => Checks.open(readFile(file)));
     const wanted = modelsOf(checks.file);
     const missing = [...wanted.keys()].filter((name) => !Object.hasOwn(models, name));

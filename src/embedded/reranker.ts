@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { SchedulingOptions, TextInput } from '../native/engine';
-import { configOf } from '../settings/config';
+import { configFromOptions } from '../settings/config';
 import type { PairScore } from '../tasks/abilities';
 import { reranking } from '../tasks/registry';
 import { type RerankerAbout, toPair } from '../tasks/reranking/cross-encoder';
@@ -33,7 +33,7 @@ export class Reranker extends ModelEngine<TextInput, PairScore, RerankerAbout> {
    *   names the file and the key at fault
    */
   static async load({ modelDirectory, ...options }: RerankerOptions): Promise<Reranker> {
-    const { scheduling } = configOf('sentiment', options, environment());
+    const { scheduling } = configFromOptions('sentiment', options, environment());
     return new Reranker(await loadTexts(reranking, path.resolve(modelDirectory), scheduling));
   }
 

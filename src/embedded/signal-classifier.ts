@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { configOf } from '../settings/config';
+import { configFromOptions } from '../settings/config';
 import type { Classification, ClassifierMetadata } from '../tasks/abilities';
 import { signalClassification } from '../tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../tasks/task-model';
@@ -55,7 +55,7 @@ export class SignalClassifier extends ClassifierEngine<
   static async load(options: EegOptions = {}): Promise<SignalClassifier> {
     const shipped = path.join(PACKAGE_ROOT, 'models', 'eeg', 'eeg_model.pt');
     const given = { ...options, eegModelPath: options.modelPath ?? shipped };
-    const { scheduling, eegModelPath } = configOf('eeg', given, environment());
+    const { scheduling, eegModelPath } = configFromOptions('eeg', given, environment());
     const load = () => TaskModel.load(signalClassification, eegModelPath, scheduling);
     return new SignalClassifier(await loaded(load));
   }

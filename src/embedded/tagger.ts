@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { SchedulingOptions } from '../native/engine';
-import { configOf } from '../settings/config';
+import { configFromOptions } from '../settings/config';
 import type { ClassifierMetadata, Tagging, TaggingInput } from '../tasks/abilities';
 import { type Span, type Strategy, spansOf } from '../tasks/token-classification/spans';
 import { tokenClassification } from '../tasks/token-classification/token-classification-task';
@@ -45,7 +45,7 @@ export class Tagger extends ModelEngine<TaggingInput, Tagging, ClassifierMetadat
    *   names the file and the key at fault
    */
   static async load({ modelDirectory, ...options }: TaggerOptions): Promise<Tagger> {
-    const { scheduling } = configOf('sentiment', options, environment());
+    const { scheduling } = configFromOptions('sentiment', options, environment());
     const folder = path.resolve(modelDirectory);
     return new Tagger(await loadTexts(tokenClassification, folder, scheduling));
   }

@@ -1,5 +1,5 @@
 import type { SchedulingOptions, TextInput } from '../native/engine';
-import { configOf } from '../settings/config';
+import { configFromOptions } from '../settings/config';
 import type { Classification, ClassifierMetadata } from '../tasks/abilities';
 import type { TaskModel } from '../tasks/task-model';
 import { textClassification } from '../tasks/text-classification/text-classification-task';
@@ -60,7 +60,7 @@ export class TextClassifier extends ClassifierEngine<
    */
   static async load(options: SentimentOptions = {}): Promise<TextClassifier> {
     const given = { ...options, sentimentModelDir: options.modelDirectory };
-    const { scheduling, sentimentModelDir } = configOf('sentiment', given, environment());
+    const { scheduling, sentimentModelDir } = configFromOptions('sentiment', given, environment());
     return new TextClassifier(await loadTexts(textClassification, sentimentModelDir, scheduling));
   }
 }

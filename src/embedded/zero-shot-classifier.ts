@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { SchedulingOptions, TextInput } from '../native/engine';
-import { configOf } from '../settings/config';
+import { configFromOptions } from '../settings/config';
 import type { Classification, EntailmentMetadata } from '../tasks/abilities';
 import { zeroShot } from '../tasks/registry';
 import {
@@ -39,7 +39,7 @@ export interface ZeroShotQuestionOptions extends RunOptions {
 export class ZeroShot extends ModelEngine<string | TextInput, Classification, EntailmentMetadata> {
   /** @throws as `Reranker.load` */
   static async load({ modelDirectory, ...options }: ZeroShotOptions): Promise<ZeroShot> {
-    const { scheduling } = configOf('sentiment', options, environment());
+    const { scheduling } = configFromOptions('sentiment', options, environment());
     return new ZeroShot(await loadTexts(zeroShot, path.resolve(modelDirectory), scheduling));
   }
 

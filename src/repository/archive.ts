@@ -16,13 +16,13 @@ const SIGNAL_MODEL = 'eeg_model.pt';
 const SIGNAL_SETTINGS = 'eeg_model.json';
 
 /** Configuration and tokenizer; other weights than the program are not what the manifest names. */
-const OF_TEXT_MODEL = /^[^/]+(?<!\.index)\.(?:json|txt|model)$/;
+const TEXT_MODEL_FILES = /^[^/]+(?<!\.index)\.(?:json|txt|model)$/;
 
-const MOST_ENTRIES = 10_000;
-const MOST_JSON_BYTES = 16 * 1024 * 1024;
+const MAX_ENTRIES = 10_000;
+const MAX_JSON_BYTES = 16 * 1024 * 1024;
 /** Weights hardly get smaller; what unpacks to more than this many times its archive is no model. */
-const MOST_TIMES = 20;
-const SPARE_BYTES = 64 * 1024 * 1024;
+const MAX_EXPANSION = 20;
+const EXPANSION_ALLOWANCE_BYTES = 64 * 1024 * 1024;
 
 const FILE_TYPE = 0o170000;
 const REGULAR = 0o100000;
@@ -31,7 +31,7 @@ const FOLDER = 0o040000;
 /** TorchServe's own that hold no code of the archive, and whose answers are those of a task here. */
 const HANDLERS = ['image_classifier', 'text_classifier', 'base_handler'];
 
-const EXPORT = 'export the model as TorchScript or torch.export, see docs/migration.md';
+const EXPORT_HINT = 'export the model as TorchScript or torch.export, see docs/migration.md';
 
 const manifestSchema = z.looseObject({
   model: z.looseObject({
@@ -119,10 +119,10 @@ async function entriesOf(
   const fail = (what: string): never => {
     throw new ModelFileError(printable(`${archive}: ${what}`));
   };
-  if (zip.entryCount > MOST_ENTRIES) {
-    fail(`holds ${zip.entryCount} files, expected at most ${MOST_ENTRIES}`);
+  if (zip.entryCount > MAX_ENTRIES) {
+    fail(`holds ${zip.entryCount} files, expected at most ${MAX_ENTRIES}`);
   }
-  const most = MOST_TIMES * archiveBytes + SPARE_BYTES;
+  const most = MAX_EXPANSION * archiveBytes + EXPANSION_ALLOWANCE_BYTES;
   const entries = new Map<string, Entry>();
   let bytes = 0;
   for await (const entry of zip.eachEntry()) {
@@ -136,7 +136,7 @@ async function entriesOf(
     entries.set(fileName, entry);
     bytes += uncompressedSize;
     if (bytes > most) {
-      fail(`unpacks to more than ${MOST_TIMES} times its ${archiveBytes} bytes`);
+      fail(`unpacks to more than ${MAX_EXPANSION} times its ${archiveBytes} bytes`);
     }
   }
   return entries;
@@ -163,7 +163,7 @@ async function unpack(
   ]);
   if (isText) {
     for (const name of entries.keys()) {
-      if (OF_TEXT_MODEL.test(name)) places.set(name, name);
+      if (TEXT_MODEL_FILES.test(name)) places.set(name, name);
     }
   } else if (settingsFile) {
     places.set(settingsFile, SIGNAL_SETTINGS);
@@ -192,9 +192,9 @@ async function readJson(
   const entry = entries.get(name);
   if (!entry) return undefined;
   const where = `${archive}: ${name}`;
-  if (entry.uncompressedSize > MOST_JSON_BYTES) {
+  if (entry.uncompressedSize > MAX_JSON_BYTES) {
     throw new ModelFileError(
-      `${where}: has ${entry.uncompressedSize} bytes, expected at most ${MOST_JSON_BYTES}`,
+      `${where}: has ${entry.uncompressedSize} bytes, expected at most ${MAX_JSON_BYTES}`,
     );
   }
   const chunks: Buffer[] = [];
@@ -215,9 +215,10 @@ function serializedFileOf(archive: string, content: unknown): string {
   };
   if (handler && !HANDLERS.includes(handler)) {
     const expected = `expected one of ${HANDLERS.join(', ')}`;
-    fail(`model.handler: ${quoted(handler)} is not run here, ${expected}: ${EXPORT}`);
+    fail(`model.handler: ${quoted(handler)} is not run here, ${expected}: ${EXPORT_HINT}`);
   }
-  if (modelFile) fail(`model.modelFile: ${quoted(modelFile)} is Python, none is run: ${EXPORT}`);
+  if (modelFile)
+    fail(`model.modelFile: ${quoted(modelFile)} is Python, none is run: ${EXPORT_HINT}`);
   if (!serializedFile || /[/\\]/.test(serializedFile) || !/\.(pt2?|pth)$/.test(serializedFile)) {
     fail(`model.serializedFile: expected a .pt or .pt2 file, found ${quoted(serializedFile)}`);
   }

@@ -39,7 +39,7 @@ export class UnpackedArchives {
   }
 
   /** Removes what archives below a folder were unpacked into, but for those right in the folders of `kept`. */
-  forgetBelow(folder: string, kept: readonly string[]): void {
+  removeBelow(folder: string, kept: readonly string[]): void {
     for (const archive of this.#unpacked.keys()) {
       if (archive.startsWith(folder + path.sep) && !kept.includes(path.dirname(archive)))
         this.#forget(archive);
@@ -80,7 +80,7 @@ export class UnpackedArchives {
 }
 
 /** Absolute paths of the archives right in a folder. */
-export function archivesIn(folder: string): readonly string[] {
+export function listArchives(folder: string): readonly string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.mar'))
     .map((name) => path.join(folder, name));

@@ -2,15 +2,15 @@ import { ModelFileError } from '../models/files';
 import type { SchedulingOptions } from '../native/engine';
 import type { Task } from '../tasks/task';
 import { TaskModel } from '../tasks/task-model';
-import { describeShortage, type Memory } from './memory';
+import { describeMemoryShortage, type MemoryBudget } from './memory-budget';
 import type { ModelJson } from './model-json';
-import type { FoundVersion } from './read-folder';
+import type { ReadableVersion } from './read-folder';
 
 /** Models that load at the same time: one that takes long, or never comes back, leaves room for others. */
-const MOST_LOADING = 2;
+const MAX_CONCURRENT_LOADS = 2;
 
 /** What LibTorch takes itself, in bytes. */
-const LIBTORCH = 128 * 2 ** 20;
+const LIBTORCH_BYTES = 128 * 2 ** 20;
 
 interface Loaded {
   readonly model: Promise<TaskModel>;
@@ -25,14 +25,14 @@ export class LoadedModels {
   readonly #ready = new Map<TaskModel, string>();
   readonly #waiting: (() => void)[] = [];
   #loading = 0;
-  readonly #memoryLeft: () => Promise<Memory>;
+  readonly #memoryLeft: () => Promise<MemoryBudget>;
   /** Bytes that those need which are being loaded: they may have taken none of them yet. */
   #promised = 0;
   /** It is opened with the first model. */
-  #unopened = LIBTORCH;
+  #unopened = LIBTORCH_BYTES;
   readonly #waitingForMemory: (() => void)[] = [];
 
-  constructor(scheduling: SchedulingOptions, memoryLeft: () => Promise<Memory>) {
+  constructor(scheduling: SchedulingOptions, memoryLeft: () => Promise<MemoryBudget>) {
     this.#scheduling = scheduling;
     this.#memoryLeft = memoryLeft;
   }
@@ -42,7 +42,7 @@ export class LoadedModels {
   }
 
   /** To be given back with `give`. @throws ModelFileError, EngineError */
-  async take(task: Task, found: FoundVersion, settings: ModelJson): Promise<TaskModel> {
+  async acquire(task: Task, found: ReadableVersion, settings: ModelJson): Promise<TaskModel> {
     const { fingerprint } = found;
     const known = this.#loaded.get(fingerprint);
     if (known) {
@@ -61,7 +61,7 @@ export class LoadedModels {
   }
 
   /** Resolves when what it had accepted is answered, where nobody else uses it. */
-  async give(model: TaskModel): Promise<void> {
+  async release(model: TaskModel): Promise<void> {
     const fingerprint = this.#ready.get(model) as string;
     const loaded = this.#loaded.get(fingerprint) as Loaded;
     loaded.users--;
@@ -75,8 +75,8 @@ export class LoadedModels {
     await Promise.all(this.all.map((model) => model.close()));
   }
 
-  async #load(task: Task, found: FoundVersion, settings: ModelJson): Promise<TaskModel> {
-    if (this.#loading >= MOST_LOADING)
+  async #load(task: Task, found: ReadableVersion, settings: ModelJson): Promise<TaskModel> {
+    if (this.#loading >= MAX_CONCURRENT_LOADS)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#loading++;
     try {
@@ -100,8 +100,8 @@ export class LoadedModels {
     for (;;) {
       const memory = await this.#memoryLeft();
       const alone = needed + this.#unopened + this.#cacheToCome();
-      if (alone + this.#promised <= memory.left) break;
-      if (this.#promised === 0) throw new ModelFileError(describeShortage(alone, memory));
+      if (alone + this.#promised <= memory.availableBytes) break;
+      if (this.#promised === 0) throw new ModelFileError(describeMemoryShortage(alone, memory));
       await new Promise<void>((resolve) => this.#waitingForMemory.push(resolve));
     }
     this.#promised += needed;

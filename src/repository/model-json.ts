@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { checkModelJson, readModelJson } from '../models/json';
 import type { Dtype } from '../native/engine';
+import { MODEL_NAME } from '../settings/parsers';
 import { DTYPES } from '../settings/settings';
-import { MODEL_NAME } from '../settings/values';
 import { TASKS } from '../tasks/registry';
 
 export const MODEL_JSON = 'model.json';
 
-const MOST = 2 ** 20;
+const MAX_QUEUE = 2 ** 20;
 
 /** A folder of a version: its number. */
-export const VERSION = /^[1-9][0-9]{0,8}$/;
+export const VERSION_FOLDER = /^[1-9][0-9]{0,8}$/;
 
 const name = z.string().regex(MODEL_NAME.pattern, `expected ${MODEL_NAME.expected}`);
 
@@ -20,7 +20,7 @@ const modelJson = z.strictObject({
   task: z.enum(TASKS.map(({ name }) => name)).optional(),
   /** Numbers of a text model; by default DTYPE. */
   dtype: z.enum(DTYPES).optional(),
-  max_queue_requests: z.int().min(1).max(MOST).optional(),
+  max_queue_requests: z.int().min(1).max(MAX_QUEUE).optional(),
   max_queue_wait_ms: z
     .int()
     .min(1)
@@ -50,7 +50,7 @@ const modelJson = z.strictObject({
 export type ModelJson = z.output<typeof modelJson> & { readonly dtype: Dtype };
 
 /** What a folder's `model.json` says, or the defaults. @throws ModelFileError */
-export function readSettingsOf(folder: string, dtype: Dtype): ModelJson {
+export function readModelSettings(folder: string, dtype: Dtype): ModelJson {
   const settings = checkModelJson(MODEL_JSON, modelJson, readModelJson(folder, MODEL_JSON) ?? {});
   return { ...settings, dtype: settings.dtype ?? dtype };
 }

@@ -1,30 +1,30 @@
-/** What lies in a directory of models. All of it reads files, and runs on a thread of its own (reader-thread.ts). */
+/** What lies in a directory of models. All of it reads files, and runs on a thread of its own (folder-reader-thread.ts). */
 import { createHash } from 'node:crypto';
 import { type Dirent, opendirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { withoutPaths } from '../lib/redact-paths';
 import { identityOf, isWithin, ModelFileError } from '../models/files';
 import type { Dtype, ModelSource } from '../native/engine';
-import { MODEL_NAME } from '../settings/values';
+import { MODEL_NAME } from '../settings/parsers';
 import type { ClassifierMetadata, ModelMetadata } from '../tasks/abilities';
 import { claimsOn, TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
-import { archivesIn, type UnpackedArchives } from './archives';
-import { memoryNeeded } from './memory';
-import { MODEL_JSON, type ModelJson, readSettingsOf, VERSION } from './model-json';
+import { listArchives, type UnpackedArchives } from './archives';
+import { estimateMemory } from './memory-budget';
+import { MODEL_JSON, type ModelJson, readModelSettings, VERSION_FOLDER } from './model-json';
 
 /** Folders of a directory that are looked at; nobody has as many models. */
-export const MOST_MODELS = 1000;
+export const MAX_MODELS = 1000;
 /** Of a model. */
-const MOST_VERSIONS = 1000;
+const MAX_VERSIONS = 1000;
 
 /** Of the latest versions: where one cannot be loaded, the one before it is. */
-const MOST_TRIED = 3;
+const MAX_LATEST_ATTEMPTS = 3;
 /** Of a folder, that are looked at for changes. */
-const MOST_FILES = 10_000;
+const MAX_STAMPED_FILES = 10_000;
 
 /** A version whose files can be loaded. */
-export interface FoundVersion {
+export interface ReadableVersion {
   /** A number; of a model without folders of versions `1`. */
   readonly version: string;
   readonly task: Task['name'];
@@ -39,19 +39,19 @@ export interface FoundVersion {
 }
 
 /** A version whose files are not as they have to be. */
-export interface BrokenVersion {
+export interface UnreadableVersion {
   readonly version: string;
   /** For clients, without paths. */
   readonly problem: string;
 }
 
-export interface FoundModel {
+export interface ModelFolder {
   readonly settings: ModelJson;
   /** Those that are to be loaded, the highest last; of `latest` the first from there that can be. */
-  readonly versions: readonly (FoundVersion | BrokenVersion)[];
+  readonly versions: readonly (ReadableVersion | UnreadableVersion)[];
 }
 
-export interface Listing {
+export interface FolderListing {
   /** Of folders that may be models, sorted. */
   readonly names: readonly string[];
   /** Of all others, with the reason. */
@@ -59,17 +59,17 @@ export interface Listing {
 }
 
 /** Where models are: all sub-folders of a directory, or the only one that is meant. */
-export interface ModelsPlace {
+export interface RepositoryPath {
   readonly directory: string;
   /** Name of the sub-folder; null: all. */
   readonly only: string | null;
 }
 
 /** @param directory of models, or a Hugging Face directory itself */
-export function placeOf(directory: string): ModelsPlace {
+export function resolveRepositoryPath(directory: string): RepositoryPath {
   const all = { directory, only: null };
   try {
-    if (!modelsIn(directory).includes(directory)) return all;
+    if (!findAllModels(directory).includes(directory)) return all;
     const folder = realpathSync(directory);
     return { directory: path.dirname(folder), only: path.basename(folder) };
   } catch {
@@ -78,7 +78,7 @@ export function placeOf(directory: string): ModelsPlace {
 }
 
 /** Names of the sub-folders; what begins with a dot is nobody's model. @throws ModelFileError */
-export function listModels({ directory, only }: ModelsPlace): Listing {
+export function listModels({ directory, only }: RepositoryPath): FolderListing {
   if (only !== null) {
     const isName = MODEL_NAME.pattern.test(only);
     const problems = isName ? [] : [`${JSON.stringify(only)}: is no name of a model`];
@@ -87,25 +87,25 @@ export function listModels({ directory, only }: ModelsPlace): Listing {
   const names: string[] = [];
   const problems: string[] = [];
   let left = 0;
-  for (const entry of entriesOf(directory)) {
+  for (const entry of readEntries(directory)) {
     if (entry.name.startsWith('.') || !isFolder(directory, entry)) continue;
     if (!MODEL_NAME.pattern.test(entry.name))
       problems.push(`${JSON.stringify(entry.name)}: is no name of a model`);
-    else if (names.length < MOST_MODELS) names.push(entry.name);
+    else if (names.length < MAX_MODELS) names.push(entry.name);
     else left++;
   }
   if (left > 0)
-    problems.push(`${left} folders over the limit of ${MOST_MODELS} models are left out`);
-  return { names: names.sort(), problems: problems.slice(0, MOST_MODELS) };
+    problems.push(`${left} folders over the limit of ${MAX_MODELS} models are left out`);
+  return { names: names.sort(), problems: problems.slice(0, MAX_MODELS) };
 }
 
 /** By name, a digest of what lies in the folder and below: names, sizes, times. @throws ModelFileError */
-export function stampModels(place: ModelsPlace): Readonly<Record<string, string>> {
+export function stampModels(place: RepositoryPath): Readonly<Record<string, string>> {
   const { names } = listModels(place);
   const stamp = (name: string): string => {
     const folder = path.join(place.directory, name);
     // Without the one folder that was given, nothing is known: it may come again.
-    return place.only === null ? stampIfReadable(folder) : stampOf(folder);
+    return place.only === null ? stampIfReadable(folder) : stampFolder(folder);
   };
   return Object.fromEntries(names.map((name) => [name, stamp(name)]));
 }
@@ -113,15 +113,15 @@ export function stampModels(place: ModelsPlace): Readonly<Record<string, string>
 /** A folder that cannot be read hides no other. Its loading reports the reason. */
 function stampIfReadable(folder: string): string {
   try {
-    return stampOf(folder);
+    return stampFolder(folder);
   } catch (error) {
     return `unreadable: ${(error as NodeJS.ErrnoException).code}`;
   }
 }
 
-function stampOf(folder: string): string {
+function stampFolder(folder: string): string {
   const digest = createHash('sha256');
-  for (const name of readdirSync(folder, { recursive: true }).slice(0, MOST_FILES).sort()) {
+  for (const name of readdirSync(folder, { recursive: true }).slice(0, MAX_STAMPED_FILES).sort()) {
     const stats = statSync(path.join(folder, String(name)), {
       bigint: true,
       throwIfNoEntry: false,
@@ -139,31 +139,31 @@ function stampOf(folder: string): string {
  * @throws ModelFileError: nothing of it can be loaded
  */
 export async function readModel(
-  { directory, only }: ModelsPlace,
+  { directory, only }: RepositoryPath,
   name: string,
   { dtype, unpacked }: { readonly dtype: Dtype; readonly unpacked: UnpackedArchives },
-): Promise<FoundModel | null> {
+): Promise<ModelFolder | null> {
   const folder = path.join(directory, name);
   if (only !== null && name !== only) return null;
   if (!MODEL_NAME.pattern.test(name) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     return null;
   requireWithin(directory, folder, name);
-  const settings = readSettingsOf(folder, dtype);
+  const settings = readModelSettings(folder, dtype);
   const read = (place: string, version: string) => readVersion(place, version, settings, unpacked);
   const numbers = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => VERSION.test(entry.name) && isFolder(folder, entry))
+    .filter((entry) => VERSION_FOLDER.test(entry.name) && isFolder(folder, entry))
     .map((entry) => Number(entry.name))
     .sort((a, b) => a - b)
-    .slice(-MOST_VERSIONS);
-  const chosen = wanted(numbers, settings).map(String);
+    .slice(-MAX_VERSIONS);
+  const chosen = selectVersions(numbers, settings).map(String);
   const places = numbers.length === 0 ? [folder] : chosen.map((one) => path.join(folder, one));
-  unpacked.forgetBelow(folder, places);
+  unpacked.removeBelow(folder, places);
   if (numbers.length === 0) return { settings, versions: [await read(folder, '1')] };
-  const isMixed = modelsIn(folder).length > 0;
+  const isMixed = findAllModels(folder).length > 0;
   if (isMixed) {
     throw new ModelFileError(`${name}: has a model beside folders of versions: move it into one`);
   }
-  const versions: (FoundVersion | BrokenVersion)[] = [];
+  const versions: (ReadableVersion | UnreadableVersion)[] = [];
   for (const version of chosen) {
     const place = path.join(folder, version);
     const problem = `${MODEL_JSON}: versions: there is no folder "${version}"`;
@@ -174,12 +174,12 @@ export async function readModel(
 }
 
 /** Of all tasks, and archives. */
-function modelsIn(folder: string): readonly string[] {
-  return [...new Set(TASKS.flatMap((task) => task.findIn(folder))), ...archivesIn(folder)];
+function findAllModels(folder: string): readonly string[] {
+  return [...new Set(TASKS.flatMap((task) => task.findIn(folder))), ...listArchives(folder)];
 }
 
-function wanted(numbers: readonly number[], { versions }: ModelJson): readonly number[] {
-  if (versions === 'latest') return numbers.slice(-MOST_TRIED);
+function selectVersions(numbers: readonly number[], { versions }: ModelJson): readonly number[] {
+  if (versions === 'latest') return numbers.slice(-MAX_LATEST_ATTEMPTS);
   return versions === 'all' ? numbers : [...new Set(versions)].sort((a, b) => a - b);
 }
 
@@ -188,20 +188,20 @@ async function readVersion(
   version: string,
   settings: ModelJson,
   unpacked: UnpackedArchives,
-): Promise<FoundVersion | BrokenVersion> {
+): Promise<ReadableVersion | UnreadableVersion> {
   try {
     requireWithin(path.dirname(folder), folder, path.basename(folder));
-    const archive = archiveOf(folder);
+    const archive = findArchive(folder);
     const home = archive === null ? folder : await unpacked.folderOf(archive);
     const { task, place } = findModel(home, settings);
     const { source, about: known } = task.read(place);
-    const about = { ...known, ...longTextsOf(task, settings) };
+    const about = { ...known, ...longTextMetadata(task, settings) };
     const { dtype, max_queue_requests, max_queue_wait_ms, share } = settings;
     const { longTexts } = about;
     const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms, share, longTexts];
     const files = archive === null ? task.filesOf(place) : [archive];
-    const fingerprint = fingerprintOf(files, loadedAs);
-    const needed = memoryNeeded(source, dtype);
+    const fingerprint = computeFingerprint(files, loadedAs);
+    const needed = estimateMemory(source, dtype);
     return { version, task: task.name, place, source, about, fingerprint, memoryNeeded: needed };
   } catch (error) {
     const { message } = error as Error;
@@ -210,7 +210,7 @@ async function readVersion(
 }
 
 /** What becomes of texts that are longer than a classifier takes. @throws ModelFileError */
-function longTextsOf(
+function longTextMetadata(
   task: Task,
   { long_texts, stride, combine }: ModelJson,
 ): Pick<ClassifierMetadata, 'longTexts'> {
@@ -220,10 +220,10 @@ function longTextsOf(
 }
 
 /** null: its files lie in the folder itself. @throws ModelFileError: there is another model beside it */
-function archiveOf(folder: string): string | null {
-  const [archive] = archivesIn(folder);
+function findArchive(folder: string): string | null {
+  const [archive] = listArchives(folder);
   if (archive === undefined) return null;
-  const names = modelsIn(folder).map((place) => path.basename(place));
+  const names = findAllModels(folder).map((place) => path.basename(place));
   if (names.length > 1) {
     throw new ModelFileError(`expected one model, found ${names.join(', ')}`);
   }
@@ -246,7 +246,7 @@ function findModel(folder: string, { task: named }: ModelJson): { task: Task; pl
 }
 
 /** Of what and how it is loaded, without its content: the same for two names of the same files. */
-function fingerprintOf(files: readonly string[], settings: readonly unknown[]): string {
+function computeFingerprint(files: readonly string[], settings: readonly unknown[]): string {
   const of = files.map((file) => `${path.basename(file)},${identityOf(file)}`);
   return createHash('sha256')
     .update(JSON.stringify([of, settings]))
@@ -269,7 +269,7 @@ function isFolder(directory: string, entry: Dirent): boolean {
   }
 }
 
-function* entriesOf(directory: string): Generator<Dirent> {
+function* readEntries(directory: string): Generator<Dirent> {
   let folder: ReturnType<typeof opendirSync>;
   try {
     folder = opendirSync(directory);

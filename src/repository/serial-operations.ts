@@ -10,7 +10,7 @@ export class SerialOperations {
   readonly #last = new Map<string, Promise<void>>();
 
   /** @param what two of the same, one after the other, are one */
-  take(name: string, what: string, run: () => Promise<void>): Promise<void> {
+  run(name: string, what: string, run: () => Promise<void>): Promise<void> {
     const waiting = this.#waiting.get(name);
     if (waiting?.what === what) return waiting.done;
     const before = this.#last.get(name) ?? Promise.resolve();

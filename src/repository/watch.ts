@@ -1,7 +1,7 @@
-import type { ModelRepository } from './repository';
+import type { ModelRepository } from './model-repository';
 
 /** How often folders are looked at; what has changed is loaded when it has been quiet for as long. */
-const PERIOD_MS = 1000;
+const POLL_INTERVAL_MS = 1000;
 
 /** As pino has it. */
 interface WatchLog {
@@ -18,7 +18,7 @@ type Stamps = Readonly<Record<string, string | undefined>>;
  *
  * @param loaded what `repository.stamps` said before the models were loaded
  */
-export function watchFolders(
+export function watchModelFolders(
   repository: ModelRepository,
   loaded: Stamps,
   log: WatchLog,
@@ -26,7 +26,7 @@ export function watchFolders(
   let known: Stamps = loaded;
   let before: Stamps = loaded;
   const look = async (): Promise<void> => {
-    const now: Stamps = await repository.stamps();
+    const now: Stamps = await repository.folderStamps();
     for (const name of new Set([...Object.keys(now), ...Object.keys(known)])) {
       if (now[name] !== before[name] || now[name] === known[name]) continue;
       known = { ...known, [name]: now[name] };
@@ -35,11 +35,11 @@ export function watchFolders(
     }
     before = now;
   };
-  return regularly(look, log);
+  return poll(look, log);
 }
 
 /** The same of the file of a guard. @param stamp of what was loaded */
-export function watchGuard(
+export function watchGuardPolicy(
   repository: ModelRepository,
   stamp: string,
   { log, readGuard }: { readonly log: WatchLog; readGuard(): Promise<void> },
@@ -47,7 +47,7 @@ export function watchGuard(
   let known = stamp;
   let before = stamp;
   const look = async (): Promise<void> => {
-    const now = await repository.guardStamp();
+    const now = await repository.guardPolicyStamp();
     if (now === before && now !== known) {
       known = now;
       log.info({}, 'the file of the guard has changed');
@@ -55,10 +55,10 @@ export function watchGuard(
     }
     before = now;
   };
-  return regularly(look, log);
+  return poll(look, log);
 }
 
-function regularly(look: () => Promise<void>, log: WatchLog): NodeJS.Timeout {
+function poll(look: () => Promise<void>, log: WatchLog): NodeJS.Timeout {
   let isLooking = false;
   let problem: string | null = null;
   const timer = setInterval(() => {
@@ -78,6 +78,6 @@ function regularly(look: () => Promise<void>, log: WatchLog): NodeJS.Timeout {
       .finally(() => {
         isLooking = false;
       });
-  }, PERIOD_MS);
+  }, POLL_INTERVAL_MS);
   return timer.unref();
 }

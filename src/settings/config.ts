@@ -8,7 +8,7 @@ import {
   type SettingName,
   type SettingValues,
 } from './settings';
-import { describeContradictions, describeWhatIsHardlyMeant } from './validate-settings';
+import { lintSettings, validateSettings } from './validate-settings';
 
 /** Of one model each. */
 export const SERVICES = ['sentiment', 'eeg'] as const;
@@ -40,8 +40,8 @@ type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}
   : Lowercase<Name>;
 
 /** Of commands over files. */
-const FILES_COMMANDS = ['classify', 'embed', 'rerank', 'tag'] as const;
-export type FilesCommandName = (typeof FILES_COMMANDS)[number];
+const BATCH_COMMANDS = ['classify', 'embed', 'rerank', 'tag'] as const;
+export type BatchCommandName = (typeof BATCH_COMMANDS)[number];
 
 export type Command =
   | { readonly type: 'help' }
@@ -51,7 +51,7 @@ export type Command =
   | { readonly type: 'install' }
   | { readonly type: 'version' }
   /** Files without HTTP; it reads its own flags. */
-  | { readonly type: 'files'; readonly name: FilesCommandName; readonly args: readonly string[] }
+  | { readonly type: 'files'; readonly name: BatchCommandName; readonly args: readonly string[] }
   /** What a model is, without serving it; it reads its own flags. */
   | { readonly type: 'inspect'; readonly args: readonly string[] }
   /** Settings of TorchServe as ours; it reads its own flags. */
@@ -77,7 +77,7 @@ export class ConfigError extends Error {
  */
 export function readCommand(args: readonly string[], environment: Environment): Command {
   const [first] = args;
-  const overFiles = FILES_COMMANDS.find((name) => name === first);
+  const overFiles = BATCH_COMMANDS.find((name) => name === first);
   if (overFiles) return { type: 'files', name: overFiles, args: args.slice(1) };
   if (first === 'inspect' || first === 'import-torchserve')
     return { type: first, args: args.slice(1) };
@@ -108,10 +108,10 @@ export function readConfig(args: readonly string[], environment: Environment): C
     problems.unshift('MODELS_DIR: is needed by models, as a setting or as the word after it');
   }
   const values = readValues(raw, environment, problems);
-  problems.push(...describeContradictions(values));
+  problems.push(...validateSettings(values));
   if (service === undefined || problems.length > 0) throw new ConfigError(problems);
 
-  const warnings = describeWhatIsHardlyMeant(values, environment);
+  const warnings = lintSettings(values, environment);
   const tracing = readTracingSettings(environment.variables, (warning) => warnings.push(warning));
   if (raw.get('API_KEY') !== apiKeyOfVariable) {
     warnings.push('API_KEY: as a flag, everyone on this machine can read it');
@@ -126,7 +126,7 @@ export function readConfig(args: readonly string[], environment: Environment): C
  *
  * @throws ConfigError
  */
-export function configOf(
+export function configFromOptions(
   service: ServiceName,
   given: Readonly<Record<string, unknown>>,
   environment: Environment,
@@ -164,9 +164,9 @@ export function helpText(): string {
 
 function readVariables({ variables }: Environment): Map<string, string> {
   const raw = new Map<string, string>();
-  for (const [name, { isNeverEmpty }] of Object.entries<Setting>(SETTINGS)) {
+  for (const [name, { rejectsEmpty }] of Object.entries<Setting>(SETTINGS)) {
     const text = variables[name]?.trim();
-    if (text || (text === '' && isNeverEmpty)) raw.set(name, text);
+    if (text || (text === '' && rejectsEmpty)) raw.set(name, text);
   }
   return raw;
 }
@@ -207,11 +207,11 @@ function readValues(raw: RawSettings, environment: Environment, problems: string
     const text =
       raw.get(name) ?? (typeof fallback === 'string' ? fallback : fallback(environment, raw));
     try {
-      values[name] = setting.read(text, environment);
+      values[name] = setting.parse(text, environment);
     } catch (error) {
       problems.push(`${name}: ${(error as Error).message}`);
     }
-    if (setting.isNeverEmpty && raw.get(name) === '') {
+    if (setting.rejectsEmpty && raw.get(name) === '') {
       problems.push(`${name}: is empty: give it a value, or do not set it`);
     }
   }

@@ -6,8 +6,8 @@ const CGROUP_ROOT = '/sys/fs/cgroup';
 
 /** What this process was given. Defaults depend on it, and relative paths. */
 export interface Environment {
-  readonly coresGranted: number;
-  readonly descriptorsGranted: number;
+  readonly availableCores: number;
+  readonly maxDescriptors: number;
   /** Absolute folder of package.json. */
   readonly packageRoot: string;
   readonly workingDirectory: string;
@@ -15,12 +15,12 @@ export interface Environment {
 }
 
 /** Where /proc does not say: what a process is given at the least. */
-const USUAL_DESCRIPTORS = 10_240;
+const DEFAULT_DESCRIPTORS = 10_240;
 
 export function readEnvironment(packageRoot: string): Environment {
   return {
-    coresGranted: coresGranted(),
-    descriptorsGranted: descriptorsGranted(),
+    availableCores: countAvailableCores(),
+    maxDescriptors: readMaxDescriptors(),
     packageRoot,
     workingDirectory: process.cwd(),
     variables: process.env,
@@ -31,25 +31,25 @@ export function readEnvironment(packageRoot: string): Environment {
  * Descriptors this process may have open. Node has raised the limit to the hard one by now
  * (src/node.cc, `PlatformInit`).
  */
-export function descriptorsGranted(read: ReadText = readText): number {
+export function readMaxDescriptors(read: ReadText = readText): number {
   const limits = read('/proc/self/limits') ?? '';
   const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(limits) ?? [];
-  return soft === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(soft ?? USUAL_DESCRIPTORS);
+  return soft === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(soft ?? DEFAULT_DESCRIPTORS);
 }
 
 /**
  * Cores this process may use: the affinity mask, cut by the control group's CPU quota (a container
  * limited to 2 CPUs on a host with 64 cores still sees all 64).
  */
-export function coresGranted(): number {
-  return coresWithin(os.availableParallelism(), readQuotas(readText));
+export function countAvailableCores(): number {
+  return limitCores(os.availableParallelism(), readQuotas(readText));
 }
 
 /**
  * A part of a core counts as one: of a quota of 1.5, two threads use all and one would leave a quarter
  * (measured; bench/cores.mjs).
  */
-export function coresWithin(mask: number, quotas: readonly number[]): number {
+export function limitCores(mask: number, quotas: readonly number[]): number {
   return Math.min(mask, Math.ceil(Math.min(...quotas)));
 }
 
@@ -84,7 +84,7 @@ export function controlGroups(controller: string, read: ReadText): readonly Cont
     if (controllers === undefined || group === undefined) return [];
     const isVersion2 = controllers === '';
     if (!isVersion2 && !controllers.split(',').includes(controller)) return [];
-    return foldersUpwards(group).map((folder) => ({
+    return ancestorsOf(group).map((folder) => ({
       directory: path.join(CGROUP_ROOT, isVersion2 ? '' : controllers, folder),
       isVersion2,
     }));
@@ -92,7 +92,7 @@ export function controlGroups(controller: string, read: ReadText): readonly Cont
 }
 
 /** "/a/b" → "/a/b", "/a", "/". Inside a container the outer part of the path does not exist. */
-function foldersUpwards(group: string): readonly string[] {
+function ancestorsOf(group: string): readonly string[] {
   const folders = [group];
   while (folders.at(-1) !== '/' && folders.at(-1) !== '.') {
     folders.push(path.dirname(folders.at(-1) as string));

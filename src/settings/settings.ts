@@ -2,21 +2,21 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Environment } from './environment';
 import {
+  apiKey,
   boolean,
   bytes,
-  bytesOf,
-  file,
+  filePath,
   host,
   hostNames,
   integer,
-  key,
   modelName,
   oneOf,
   operators,
   optional,
   origins,
-  type Reader,
-} from './values';
+  type Parser,
+  parseBytes,
+} from './parsers';
 
 export const DTYPES = ['float32', 'bfloat16', 'int8'] as const;
 export const PRODUCTS = ['auto', 'float32', 'bfloat16'] as const;
@@ -26,10 +26,10 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 const MILLISECONDS_MAX = 2 ** 31 - 1; // what Node's timers hold
 const BODY_LIMIT_MAX = 256 * 1024 ** 2; // V8's longest string is about 512 MiB
 const BODY_MEMORY_MAX = 64 * 1024 ** 3;
-const USUAL_BODY_MEMORY = 64 * 1024 ** 2;
-const USUAL_RESPONSE_LIMIT = 32 * 1024 ** 2;
+const DEFAULT_BODY_MEMORY = 64 * 1024 ** 2;
+const DEFAULT_RESPONSE_LIMIT = 32 * 1024 ** 2;
 /** Of the service itself, fewer than 50 (Linux), and some for what comes and goes. */
-export const DESCRIPTORS_KEPT = 100;
+export const RESERVED_DESCRIPTORS = 100;
 
 /** Settings as they were written, by name. */
 export type RawSettings = ReadonlyMap<string, string>;
@@ -39,7 +39,7 @@ type Default = string | ((environment: Environment, raw: RawSettings) => string)
 
 export interface Setting {
   readonly help: string;
-  readonly read: Reader<unknown>;
+  readonly parse: Parser<unknown>;
   readonly default: Default;
   /** What is shown, where the default depends on the machine or is nothing. */
   readonly shownDefault: string | undefined;
@@ -49,69 +49,78 @@ export interface Setting {
    * Set but empty, it is wrong instead of not set: `API_KEY=$SECRET` with a SECRET that is missing must
    * not open the service to everyone.
    */
-  readonly isNeverEmpty: boolean;
+  readonly rejectsEmpty: boolean;
 }
 
-function rowsOf<const Group extends Setting['group']>(group: Group, isNeverEmpty = false) {
+function settingsGroup<const Group extends Setting['group']>(group: Group, rejectsEmpty = false) {
   return <Value, Fallback extends Default>(
     help: string,
-    read: Reader<Value>,
+    parse: Parser<Value>,
     fallback: Fallback,
     shownDefault?: string,
-  ) => ({ help, read, default: fallback, shownDefault, group, isNeverEmpty });
+  ) => ({ help, parse, default: fallback, shownDefault, group, rejectsEmpty });
 }
 
-const own = rowsOf(null);
-const scheduling = rowsOf('scheduling');
-const access = rowsOf('access');
-const neverEmpty = rowsOf('access', true);
+const general = settingsGroup(null);
+const scheduling = settingsGroup('scheduling');
+const access = settingsGroup('access');
+const accessNeverEmpty = settingsGroup('access', true);
 
 /**
  * The one table of settings: `Config` and its type, flags, `--help` and the table of docs/settings.md
  * follow from it.
  */
 export const SETTINGS = {
-  HOST: own('address to listen on', host(), '', 'all interfaces'),
-  PORT: own('TCP port; 0 takes any free one', integer(0, 65535), '8000'),
-  GRPC_PORT: own(
+  HOST: general('address to listen on', host(), '', 'all interfaces'),
+  PORT: general('TCP port; 0 takes any free one', integer(0, 65535), '8000'),
+  GRPC_PORT: general(
     'TCP port of the gRPC services; 0 takes any free one',
     optional(integer(0, 65535)),
     '',
     'none: no gRPC',
   ),
-  MANAGEMENT_PORT: own(
+  MANAGEMENT_PORT: general(
     "TCP port of TorchServe's management API; 0 takes any free one",
     optional(integer(0, 65535)),
     '',
     'none: no such API',
   ),
-  MANAGEMENT_HOST: own('address that MANAGEMENT_PORT is on', host(), '127.0.0.1'),
-  LISTEN_AFTER_MS: own(
+  MANAGEMENT_HOST: general('address that MANAGEMENT_PORT is on', host(), '127.0.0.1'),
+  LISTEN_AFTER_MS: general(
     'longest that loading keeps the ports of sentiment and eeg closed',
     integer(0, MILLISECONDS_MAX),
     '10000',
   ),
-  SENTIMENT_MODEL_DIR: own(
+  SENTIMENT_MODEL_DIR: general(
     'folder that Hugging Face save_pretrained wrote',
-    file(),
+    filePath(),
     defaultSentimentModel,
     'the shipped model',
   ),
-  EEG_MODEL_PATH: own(
+  EEG_MODEL_PATH: general(
     'model file: TorchScript or torch.export',
-    file(),
+    filePath(),
     defaultEegModel,
     './eeg_model.pt, or .pt2',
   ),
-  MODELS_DIR: own('directory of models, each in a folder of its own', optional(file()), '', 'none'),
-  MODELS_WATCH: own('whether a folder of models that changes is loaded again', boolean(), 'false'),
-  GUARD_FILE: own(
+  MODELS_DIR: general(
+    'directory of models, each in a folder of its own',
+    optional(filePath()),
+    '',
+    'none',
+  ),
+  MODELS_WATCH: general(
+    'whether a folder of models that changes is loaded again',
+    boolean(),
+    'false',
+  ),
+  GUARD_FILE: general(
     'file of a guard over a directory of models',
-    optional(file()),
+    optional(filePath()),
     '',
     'guard.json there, if any',
   ),
-  MODEL_NAME: own(
+  MODEL_NAME: general(
     'name of the model of sentiment or eeg, in every protocol',
     optional(modelName()),
     '',
@@ -134,7 +143,7 @@ export const SETTINGS = {
     oneOf(PRODUCTS),
     'auto',
   ),
-  INSTRUCTIONS: own(
+  INSTRUCTIONS: general(
     `limit: ${INSTRUCTIONS.join(', ')}`,
     optional(oneOf(INSTRUCTIONS)),
     '',
@@ -162,13 +171,13 @@ export const SETTINGS = {
     integer(0, 2 ** 20),
     '0',
   ),
-  MAX_LIST_LENGTH: own(
+  MAX_LIST_LENGTH: general(
     'most texts or signals in a list (413)',
     integer(1, 2 ** 20),
     defaultListLength,
     '1024, or all of the queue',
   ),
-  REQUEST_TIMEOUT_MS: own(
+  REQUEST_TIMEOUT_MS: general(
     'longest time from the arrival of a request until its model runs (504)',
     integer(1, MILLISECONDS_MAX),
     '30000',
@@ -178,7 +187,7 @@ export const SETTINGS = {
     integer(1, MILLISECONDS_MAX),
     '60000',
   ),
-  INFERENCE_GRACE_MS: own(
+  INFERENCE_GRACE_MS: general(
     'how long that batch may still take before the process ends with 3',
     integer(0, MILLISECONDS_MAX),
     '30000',
@@ -189,58 +198,62 @@ export const SETTINGS = {
     '',
     'none',
   ),
-  BODY_LIMIT: own('largest body: bytes, or a number with kb or mb', bytes(BODY_LIMIT_MAX), '1mb'),
-  BODY_MEMORY: own(
+  BODY_LIMIT: general(
+    'largest body: bytes, or a number with kb or mb',
+    bytes(BODY_LIMIT_MAX),
+    '1mb',
+  ),
+  BODY_MEMORY: general(
     'bodies on their way; as much of compressed ones, and answers',
     bytes(BODY_MEMORY_MAX),
     defaultBodyMemory,
     '64mb or more',
   ),
-  RESPONSE_LIMIT: own(
+  RESPONSE_LIMIT: general(
     'largest response (413): bytes, or a number with kb or mb',
     bytes(BODY_LIMIT_MAX),
     defaultResponseLimit,
     '32mb or more',
   ),
-  MAX_CONNECTIONS: own(
+  MAX_CONNECTIONS: general(
     'open connections; one more closes the idlest',
     integer(1, 2 ** 20),
     defaultConnections,
     'descriptors − 100, up to 10000',
   ),
-  MAX_CONNECTION_REQUESTS: own(
+  MAX_CONNECTION_REQUESTS: general(
     'requests after which a connection is closed',
     integer(0, 2 ** 31 - 1),
     '0',
     '0: any number',
   ),
-  KEEP_ALIVE_TIMEOUT_MS: own(
+  KEEP_ALIVE_TIMEOUT_MS: general(
     'how long an idle connection stays open',
     integer(1, MILLISECONDS_MAX),
     '65000',
   ),
-  API_KEY: neverEmpty(
+  API_KEY: accessNeverEmpty(
     'key that requests must bring (401); a file is better',
-    optional(key()),
+    optional(apiKey()),
     '',
     'none is needed',
   ),
-  API_KEYS_FILE: neverEmpty(
+  API_KEYS_FILE: accessNeverEmpty(
     'file of such keys, one a line, with what it is for; read again on SIGHUP',
-    optional(file()),
+    optional(filePath()),
     '',
     'none',
   ),
   METRICS_NEED_KEY: access('whether /metrics needs a key, where keys are set', boolean(), 'true'),
-  TLS_CERT_FILE: neverEmpty(
+  TLS_CERT_FILE: accessNeverEmpty(
     'certificate and its chain, PEM; read again on SIGHUP',
-    optional(file()),
+    optional(filePath()),
     '',
     'none: plain HTTP',
   ),
-  TLS_KEY_FILE: neverEmpty(
+  TLS_KEY_FILE: accessNeverEmpty(
     'private key of the certificate, PEM; read again on SIGHUP',
-    optional(file()),
+    optional(filePath()),
     '',
     'none',
   ),
@@ -256,23 +269,23 @@ export const SETTINGS = {
     '',
     'of this machine',
   ),
-  SHUTDOWN_DELAY_MS: own(
+  SHUTDOWN_DELAY_MS: general(
     'how long requests are still taken once told to stop, with /ready at 503',
     integer(0, MILLISECONDS_MAX),
     '0',
   ),
-  SHUTDOWN_TIMEOUT_MS: own(
+  SHUTDOWN_TIMEOUT_MS: general(
     'longest time from being told to stop to the end, with SHUTDOWN_DELAY_MS',
     integer(1, MILLISECONDS_MAX),
     '25000',
   ),
-  LOG_LEVEL: own('lowest level that is logged', oneOf(LOG_LEVELS), 'info'),
+  LOG_LEVEL: general('lowest level that is logged', oneOf(LOG_LEVELS), 'info'),
 } as const satisfies Readonly<Record<string, Setting>>;
 
 export type SettingName = keyof typeof SETTINGS;
 /** Values by the names of the settings. */
 export type SettingValues = {
-  readonly [Name in SettingName]: ReturnType<(typeof SETTINGS)[Name]['read']>;
+  readonly [Name in SettingName]: ReturnType<(typeof SETTINGS)[Name]['parse']>;
 };
 
 function defaultSentimentModel({ packageRoot }: Environment): string {
@@ -286,9 +299,9 @@ function defaultEegModel({ workingDirectory }: Environment): string {
 }
 
 /** One single-threaded worker per core serves the most requests. */
-function defaultWorkers({ coresGranted }: Environment, raw: RawSettings): string {
+function defaultWorkers({ availableCores }: Environment, raw: RawSettings): string {
   const threadsPerWorker = Number(raw.get('THREADS_PER_WORKER')) || 1;
-  return String(Math.max(1, Math.floor(coresGranted / threadsPerWorker)));
+  return String(Math.max(1, Math.floor(availableCores / threadsPerWorker)));
 }
 
 /** Half of the default queue: a list leaves room for others. */
@@ -299,19 +312,19 @@ function defaultListLength(_environment: Environment, raw: RawSettings): string 
 
 /** A response may repeat the largest body. */
 function defaultResponseLimit(_environment: Environment, raw: RawSettings): string {
-  const limit = bytesOf(raw.get('BODY_LIMIT') ?? SETTINGS.BODY_LIMIT.default) || 0;
-  return String(Math.min(Math.max(USUAL_RESPONSE_LIMIT, 2 * limit), BODY_LIMIT_MAX));
+  const limit = parseBytes(raw.get('BODY_LIMIT') ?? SETTINGS.BODY_LIMIT.default) || 0;
+  return String(Math.min(Math.max(DEFAULT_RESPONSE_LIMIT, 2 * limit), BODY_LIMIT_MAX));
 }
 
 /** A body of the largest size must have room. */
 function defaultBodyMemory(_environment: Environment, raw: RawSettings): string {
-  const limit = bytesOf(raw.get('BODY_LIMIT') ?? SETTINGS.BODY_LIMIT.default) || 0;
-  return String(Math.max(USUAL_BODY_MEMORY, Math.min(limit, BODY_LIMIT_MAX)));
+  const limit = parseBytes(raw.get('BODY_LIMIT') ?? SETTINGS.BODY_LIMIT.default) || 0;
+  return String(Math.max(DEFAULT_BODY_MEMORY, Math.min(limit, BODY_LIMIT_MAX)));
 }
 
 /** An idle connection takes about 15 kB; with a second port, each has half of the descriptors. */
-function defaultConnections({ descriptorsGranted }: Environment, raw: RawSettings): string {
+function defaultConnections({ maxDescriptors }: Environment, raw: RawSettings): string {
   const ports = raw.get('GRPC_PORT') ? 2 : 1;
-  const most = Math.floor((descriptorsGranted - DESCRIPTORS_KEPT) / ports);
+  const most = Math.floor((maxDescriptors - RESERVED_DESCRIPTORS) / ports);
   return String(Math.max(16, Math.min(10_000, most)));
 }

@@ -1,9 +1,9 @@
 import type { Environment } from './environment';
-import { DESCRIPTORS_KEPT, type SettingValues } from './settings';
+import { RESERVED_DESCRIPTORS, type SettingValues } from './settings';
 
 /** Settings that do not go together. */
-export function describeContradictions(values: SettingValues): readonly string[] {
-  return those(
+export function validateSettings(values: SettingValues): readonly string[] {
+  return compact(
     values.MAX_LIST_LENGTH > values.MAX_QUEUE_REQUESTS &&
       `MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, ${values.MAX_QUEUE_REQUESTS}, ` +
         `received ${values.MAX_LIST_LENGTH}: the queue could never take such a list`,
@@ -29,23 +29,23 @@ export function describeContradictions(values: SettingValues): readonly string[]
 }
 
 /** What is allowed but hardly meant. */
-export function describeWhatIsHardlyMeant(
+export function lintSettings(
   values: SettingValues,
-  { coresGranted, descriptorsGranted }: Environment,
+  { availableCores, maxDescriptors }: Environment,
 ): string[] {
   const threads = values.WORKERS * values.THREADS_PER_WORKER;
   const ports = [values.PORT, values.GRPC_PORT, values.MANAGEMENT_PORT].filter(
     (port) => port !== null,
   ).length;
-  const connections = Math.floor((descriptorsGranted - DESCRIPTORS_KEPT) / ports);
+  const connections = Math.floor((maxDescriptors - RESERVED_DESCRIPTORS) / ports);
   const answering = values.SHUTDOWN_TIMEOUT_MS - values.SHUTDOWN_DELAY_MS;
-  return those(
-    threads > coresGranted &&
-      `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${coresGranted} cores ` +
+  return compact(
+    threads > availableCores &&
+      `WORKERS × THREADS_PER_WORKER is ${threads}, more than the ${availableCores} cores ` +
         'this process may use: expect it to be slower',
     values.MAX_CONNECTIONS > Math.max(16, connections) &&
       `MAX_CONNECTIONS is ${values.MAX_CONNECTIONS}${ports > 1 ? ' on each port' : ''}, but this ` +
-        `process may have ${descriptorsGranted} descriptors open (ulimit -n), and needs some itself`,
+        `process may have ${maxDescriptors} descriptors open (ulimit -n), and needs some itself`,
     values.SHUTDOWN_DELAY_MS > values.SHUTDOWN_TIMEOUT_MS / 2 &&
       `SHUTDOWN_DELAY_MS is ${values.SHUTDOWN_DELAY_MS} of the ${values.SHUTDOWN_TIMEOUT_MS} ms of ` +
         `SHUTDOWN_TIMEOUT_MS: ${answering} ms are left to answer what was accepted`,
@@ -53,6 +53,6 @@ export function describeWhatIsHardlyMeant(
 }
 
 /** Of sentences the ones whose conditions hold. */
-function those(...sentences: readonly (string | false | null)[]): string[] {
+function compact(...sentences: readonly (string | false | null)[]): string[] {
   return sentences.filter(Boolean) as string[];
 }

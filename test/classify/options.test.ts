@@ -1,6 +1,6 @@
+import { helpText } from '../../src/commands/batch/batch-command';
+import { BATCH_COMMANDS } from '../../src/commands/batch/commands';
 import { CLASSIFY, FLAGS } from '../../src/commands/classify/classify-command';
-import { helpText } from '../../src/commands/over-files/file-command';
-import { FILES_COMMANDS } from '../../src/commands/over-files/registry';
 import { UsageError } from '../../src/files/file-errors';
 import type { Config } from '../../src/settings/config';
 
@@ -99,8 +99,8 @@ describe('readOptions', () => {
     const hasOutput = args.some((arg) => arg === '-o' || arg === '--output');
     const output = hasOutput ? [] : ['-o', name === 'embed' ? 'x.npy' : 'x.csv'];
     const all = [...model, ...args, ...output];
-    expect(() => FILES_COMMANDS[name].read(all)).toThrow(UsageError);
-    expect(() => FILES_COMMANDS[name].read(all)).toThrow(message);
+    expect(() => BATCH_COMMANDS[name].read(all)).toThrow(UsageError);
+    expect(() => BATCH_COMMANDS[name].read(all)).toThrow(message);
   });
 });
 
@@ -113,7 +113,7 @@ describe('the help', () => {
   });
 
   it.each(['embed', 'rerank', 'tag'] as const)('of %s names the flags of its task', (name) => {
-    const command = FILES_COMMANDS[name];
+    const command = BATCH_COMMANDS[name];
     const own = { embed: 'dimensions', rerank: 'raw-scores', tag: 'aggregation-strategy' }[name];
     for (const flag of ['model', 'resume', own]) expect(helpText(command)).toContain(`--${flag}`);
   });

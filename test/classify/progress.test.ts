@@ -1,6 +1,6 @@
+import type { RowTask } from '../../src/commands/batch/job';
+import { describeSummary, summarize } from '../../src/commands/batch/summary';
 import { CLASSIFY } from '../../src/commands/classify/classify-command';
-import type { RowTask } from '../../src/commands/over-files/job';
-import { describeSummary, summarize } from '../../src/commands/over-files/summary';
 import { describeProgress, duration, ProgressDisplay } from '../../src/files/progress';
 import type { Config } from '../../src/settings/config';
 

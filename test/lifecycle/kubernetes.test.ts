@@ -91,8 +91,8 @@ describe.each(containers)('%s', (_, container) => {
   it('sets what the service knows', () => {
     expect(unknownSettings(Object.keys(settings))).toEqual([]);
     for (const [name, value] of Object.entries(settings)) {
-      const { read } = SETTINGS[name as keyof typeof SETTINGS];
-      expect(() => read(value, readEnvironment(ROOT))).not.toThrow();
+      const { parse } = SETTINGS[name as keyof typeof SETTINGS];
+      expect(() => parse(value, readEnvironment(ROOT))).not.toThrow();
     }
     expect(container.ports.map(({ containerPort }) => String(containerPort))).toEqual([
       settings.PORT ?? SETTINGS.PORT.default,

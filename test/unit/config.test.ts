@@ -11,8 +11,8 @@ import {
 import type { Environment } from '../../src/settings/environment';
 
 const ENVIRONMENT: Environment = {
-  coresGranted: 8,
-  descriptorsGranted: 1024,
+  availableCores: 8,
+  maxDescriptors: 1024,
   packageRoot: '/package',
   workingDirectory: '/home/user',
   variables: {},
@@ -264,7 +264,11 @@ describe('readCommand', () => {
 
   it('keeps some of the descriptors that are granted for itself', () => {
     const connections = (descriptorsGranted: number, variables = {}) => {
-      const result = readCommand(['eeg'], { ...ENVIRONMENT, descriptorsGranted, variables });
+      const result = readCommand(['eeg'], {
+        ...ENVIRONMENT,
+        maxDescriptors: descriptorsGranted,
+        variables,
+      });
       if (result.type !== 'serve') throw new Error(result.type);
       return [result.config.maxConnections, result.config.warnings];
     };

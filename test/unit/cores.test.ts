@@ -1,5 +1,5 @@
 import os from 'node:os';
-import { coresGranted, coresWithin, readQuotas } from '../../src/settings/environment';
+import { countAvailableCores, limitCores, readQuotas } from '../../src/settings/environment';
 
 function quotas(files: Readonly<Record<string, string>>): readonly number[] {
   return readQuotas((file) => files[file] ?? null);
@@ -48,13 +48,13 @@ describe('coresWithin', () => {
     { mask: 8, quotas: [4, 1.5], cores: 2 },
     { mask: 2, quotas: [2.5], cores: 2 },
   ])('mask $mask, quotas $quotas: $cores', ({ mask, quotas, cores }) => {
-    expect(coresWithin(mask, quotas)).toBe(cores);
+    expect(limitCores(mask, quotas)).toBe(cores);
   });
 });
 
-describe('coresGranted', () => {
+describe('countAvailableCores', () => {
   it('is at least 1 and at most what the scheduler gives', () => {
-    const cores = coresGranted();
+    const cores = countAvailableCores();
     expect(Number.isInteger(cores)).toBe(true);
     expect(cores).toBeGreaterThanOrEqual(1);
     expect(cores).toBeLessThanOrEqual(os.availableParallelism());

@@ -1,4 +1,4 @@
-import { descriptorsGranted } from '../../src/settings/environment';
+import { readMaxDescriptors } from '../../src/settings/environment';
 
 const LIMITS = `Limit                     Soft Limit           Hard Limit           Units
 Max processes             95971                95971                processes
@@ -6,13 +6,13 @@ Max open files            1024                 524288               files
 `;
 
 it('reads the soft limit, where there is one', () => {
-  expect(descriptorsGranted(() => LIMITS)).toBe(1024);
+  expect(readMaxDescriptors(() => LIMITS)).toBe(1024);
   const unlimited = LIMITS.replace('1024  ', 'unlimited');
-  expect(descriptorsGranted(() => unlimited)).toBe(Number.MAX_SAFE_INTEGER);
-  expect(descriptorsGranted(() => '')).toBe(10_240);
-  expect(descriptorsGranted(() => null)).toBe(10_240);
+  expect(readMaxDescriptors(() => unlimited)).toBe(Number.MAX_SAFE_INTEGER);
+  expect(readMaxDescriptors(() => '')).toBe(10_240);
+  expect(readMaxDescriptors(() => null)).toBe(10_240);
 });
 
 it('is a number of this machine', () => {
-  expect(descriptorsGranted()).toBeGreaterThan(64);
+  expect(readMaxDescriptors()).toBeGreaterThan(64);
 });

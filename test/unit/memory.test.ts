@@ -1,9 +1,13 @@
 import { statSync } from 'node:fs';
 import type { Dtype } from '../../src/native/engine';
 import { LoadedModels } from '../../src/repository/loaded-models';
-import { describeShortage, memoryLeft, memoryNeeded } from '../../src/repository/memory';
+import {
+  describeMemoryShortage,
+  estimateMemory,
+  readMemoryBudget,
+} from '../../src/repository/memory-budget';
 import type { ModelJson } from '../../src/repository/model-json';
-import type { FoundVersion } from '../../src/repository/read-folder';
+import type { ReadableVersion } from '../../src/repository/read-folder';
 import type { Task } from '../../src/tasks/task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { Folder } from '../helpers/files';
@@ -13,11 +17,11 @@ const MEMINFO = 'MemTotal:       8000000 kB\nMemFree: 1 kB\nMemAvailable:   4000
 
 function left(files: Readonly<Record<string, string>>) {
   const all: Readonly<Record<string, string>> = { '/proc/meminfo': MEMINFO, ...files };
-  return memoryLeft((file) => all[file] ?? null);
+  return readMemoryBudget((file) => all[file] ?? null);
 }
 
 describe('memoryLeft', () => {
-  const machine = { limit: 8_000_000 * 1024, left: 4_000_000 * 1024 };
+  const machine = { limitBytes: 8_000_000 * 1024, availableBytes: 4_000_000 * 1024 };
 
   it('is what the machine has where no group limits it', () => {
     expect(left({})).toEqual(machine);
@@ -34,7 +38,7 @@ describe('memoryLeft', () => {
         '/sys/fs/cgroup/memory.stat':
           'anon 1\nfile 90\ninactive_file 60000000\nactive_file 30000000\nshmem 5\n',
       }),
-    ).toEqual({ limit: 512 * MB, left: 202 * MB });
+    ).toEqual({ limitBytes: 512 * MB, availableBytes: 202 * MB });
   });
 
   it('is what the tightest of all groups above leaves', () => {
@@ -44,10 +48,10 @@ describe('memoryLeft', () => {
       [`/sys/fs/cgroup${name}/memory.stat`]: 'inactive_file 0\nactive_file 0\n',
     });
     const files = { '/proc/self/cgroup': '0::/a/b\n', ...group('/a/b', 700, 100) };
-    expect(left(files)).toEqual({ limit: 700 * MB, left: 600 * MB });
+    expect(left(files)).toEqual({ limitBytes: 700 * MB, availableBytes: 600 * MB });
     expect(left({ ...files, ...group('/a', 900, 850) })).toEqual({
       limit: 900 * MB,
-      left: 50 * MB,
+      availableBytes: 50 * MB,
     });
   });
 
@@ -61,7 +65,7 @@ describe('memoryLeft', () => {
       '/sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712\n',
       '/sys/fs/cgroup/memory/memory.usage_in_bytes': '9000000000\n',
     };
-    expect(left(files)).toEqual({ limit: 300 * MB, left: 51 * MB });
+    expect(left(files)).toEqual({ limitBytes: 300 * MB, availableBytes: 51 * MB });
   });
 
   it('is not below 0: a group may be over a limit that was lowered', () => {
@@ -70,13 +74,13 @@ describe('memoryLeft', () => {
       '/sys/fs/cgroup/memory.max': '100\n',
       '/sys/fs/cgroup/memory.current': '200\n',
     };
-    expect(left(files)).toEqual({ limit: 100, left: 0 });
+    expect(left(files)).toEqual({ limitBytes: 100, availableBytes: 0 });
   });
 
   it('reads this machine', () => {
-    const memory = memoryLeft();
-    expect(memory.left).toBeGreaterThan(0);
-    expect(memory.left).toBeLessThanOrEqual(memory.limit);
+    const memory = readMemoryBudget();
+    expect(memory.availableBytes).toBeGreaterThan(0);
+    expect(memory.availableBytes).toBeLessThanOrEqual(memory.limitBytes);
   });
 });
 
@@ -111,10 +115,10 @@ describe('memoryNeeded', () => {
     tokenizerDirectory: folder.path,
     weightFiles,
   });
-  const empty = memoryNeeded(of(), 'float32');
+  const empty = estimateMemory(of(), 'float32');
   /** Without what every model takes: a quarter more than the weights. */
-  const beside = (source: Parameters<typeof memoryNeeded>[0], dtype: Dtype) =>
-    (memoryNeeded(source, dtype) - empty) / 1.25;
+  const beside = (source: Parameters<typeof estimateMemory>[0], dtype: Dtype) =>
+    (estimateMemory(source, dtype) - empty) / 1.25;
 
   it('is that of the weights in the numbers that are multiplied, without tables', () => {
     const single = weights('single.safetensors', {
@@ -161,23 +165,23 @@ describe('memoryNeeded', () => {
 describe('a model that does not fit', () => {
   const settings = { dtype: 'float32', share: 1 } as ModelJson;
   const found = (name: string, memory: number) =>
-    ({ fingerprint: name, place: name, memoryNeeded: memory }) as unknown as FoundVersion;
+    ({ fingerprint: name, place: name, memoryNeeded: memory }) as unknown as ReadableVersion;
   /** Of those that are being loaded, by name; each ends when the test says so. */
   const loading = new Map<string, () => void>();
-  let memory = { left: 100 * MB, limit: 500 * MB };
+  let memory = { availableBytes: 100 * MB, limitBytes: 500 * MB };
   const task = {} as Task;
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
   /** One is there already, and with it LibTorch. */
   async function loaded(): Promise<LoadedModels> {
     const models = new LoadedModels({} as never, async () => memory);
-    memory = { left: 200 * MB, limit: 500 * MB };
-    const first = models.take(task, found('first', 0), settings);
+    memory = { availableBytes: 200 * MB, limitBytes: 500 * MB };
+    const first = models.acquire(task, found('first', 0), settings);
     await settled();
     loading.get('first')?.();
     await first;
     loading.clear();
-    memory = { left: 100 * MB, limit: 500 * MB };
+    memory = { availableBytes: 100 * MB, limitBytes: 500 * MB };
     return models;
   }
 
@@ -193,48 +197,48 @@ describe('a model that does not fit', () => {
   afterEach(() => jest.restoreAllMocks());
 
   it('is refused with both numbers', async () => {
-    await expect((await loaded()).take(task, found('a', 120 * MB), settings)).rejects.toThrow(
+    await expect((await loaded()).acquire(task, found('a', 120 * MB), settings)).rejects.toThrow(
       'needs about 120 MB of memory, 100 MB are left of the limit of 500 MB: ',
     );
     expect([...loading.keys()]).toEqual([]);
-    expect(describeShortage(2.6 * MB, { left: 1.4 * MB, limit: 0.6 * MB })).toMatch(
-      /^needs about 3 MB of memory, 1 MB are left of the limit of 1 MB: /,
-    );
+    expect(
+      describeMemoryShortage(2.6 * MB, { availableBytes: 1.4 * MB, limitBytes: 0.6 * MB }),
+    ).toMatch(/^needs about 3 MB of memory, 1 MB are left of the limit of 1 MB: /);
   });
 
   it('is told what LibTorch takes, too, where it would be the first', async () => {
     const models = new LoadedModels({} as never, async () => memory);
-    memory = { left: 100 * MB, limit: 500 * MB };
-    await expect(models.take(task, found('a', MB), settings)).rejects.toThrow(
+    memory = { availableBytes: 100 * MB, limitBytes: 500 * MB };
+    await expect(models.acquire(task, found('a', MB), settings)).rejects.toThrow(
       'needs about 135 MB of memory, 100 MB are left',
     );
   });
 
   it('leaves room for the answers that are kept and are not there yet', async () => {
     const models = new LoadedModels({ resultCacheMb: 50 } as never, async () => memory);
-    memory = { left: 200 * MB, limit: 500 * MB };
-    await expect(models.take(task, found('a', 20 * MB), settings)).rejects.toThrow(
+    memory = { availableBytes: 200 * MB, limitBytes: 500 * MB };
+    await expect(models.acquire(task, found('a', 20 * MB), settings)).rejects.toThrow(
       'needs about 207 MB of memory, 200 MB are left',
     );
-    const first = models.take(task, found('a', 0), settings);
+    const first = models.acquire(task, found('a', 0), settings);
     await settled();
     loading.get('a')?.();
     const monitor = { stats: () => ({ cacheBytes: 30 * 2 ** 20 }) };
     Object.assign(await first, { monitor });
-    memory = { left: 40 * MB, limit: 500 * MB };
-    await expect(models.take(task, found('b', 20 * MB), settings)).rejects.toThrow(
+    memory = { availableBytes: 40 * MB, limitBytes: 500 * MB };
+    await expect(models.acquire(task, found('b', 20 * MB), settings)).rejects.toThrow(
       'needs about 41 MB of memory, 40 MB are left',
     );
   });
 
   it('waits for one that is being loaded, and is refused when that has taken its own', async () => {
     const models = await loaded();
-    const first = models.take(task, found('a', 60 * MB), settings);
-    const second = models.take(task, found('b', 60 * MB), settings);
+    const first = models.acquire(task, found('a', 60 * MB), settings);
+    const second = models.acquire(task, found('b', 60 * MB), settings);
     const refused = expect(second).rejects.toThrow('needs about 60 MB of memory, 40 MB are left');
     await settled();
     expect([...loading.keys()]).toEqual(['a']);
-    memory = { ...memory, left: 40 * MB };
+    memory = { ...memory, availableBytes: 40 * MB };
     loading.get('a')?.();
     await first;
     await refused;
@@ -243,10 +247,10 @@ describe('a model that does not fit', () => {
 
   it('is loaded after one that takes less than it might have', async () => {
     const models = await loaded();
-    const first = models.take(task, found('a', 60 * MB), settings);
-    const second = models.take(task, found('b', 60 * MB), settings);
+    const first = models.acquire(task, found('a', 60 * MB), settings);
+    const second = models.acquire(task, found('b', 60 * MB), settings);
     await settled();
-    memory = { ...memory, left: 70 * MB };
+    memory = { ...memory, availableBytes: 70 * MB };
     loading.get('a')?.();
     await first;
     await settled();
@@ -259,8 +263,8 @@ describe('a model that does not fit', () => {
   it('fits beside one that is being loaded where both do', async () => {
     const models = await loaded();
     const both = [
-      models.take(task, found('a', 50 * MB), settings),
-      models.take(task, found('b', 50 * MB), settings),
+      models.acquire(task, found('a', 50 * MB), settings),
+      models.acquire(task, found('b', 50 * MB), settings),
     ];
     await settled();
     expect([...loading.keys()]).toEqual(['a', 'b']);

@@ -1,6 +1,6 @@
-import type { FilesCommand } from '../over-files/file-command';
-import { describeFlags, readCommandLine, withCommonFlags } from '../over-files/options';
-import { readTaskJob } from '../over-files/task-job';
+import type { BatchCommand } from '../batch/batch-command';
+import { describeFlags, readCommandLine, withCommonFlags } from '../batch/file-options';
+import { createTaskJob } from '../batch/task-job';
 import { PRESETS } from '../presets';
 
 export const NOTICE = 'A demonstration: no medical device, and no diagnosis.';
@@ -13,7 +13,7 @@ export const FLAGS = withCommonFlags({
 });
 
 /** `libtorch-serve classify`: the models of the services. */
-export const CLASSIFY: FilesCommand = {
+export const CLASSIFY: BatchCommand = {
   help: [
     'Usage: libtorch-serve classify [sentiment|eeg] FILE... -o OUTPUT [--flag value ...]',
     '       libtorch-serve classify eeg --follow FILE [-o OUTPUT] [--flag value ...]',
@@ -35,6 +35,6 @@ export const CLASSIFY: FilesCommand = {
     const notice = service === 'eeg' ? NOTICE : null;
     const inputs = isNamed ? words.slice(1) : words;
     const choice = { name: service, service, notice, inputs, ...PRESETS[service] } as const;
-    return readTaskJob(choice, values, settings);
+    return createTaskJob(choice, values, settings);
   },
 };

@@ -11,14 +11,14 @@ import { parseArgs } from 'node:util';
 import { printable } from '../../lib/printable';
 import { MODEL_JSON } from '../../repository/model-json';
 import type { Environment } from '../../settings/environment';
-import { EXIT_FAILURE, EXIT_USAGE } from '../exit';
+import { EXIT_FAILURE, EXIT_USAGE } from '../exit-codes';
 import { type ImportedKeys, translateKeys } from './keys';
 import { parseProperties } from './properties';
 import { type Translation, translate } from './translate';
 
 const MODELS = 'models';
 const ENV_FILE = 'libtorch-serve.env';
-const USUAL_OUTPUT = 'torchserve-import';
+const DEFAULT_OUTPUT = 'torchserve-import';
 
 const KEYS_FILE = 'api-keys';
 
@@ -28,7 +28,7 @@ Writes what TorchServe's config.properties says as settings of libtorch-serve mo
 a directory of models with the archives of the model store. Each key that has no meaning here is
 listed with the reason. Nothing that is there is written over.
 
-  --output DIR              where to (default: ${USUAL_OUTPUT})
+  --output DIR              where to (default: ${DEFAULT_OUTPUT})
   --keys FILE               key_file.json of TorchServe: its keys are those of API_KEYS_FILE
   --help, -h                this text
 
@@ -78,7 +78,7 @@ function readArguments(args: readonly string[]): Arguments | null {
       options,
       allowPositionals: true,
     });
-    const { output = USUAL_OUTPUT, keys } = values;
+    const { output = DEFAULT_OUTPUT, keys } = values;
     const [file] = positionals;
     if (!file || positionals.length > 1 || output === '' || keys === '') return null;
     return { file, output, keys: keys ?? null };

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { z } from 'zod';
 import type { Environment } from '../../settings/environment';
+import { MODEL_NAME } from '../../settings/parsers';
 import { SETTINGS, type SettingName } from '../../settings/settings';
-import { MODEL_NAME } from '../../settings/values';
-import { NO_MEANING, NO_MEANING_OF_MODEL } from './no-meaning';
+import { UNSUPPORTED_KEYS, UNSUPPORTED_MODEL_KEYS } from './unsupported-keys';
 
 /** An archive, and the folder below the directory of models that it is copied into. */
 export interface ImportedArchive {
@@ -32,7 +32,7 @@ export interface Translation {
 }
 
 /** Where TorchServe listens where its file does not say. */
-const USUAL_ADDRESS = 'http://127.0.0.1:8080';
+const DEFAULT_ADDRESS = 'http://127.0.0.1:8080';
 
 /** What addresses become, and the ports that TorchServe takes by itself. */
 const ADDRESSES = {
@@ -63,12 +63,12 @@ const modelsSchema = z.record(
 );
 type Version = z.output<typeof versionSchema>;
 /** What a key of a version sets for all models: the largest of them. */
-const OF_ALL_MODELS = {
+const GLOBAL_MODEL_KEYS = {
   batchSize: ['MAX_BATCH_REQUESTS', 1],
   maxBatchDelay: ['MAX_QUEUE_DELAY_MS', 1],
   responseTimeout: ['INFERENCE_TIMEOUT_MS', 1000],
 } as const satisfies Readonly<Record<string, readonly [SettingName, number]>>;
-const OF_EACH_MODEL = ['marName', 'defaultVersion', 'jobQueueSize'];
+const PER_MODEL_KEYS = ['marName', 'defaultVersion', 'jobQueueSize'];
 
 /**
  * What the keys of config.properties become here.
@@ -124,11 +124,11 @@ class Translator {
   take(key: string, value: string): void {
     const meaning = Object.hasOwn(this.#meanings, key) ? this.#meanings[key] : undefined;
     if (meaning) meaning(value, key);
-    else this.#notes.push(`${key}: ${reasonOf(NO_MEANING, key)}`);
+    else this.#notes.push(`${key}: ${reasonOf(UNSUPPORTED_KEYS, key)}`);
   }
 
   finish(archivesOf: (modelStore: string) => readonly string[]): Translation {
-    if (!this.#isAddressed) this.#takeAddress(USUAL_ADDRESS, 'inference_address');
+    if (!this.#isAddressed) this.#takeAddress(DEFAULT_ADDRESS, 'inference_address');
     const archives = this.#modelStore === null ? [] : archivesOf(this.#modelStore);
     const isAll = /^all$/i.test(this.#loadModels);
     const named = isAll ? archives : this.#loadModels.split(',').filter((one) => one.trim());
@@ -153,7 +153,7 @@ class Translator {
   /** Where it is nothing that the setting can be, a problem. */
   #set(setting: SettingName, value: string, key: string): void {
     try {
-      SETTINGS[setting].read(value, this.#environment);
+      SETTINGS[setting].parse(value, this.#environment);
       this.#settings.set(setting, value);
     } catch (error) {
       this.#problems.push(`${key}: as ${setting}: ${(error as Error).message}`);
@@ -184,7 +184,7 @@ class Translator {
     const name = second === undefined ? archive.replace(/\.mar$/, '') : first;
     if (this.#models.has(name)) return; // `models` says more of it
     if (/^\w+:\/\//.test(archive)) {
-      this.#notes.push(`load_models: ${name}: ${NO_MEANING.allowed_urls}: fetch it yourself`);
+      this.#notes.push(`load_models: ${name}: ${UNSUPPORTED_KEYS.allowed_urls}: fetch it yourself`);
     } else if (!MODEL_NAME.pattern.test(name) || !FILE_NAME.test(archive)) {
       this.#problems.push(`load_models: ${JSON.stringify(written)}: is no name of a model here`);
     } else {
@@ -234,11 +234,11 @@ class Translator {
   }
 
   #takeOfVersion(where: string, key: string, value: unknown): void {
-    if (key in OF_ALL_MODELS) {
-      const [setting, factor] = OF_ALL_MODELS[key as keyof typeof OF_ALL_MODELS];
+    if (key in GLOBAL_MODEL_KEYS) {
+      const [setting, factor] = GLOBAL_MODEL_KEYS[key as keyof typeof GLOBAL_MODEL_KEYS];
       this.#setMost(setting, Number(value) * factor, `${where}: ${key}`);
-    } else if (!OF_EACH_MODEL.includes(key)) {
-      this.#notes.push(`${where}: ${key}: ${reasonOf(NO_MEANING_OF_MODEL, key)}`);
+    } else if (!PER_MODEL_KEYS.includes(key)) {
+      this.#notes.push(`${where}: ${key}: ${reasonOf(UNSUPPORTED_MODEL_KEYS, key)}`);
     }
   }
 }

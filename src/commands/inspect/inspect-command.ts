@@ -2,7 +2,7 @@ import { printable } from '../../lib/printable';
 import { limitInstructions, type SchedulingOptions } from '../../native/engine';
 import { ConfigError, readConfig } from '../../settings/config';
 import type { Environment } from '../../settings/environment';
-import { describeArchive, describeReport } from './describe';
+import { describeArchive, describeReport } from './format-report';
 import { type InspectedArchive, inspectArchive } from './inspect-archive';
 import { inspectModel, type ModelReport } from './inspect-model';
 

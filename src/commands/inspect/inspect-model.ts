@@ -9,7 +9,7 @@ import {
 import { markedFirst, TASKS } from '../../tasks/registry';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
-import { serviceOf } from '../presets';
+import { serviceOfTask } from '../presets';
 
 /** What a model is, and what became of loading it. */
 export interface ModelReport {
@@ -82,7 +82,7 @@ function readModel(
   const program = isProgram ? inspectProgram(source.path, allowedOperators ?? []) : null;
   const files = isProgram ? [source.path] : source.weightFiles;
   return {
-    service: serviceOf(task) ?? task.name,
+    service: serviceOfTask(task) ?? task.name,
     name: path.basename(place),
     kind: program?.kind ?? (isProgram ? '' : source.modelType),
     files: files.map((file) => ({ name: path.basename(file), bytes: statSync(file).size })),

@@ -15,13 +15,13 @@ import type { Tracer } from '../../serving/tracing/tracer';
 import type { Transport } from '../../serving/transport';
 import type { Config } from '../../settings/config';
 import type { Streams } from '../../streaming/streams';
-import { type Pages, pagesAt } from './read-pages';
+import { type Pages, pagesBelow } from './pages';
 import type { Service, ServiceSite } from './service';
 
 /** What is spoken on a port. */
 type Speaking = Pick<ServiceSite, 'mounts' | 'described' | 'aboutOf'>;
 
-export interface Parts {
+export interface ServerParts {
   readonly service: Service;
   /** What is served on MANAGEMENT_PORT; null: nothing. */
   readonly management: Speaking | null;
@@ -50,7 +50,7 @@ export class Servers {
   readonly #metrics: Metrics;
   readonly #siteOf: () => Site;
 
-  constructor(config: Config, parts: Parts, { logger }: Log) {
+  constructor(config: Config, parts: ServerParts, { logger }: Log) {
     const { service, management, credentials, tracer, pages } = parts;
     const { streams } = parts;
     const metrics = createMetrics({
@@ -89,7 +89,7 @@ export class Servers {
       const { site } = service;
       return siteOf(
         site,
-        site.pages.flatMap(({ name, at }) => pagesAt(pages, name, at)),
+        site.pages.flatMap(({ name, at }) => pagesBelow(pages, name, at)),
       );
     };
     this.#http = new HttpServer(context, this.#siteOf(), () => streams.close());
@@ -116,10 +116,10 @@ export class Servers {
   > {
     const { host, port, grpcPort, managementHost, managementPort } = this.#config;
     const on = { hostSetting: 'HOST', host } as const;
-    const address = await listenAt(this.#http, { setting: 'PORT', port, ...on });
+    const address = await listenOn(this.#http, { setting: 'PORT', port, ...on });
     try {
-      const grpc = await listenAt(this.#grpc, { setting: 'GRPC_PORT', port: grpcPort, ...on });
-      const management = await listenAt(this.#management, {
+      const grpc = await listenOn(this.#grpc, { setting: 'GRPC_PORT', port: grpcPort, ...on });
+      const management = await listenOn(this.#management, {
         setting: 'MANAGEMENT_PORT',
         port: managementPort,
         hostSetting: 'MANAGEMENT_HOST',
@@ -160,7 +160,7 @@ function sum(values: readonly number[]): number {
 }
 
 /** Where a transport is to listen, and which settings say so. */
-interface Place {
+interface ListenAddress {
   readonly setting: 'PORT' | 'GRPC_PORT' | 'MANAGEMENT_PORT';
   readonly port: number | null;
   readonly hostSetting: 'HOST' | 'MANAGEMENT_HOST';
@@ -168,9 +168,9 @@ interface Place {
 }
 
 /** Null: there is none to listen. @throws ListenError */
-async function listenAt<One extends Transport | null>(
+async function listenOn<One extends Transport | null>(
   transport: One,
-  place: Place,
+  place: ListenAddress,
 ): Promise<AddressInfo | (One extends null ? null : never)> {
   if (!transport) return null as One extends null ? null : never;
   try {
@@ -182,7 +182,7 @@ async function listenAt<One extends Transport | null>(
 
 function describe(
   error: NodeJS.ErrnoException,
-  { setting, port, hostSetting, host }: Place,
+  { setting, port, hostSetting, host }: ListenAddress,
 ): string {
   switch (error.code) {
     case 'EADDRINUSE':

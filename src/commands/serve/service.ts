@@ -22,10 +22,10 @@ import type { Streams } from '../../streaming/streams';
 import type { ServedModel } from '../../tasks/served';
 import type { Task } from '../../tasks/task';
 import type { TaskModel } from '../../tasks/task-model';
-import type { PageName } from './read-pages';
+import type { PageName } from './pages';
 
 /** A double as JSON writes it, such as -1.7976931348623157e+308, and a comma. */
-const LONGEST_NUMBER_BYTES = 25;
+const MAX_NUMBER_BYTES = 25;
 
 /** What a service speaks beside its own protocol; those that cannot ask the model are left out. */
 const PROTOCOLS = [
@@ -87,7 +87,7 @@ export function createProtocols(
     ...PROTOCOLS.flatMap((protocol) => protocol(served, surroundings) ?? []),
     streaming(served, streams, version),
   ];
-  const info = describe(served, version, config);
+  const info = serviceInfo(served, version, config);
   return { protocols: [own(served, surroundings, { service: info, others }), ...others], info };
 }
 
@@ -123,7 +123,7 @@ export function measure(
 }
 
 /** The answer of GET /info, without what protocols say there. */
-function describe({ task, model, ...served }: ServedModel, version: string, config: Config) {
+function serviceInfo({ task, model, ...served }: ServedModel, version: string, config: Config) {
   const { title, reason } = served;
   return {
     service: config.service,
@@ -133,14 +133,14 @@ function describe({ task, model, ...served }: ServedModel, version: string, conf
       version: served.version,
       loaded: model !== null,
       reason,
-      ...(model && describeLoaded(task, model, config)),
+      ...(model && loadedModelInfo(task, model, config)),
     },
-    limits: limitsOf(config),
+    limits: infoLimits(config),
   };
 }
 
 /** For GET /info. */
-export function limitsOf({ bodyLimit, maxListLength, requestTimeoutMs }: Config) {
+export function infoLimits({ bodyLimit, maxListLength, requestTimeoutMs }: Config) {
   return {
     body_bytes: bodyLimit,
     list_length: maxListLength,
@@ -148,7 +148,7 @@ export function limitsOf({ bodyLimit, maxListLength, requestTimeoutMs }: Config)
   };
 }
 
-function describeLoaded(task: Task, { metadata, monitor }: TaskModel, { scheduling }: Config) {
+function loadedModelInfo(task: Task, { metadata, monitor }: TaskModel, { scheduling }: Config) {
   const { linear, attention, instructions } = monitor.description.products;
   return {
     ...task.info.of(metadata, monitor.description),
@@ -172,7 +172,7 @@ export function logLoaded(
   const { products, maxLength } = monitor.description;
   log.logger.info({ ...task.logFields(metadata), products }, 'model loaded');
   for (const warning of warnings) log.logger.warn({ model: place }, warning);
-  const bytes = maxLength * LONGEST_NUMBER_BYTES;
+  const bytes = maxLength * MAX_NUMBER_BYTES;
   if (task.inputKind === 'signals' && bytes > config.bodyLimit) {
     log.logger.warn(
       `BODY_LIMIT: ${config.bodyLimit} bytes may not hold a window of ${maxLength} samples: ` +

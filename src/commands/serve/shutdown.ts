@@ -25,7 +25,7 @@ export class Shutdown {
    * Resolves when no more requests are to be taken: a delay after the signal, in which load balancers
    * notice; at once after an error that nobody caught, for who knows what it has left behind.
    */
-  readonly delayed: Promise<void>;
+  readonly closePorts: Promise<void>;
   readonly #log: Log;
   readonly #config: ShutdownTimes;
   #isRequested = false;
@@ -40,7 +40,7 @@ export class Shutdown {
     this.requested = new Promise((resolve) => {
       this.#request = resolve;
     });
-    this.delayed = new Promise((resolve) => {
+    this.closePorts = new Promise((resolve) => {
       this.#endDelay = resolve;
     });
     process.on('SIGTERM', this.#onSignal);
@@ -64,7 +64,7 @@ export class Shutdown {
   }
 
   /** Stops without a delay; the process ends with this exit code, also by force. */
-  endWith(exitCode: number): void {
+  exitWith(exitCode: number): void {
     process.exitCode = exitCode;
     this.#stopAfter(0, exitCode);
   }

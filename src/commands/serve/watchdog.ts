@@ -3,10 +3,10 @@ import type { EngineMonitor } from '../../native/engine';
 import type { Config } from '../../settings/config';
 
 /** How often a model that has not come back is looked at, in ms. */
-const PERIOD_MS = 100;
+const CHECK_INTERVAL_MS = 100;
 
 /** Of a model that does not come back from a batch, for people; null: it is not so, or there is no model. */
-export function describeStuck(engine: EngineMonitor | null): string | null {
+export function describeHang(engine: EngineMonitor | null): string | null {
   const stuckMs = engine?.stuckMs ?? 0;
   if (stuckMs === 0) return null;
   return `The model has not come back from a batch for ${Math.round(stuckMs)} ms.`;
@@ -20,7 +20,7 @@ export function describeStuck(engine: EngineMonitor | null): string | null {
  * @param engine null: there is no model
  * @param onGivenUp called once, when the time of grace is over
  */
-export function watchForStuck(
+export function watchForHang(
   engine: EngineMonitor | null,
   logger: Logger,
   { inferenceGraceMs, scheduling: { inferenceTimeoutMs } }: Config,
@@ -30,9 +30,9 @@ export function watchForStuck(
   let isAnnounced = false;
   const look = (): void => {
     const { stuckMs } = engine;
-    const problem = describeStuck(engine);
+    const problem = describeHang(engine);
     // A loop that was ended is back soon: nothing is said of it.
-    if (problem === null || stuckMs < inferenceTimeoutMs + PERIOD_MS) {
+    if (problem === null || stuckMs < inferenceTimeoutMs + CHECK_INTERVAL_MS) {
       if (isAnnounced) logger.info('The model has come back.');
       isAnnounced = false;
     } else if (stuckMs > inferenceTimeoutMs + inferenceGraceMs) {
@@ -46,6 +46,6 @@ export function watchForStuck(
       );
     }
   };
-  const timer = setInterval(look, PERIOD_MS);
+  const timer = setInterval(look, CHECK_INTERVAL_MS);
   timer.unref();
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MODEL_NAME } from '../../settings/values';
+import { MODEL_NAME } from '../../settings/parsers';
 import { type Grant, UNLIMITED } from '../access';
 import { CredentialError, readCredential, type Warn } from './files';
 

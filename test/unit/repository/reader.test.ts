@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { FolderReader as Reader } from '../../../src/repository/reader';
+import type { FolderReader as Reader } from '../../../src/repository/folder-reader';
 import { Folder } from '../../helpers/files';
 import { ROOT } from '../../helpers/service';
 
 // The thread is a file of the build.
-const { FolderReader } = require(path.join(ROOT, 'dist/repository/reader')) as {
+const { FolderReader } = require(path.join(ROOT, 'dist/repository/folder-reader')) as {
   readonly FolderReader: typeof Reader;
 };
 

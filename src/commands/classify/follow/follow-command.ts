@@ -7,15 +7,15 @@ import type { Environment } from '../../../settings/environment';
 import { WindowQueue } from '../../../streaming/window-queue';
 import { signalClassification } from '../../../tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../../../tasks/task-model';
-import { EXIT_REJECTED, say } from '../../exit';
-import { StuckError } from '../../over-files/dispatcher';
-import { configOf, sayWhy, stuckAfterMs } from '../../over-files/file-command';
-import { unhurried } from '../../over-files/task-job';
+import { readBatchConfig, reportError, stuckAfterMs } from '../../batch/batch-command';
+import { HungModelError } from '../../batch/dispatcher';
+import { withoutQueueLimits } from '../../batch/task-job';
+import { EXIT_REJECTED_ROWS, printError } from '../../exit-codes';
 import { PRESETS } from '../../presets';
 import { FLAGS, NOTICE } from '../classify-command';
+import { type FollowOptions, readFollowOptions } from './follow-options';
+import { FollowOutput, outputExists } from './follow-output';
 import { FollowedFile } from './followed-file';
-import { type FollowOptions, readFollowOptions } from './options';
-import { FollowOutput, isThere } from './output';
 import { readPipe } from './read-pipe';
 import { tailFile } from './tail-file';
 
@@ -33,22 +33,22 @@ export async function runFollow(
   try {
     const options = readFollowOptions(args, FLAGS);
     requireFiles(options);
-    const config = configOf(['eeg', ...options.settings], environment);
+    const config = readBatchConfig(['eeg', ...options.settings], environment);
     const model = await loadModel(config);
     try {
-      model.warnings.forEach(say);
-      const { answered, problems } = await follow(options, model, config, stopping);
-      say(
+      model.warnings.forEach(printError);
+      const { answered, problems } = await followFile(options, model, config, stopping);
+      printError(
         `${options.name}: ${answered} windows answered, ${problems} lines or windows without an answer`,
       );
-      say(NOTICE);
-      return stopping.exitCode ?? (problems > 0 ? EXIT_REJECTED : 0);
+      printError(NOTICE);
+      return stopping.exitCode ?? (problems > 0 ? EXIT_REJECTED_ROWS : 0);
     } finally {
       model.drop();
       await model.close();
     }
   } catch (error) {
-    return sayWhy(error as Error);
+    return reportError(error as Error);
   } finally {
     stopping.stop();
     // A pipe that nobody reads any more would keep the process alive.
@@ -57,7 +57,11 @@ export async function runFollow(
 }
 
 function loadModel(config: Config) {
-  return TaskModel.load(signalClassification, PRESETS.eeg.placeOf(config), unhurried(config));
+  return TaskModel.load(
+    signalClassification,
+    PRESETS.eeg.modelPath(config),
+    withoutQueueLimits(config),
+  );
 }
 
 /** A file that is not there is waited for. @throws UsageError */
@@ -70,10 +74,10 @@ function requireFiles({ name, place, output, overwrites }: FollowOptions): void 
   if (stat && statSync(output).ino === stat.ino) {
     throw new UsageError(`${output}: is what is followed: name another file for the answers`);
   }
-  if (!overwrites) throw new UsageError(isThere(output));
+  if (!overwrites) throw new UsageError(outputExists(output));
 }
 
-class Stopping {
+class StopSignal {
   readonly #abort = new AbortController();
   /** Null: no signal has come. */
   exitCode: number | null = null;
@@ -86,13 +90,13 @@ class Stopping {
 }
 
 /** What is complete is answered first; the second signal ends the process at once. */
-function stopAtSignals(): Stopping {
-  const stopping = new Stopping();
+function stopAtSignals(): StopSignal {
+  const stopping = new StopSignal();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       const exitCode = 128 + constants.signals[signal];
       if (stopping.exitCode !== null) process.exit(exitCode);
-      say(`stopped (${signal})`);
+      printError(`stopped (${signal})`);
       stopping.exitCode = exitCode;
       stopping.stop();
     });
@@ -100,17 +104,17 @@ function stopAtSignals(): Stopping {
   return stopping;
 }
 
-async function follow(
+async function followFile(
   { name, place, cutting, output: out, overwrites }: FollowOptions,
   model: SignalModel,
   config: Config,
-  stopping: Stopping,
+  stopping: StopSignal,
 ): Promise<Pick<FollowedFile, 'answered' | 'problems'>> {
   const { settings } = model.metadata;
   const queue = new WindowQueue(model);
   const output: FollowOutput = new FollowOutput(out, overwrites, () => file.drained());
   const asked = { name: model.metadata.name ?? '', model, settings, queue };
-  const file = new FollowedFile({ name, asked, cutting, output, note: say });
+  const file = new FollowedFile({ name, asked, cutting, output, note: printError });
   const growth =
     place === null
       ? readPipe(process.stdin, stopping.signal)
@@ -141,7 +145,7 @@ function watchModel(model: SignalModel, file: FollowedFile, afterMs: number) {
       const { stuckMs } = model.monitor;
       if (stuckMs === 0 || now - Math.max(busySince, file.answeredAt) < afterMs) return;
       const seconds = Math.round(stuckMs / 1000);
-      reject(new StuckError(`the model has not come back from a window for ${seconds} s`));
+      reject(new HungModelError(`the model has not come back from a window for ${seconds} s`));
     }, PERIOD_MS);
   });
   failed.catch(() => {}); // whoever waits for it is told

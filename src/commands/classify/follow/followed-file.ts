@@ -10,8 +10,8 @@ import { type Opening, opening } from '../../../streaming/messages';
 import { openingProblem } from '../../../streaming/opening';
 import type { StreamModel } from '../../../streaming/signal-stream';
 import { isInRange, type Place, PlaceError } from '../../../streaming/timeline';
+import type { FollowOutput } from './follow-output';
 import { LocalStream } from './local-stream';
-import type { FollowOutput } from './output';
 import {
   type SampleColumn,
   type SampleRow,
@@ -30,7 +30,7 @@ const SAME_RATE = 0.02;
 const ANEW = 'it is read from its beginning';
 const BEGINS = 'a signal begins there';
 
-export interface Following {
+export interface FollowedFileOptions {
   /** Of the file, for messages. */
   readonly name: string;
   readonly asked: StreamModel;
@@ -42,7 +42,7 @@ export interface Following {
 
 /** A file that grows: a stream, or where it is cut or replaced, one after the other. */
 export class FollowedFile {
-  readonly #following: Following;
+  readonly #following: FollowedFileOptions;
   #lines: SampleRowParser;
   /** Of the file that had the name before. */
   #before: TableFormat | null = null;
@@ -60,7 +60,7 @@ export class FollowedFile {
   /** `performance.now()` when the model gave an answer last. */
   answeredAt = 0;
 
-  constructor(following: Following) {
+  constructor(following: FollowedFileOptions) {
     this.#following = following;
     this.#lines = this.#newLines();
   }

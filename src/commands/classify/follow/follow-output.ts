@@ -4,7 +4,7 @@ import { RunError, UsageError } from '../../../files/file-errors';
 import { PIPE } from '../../../files/formats';
 import { Outflow } from '../../../serving/outflow';
 
-export const isThere = (file: string) =>
+export const outputExists = (file: string) =>
   `${file}: is there already: name another file, or use --overwrite`;
 
 /** Lines of JSON, to a file or standard output, as soon as there is one. */
@@ -50,7 +50,7 @@ export class FollowOutput {
   }
 
   #problemOf(error: NodeJS.ErrnoException): Error {
-    if (error.code === 'EEXIST') return new UsageError(isThere(this.#name));
+    if (error.code === 'EEXIST') return new UsageError(outputExists(this.#name));
     return new RunError(`${this.#name} cannot be written: ${error.message}`);
   }
 }

@@ -31,7 +31,7 @@ export async function readPages(service: Config['service'], logger: Logger): Pro
 }
 
 /** @param at below which address; empty: the root */
-export function pagesAt(pages: Pages, name: PageName, at: string): readonly StaticFile[] {
+export function pagesBelow(pages: Pages, name: PageName, at: string): readonly StaticFile[] {
   const files = pages[name] ?? [];
   return at === '' ? files : files.map((file) => ({ ...file, path: at + file.path }));
 }

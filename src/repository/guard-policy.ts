@@ -6,7 +6,7 @@ import { GUARD_JSON, parseGuardFile } from '../tasks/guard/file';
 import type { FoundGuard } from '../tasks/guard/state';
 
 /** A hundred checks with as many patterns take less. */
-const MOST_BYTES = 4 * 2 ** 20;
+const MAX_BYTES = 4 * 2 ** 20;
 
 /**
  * The file of a guard.
@@ -14,10 +14,10 @@ const MOST_BYTES = 4 * 2 ** 20;
  * @param directory of models
  * @param file its path; null: `guard.json` in the directory, which may be missing
  */
-export function readGuard(directory: string, file: string | null): FoundGuard {
-  const { folder, name } = placeOf(directory, file);
+export function readGuardPolicy(directory: string, file: string | null): FoundGuard {
+  const { folder, name } = guardPathOf(directory, file);
   try {
-    const text = readText(folder, name, MOST_BYTES);
+    const text = readText(folder, name, MAX_BYTES);
     if (text !== null) return { file: parseGuardFile(text, name) };
     return file === null ? null : { problem: `${name}: not found` };
   } catch (error) {
@@ -29,13 +29,13 @@ export function readGuard(directory: string, file: string | null): FoundGuard {
 }
 
 /** Something that changes with the file; empty: there is none. */
-export function stampGuard(directory: string, file: string | null): string {
-  const { folder, name } = placeOf(directory, file);
+export function stampGuardPolicy(directory: string, file: string | null): string {
+  const { folder, name } = guardPathOf(directory, file);
   const place = path.join(folder, name);
   return statSync(place, { throwIfNoEntry: false }) ? identityOf(place) : '';
 }
 
-function placeOf(directory: string, file: string | null) {
+function guardPathOf(directory: string, file: string | null) {
   if (file === null) return { folder: directory, name: GUARD_JSON };
   return { folder: path.dirname(file), name: path.basename(file) };
 }

@@ -17,10 +17,10 @@ import {
   type ServiceOptions,
   type ServiceSite,
 } from './service';
-import { describeStuck } from './watchdog';
+import { describeHang } from './watchdog';
 
 /** The service of one model. */
-export class SingleService implements Service {
+export class SingleModelService implements Service {
   readonly #name: ServiceName;
   readonly #options: ServiceOptions;
   readonly #store = new ModelStore<Task, TaskModel>();
@@ -66,9 +66,7 @@ export class SingleService implements Service {
   readonly models = (): readonly MeasuredModel[] => this.#models;
 
   readonly problem = (): string | null =>
-    this.#served.model
-      ? describeStuck(this.monitor)
-      : `Model is not loaded: ${this.#served.reason}`;
+    this.#served.model ? describeHang(this.monitor) : `Model is not loaded: ${this.#served.reason}`;
 
   /** Of the model's engine; null: it is not loaded. */
   get monitor(): EngineMonitor | null {
@@ -85,7 +83,7 @@ export class SingleService implements Service {
 
   #put(loaded: TaskModel | Error): ServedModel {
     const { modelName } = this.#options.config;
-    const { task, placeOf } = PRESETS[this.#name];
+    const { task, modelPath: placeOf } = PRESETS[this.#name];
     const place = placeOf(this.#options.config);
     const served = this.#store.put(modelName ?? this.#name, task, place, loaded);
     return modelName === null ? served : { ...served, title: modelName };
@@ -96,12 +94,12 @@ export class SingleService implements Service {
  * The model of the service. One that cannot be loaded is no reason to end: it is logged, and served as
  * not loaded.
  */
-export async function loadModel(
+export async function loadSingleModel(
   name: ServiceName,
   { config }: ServiceOptions,
   log: Log,
 ): Promise<TaskModel | Error> {
-  const { task, placeOf } = PRESETS[name];
+  const { task, modelPath: placeOf } = PRESETS[name];
   const place = placeOf(config);
   try {
     const model = await TaskModel.load(task, place, config.scheduling);

@@ -18,7 +18,7 @@ const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  *
  * @returns an exit code
  */
-export async function installWhatIsMissing(): Promise<number> {
+export async function installLibtorchIfMissing(): Promise<number> {
   try {
     findAddon();
   } catch (error) {

@@ -1,25 +1,25 @@
-import { addon } from '../../../native/engine';
-import { ModelRepository } from '../../../repository/repository';
-import { watchFolders, watchGuard } from '../../../repository/watch';
-import type { Log } from '../../../serving/log';
-import type { Repository } from '../../../tasks/repository';
-import type { ServedModel } from '../../../tasks/served';
-import type { Parts } from '../servers';
-import { logLoaded, type ServiceOptions } from '../service';
-import { describeStuck } from '../watchdog';
-import { ModelsService } from './models-service';
-import { controlOf } from './repository-control';
+import { addon } from '../../native/engine';
+import { ModelRepository } from '../../repository/model-repository';
+import { watchGuardPolicy, watchModelFolders } from '../../repository/watch';
+import type { Log } from '../../serving/log';
+import type { Repository } from '../../tasks/repository';
+import type { ServedModel } from '../../tasks/served';
+import { repositoryApi } from './repository-api';
+import { RepositoryService } from './repository-service';
+import type { ServerParts } from './servers';
+import { logLoaded, type ServiceOptions } from './service';
+import { describeHang } from './watchdog';
 
 /** How often models that have not come back are looked at, in ms. */
-const PERIOD_MS = 100;
+const HANG_CHECK_INTERVAL_MS = 100;
 
 /** How long a directory that cannot be read at the start is left alone, in ms. */
-const RETRY_MS = 1000;
+const RETRY_INTERVAL_MS = 1000;
 
-export interface OpenModels {
-  readonly service: ModelsService;
+export interface ModelManager {
+  readonly service: RepositoryService;
   readonly control: Repository;
-  readonly management: Parts['management'];
+  readonly management: ServerParts['management'];
   /**
    * Looks at the directory for the first time, and from then on whenever it is told to: SIGHUP, what clients
    * ask for, and with MODELS_WATCH changes of the folders.
@@ -30,17 +30,17 @@ export interface OpenModels {
   close(): Promise<void>;
 }
 
-export function openModels(options: ServiceOptions, log: Log): OpenModels {
+export function manageModels(options: ServiceOptions, log: Log): ModelManager {
   const { config } = options;
   const { logger } = log;
   let show = (): void => {};
   const place = { directory: config.modelsDir as string, guardFile: config.guardFile };
   const repository = new ModelRepository(place, config.scheduling, {
-    changed: together(async () => {
+    catalogueChanged: coalesce(async () => {
       service.show(repository.catalogue);
       show();
     }),
-    loaded: (name, version, { task, model }) => {
+    modelLoaded: (name, version, { task, model }) => {
       if (model)
         logLoaded(task, name, model, {
           config,
@@ -48,16 +48,16 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
         });
     },
     readerFailed: (error) => logger.error({ err: error }, 'thread that reads model folders failed'),
-    failed: (name, version, reason) =>
+    loadFailed: (name, version, reason) =>
       logger.error({ model: name, version }, `Model is not loaded: ${reason}`),
-    unloaded: (name, version) => logger.info({ model: name, version }, 'model unloaded'),
+    modelUnloaded: (name, version) => logger.info({ model: name, version }, 'model unloaded'),
   });
-  const control = controlOf(repository);
-  const service = new ModelsService(options, control);
+  const control = repositoryApi(repository);
+  const service = new RepositoryService(options, control);
   // One after the other: SIGHUP and MODELS_WATCH may read the file at once, and the one that was read last counts.
-  const readGuard = together(async () => {
+  const readGuard = coalesce(async () => {
     const { guard } = service;
-    await guard.show(await repository.guard());
+    await guard.show(await repository.readGuardPolicy());
     if (guard.reason !== null) logger.error(`The guard is not loaded: ${guard.reason}`);
     else if (guard.isThere)
       logger.info({ checks: guard.guard?.file.checks.length }, 'guard loaded');
@@ -71,14 +71,14 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
   let isWatched = !config.modelsWatch;
   /** Stamps are taken before the models are loaded, so that no change is missed. @throws ModelFileError */
   const beginWatching = async (): Promise<void> => {
-    const [folders, guard] = [await repository.stamps(), await repository.guardStamp()];
+    const [folders, guard] = [await repository.folderStamps(), await repository.guardPolicyStamp()];
     if (isWatched) return;
     isWatched = true;
-    timers.push(watchFolders(repository, folders, logger));
-    timers.push(watchGuard(repository, guard, { log: logger, readGuard }));
+    timers.push(watchModelFolders(repository, folders, logger));
+    timers.push(watchGuardPolicy(repository, guard, { log: logger, readGuard }));
   };
   const look = async (): Promise<void> => {
-    if (service.isStarting) await repository.list(); // without it, reading the guard fails as well
+    if (service.isStarting) await repository.listFolders(); // without it, reading the guard fails as well
     if (!isWatched) await beginWatching();
     await loadAll();
     service.unread = null;
@@ -95,7 +95,7 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
       if (!service.isStarting || isClosed) return;
       // A directory that cannot be read yet may be a volume that is mounted later.
       service.unread = error.message;
-      retry = setTimeout(lookAgain, RETRY_MS).unref();
+      retry = setTimeout(lookAgain, RETRY_INTERVAL_MS).unref();
     });
   };
   return {
@@ -107,8 +107,8 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
       process.on('SIGHUP', lookAgain);
       timers.push(
         setInterval(
-          () => giveUpStuck(repository, service.served(), { config, logger }),
-          PERIOD_MS,
+          () => abandonHungModels(repository, service.served(), { config, logger }),
+          HANG_CHECK_INTERVAL_MS,
         ).unref(),
       );
       lookAgain();
@@ -128,7 +128,7 @@ export function openModels(options: ServiceOptions, log: Log): OpenModels {
  * What is asked for while it is being done is done once more after that, for all who have asked: a thousand
  * models that load change the catalogue thousands of times.
  */
-function together(run: () => Promise<void>): () => Promise<void> {
+function coalesce(run: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
   return () => {
@@ -145,7 +145,7 @@ function together(run: () => Promise<void>): () => Promise<void> {
 }
 
 /** A model that has not come back within the time of grace is asked no more; the others go on. */
-function giveUpStuck(
+function abandonHungModels(
   repository: ModelRepository,
   served: readonly ServedModel[],
   { config, logger }: { readonly config: ServiceOptions['config']; readonly logger: Log['logger'] },
@@ -155,7 +155,7 @@ function giveUpStuck(
     const monitor = one.model?.monitor ?? null;
     if ((monitor?.stuckMs ?? 0) > scheduling.inferenceTimeoutMs + inferenceGraceMs) {
       repository
-        .giveUp(one, describeStuck(monitor) ?? '')
+        .abandon(one, describeHang(monitor) ?? '')
         .catch((error: Error) => logger.error({ err: error }, 'abandoning a hung model failed'));
     }
   }

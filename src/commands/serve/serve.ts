@@ -6,15 +6,15 @@ import { createLog, type Log } from '../../serving/log';
 import { startTracing } from '../../serving/tracing/start';
 import type { Config } from '../../settings/config';
 import { Streams } from '../../streaming/streams';
-import { EXIT_FAILURE, EXIT_STUCK, EXIT_USAGE, fail } from '../exit';
-import { openModels } from './models/open-models';
-import { describeProcessorProblem } from './processor-problem';
-import { readPages } from './read-pages';
-import { ListenError, type Parts, Servers } from './servers';
+import { EXIT_FAILURE, EXIT_HUNG_MODEL, EXIT_USAGE, failWith } from '../exit-codes';
+import { findProcessorProblem } from '../processor-check';
+import { manageModels } from './model-manager';
+import { readPages } from './pages';
+import { ListenError, type ServerParts, Servers } from './servers';
 import type { Service, ServiceOptions } from './service';
 import { Shutdown } from './shutdown';
-import { loadModel, SingleService } from './single-service';
-import { watchForStuck } from './watchdog';
+import { loadSingleModel, SingleModelService } from './single-model-service';
+import { watchForHang } from './watchdog';
 
 /** How long the last spans may take to be exported. */
 const SPANS_TIMEOUT_MS = 2000;
@@ -28,7 +28,7 @@ export async function serve(config: Config, version: string): Promise<void> {
   const problem = describeProblemOfProcessor(config);
   if (problem) {
     log.end();
-    return fail(problem, EXIT_USAGE);
+    return failWith(problem, EXIT_USAGE);
   }
 
   const reading = CredentialFiles.read(config.access, log.logger);
@@ -69,7 +69,7 @@ export async function serve(config: Config, version: string): Promise<void> {
       log.flush();
       await shutdown.requested;
       servers.leave();
-      await shutdown.delayed;
+      await shutdown.closePorts;
       await servers.close();
     }
   }
@@ -87,7 +87,7 @@ export async function serve(config: Config, version: string): Promise<void> {
 /** A service whose port is to be opened, and what it does from then on. */
 interface Opened {
   readonly service: Service;
-  readonly management: Parts['management'];
+  readonly management: ServerParts['management'];
   begin(running: { shutdown: Shutdown; servers: Servers }): void;
   close(): Promise<void>;
 }
@@ -96,8 +96,10 @@ interface Opened {
 async function open(options: ServiceOptions, log: Log): Promise<Opened> {
   const { config } = options;
   if (config.service === 'models') return openAll(options, log);
-  const service = new SingleService(config.service, options);
-  const loading = loadModel(config.service, options, log).then((model) => service.show(model));
+  const service = new SingleModelService(config.service, options);
+  const loading = loadSingleModel(config.service, options, log).then((model) =>
+    service.show(model),
+  );
   await Promise.race([loading, delay(config.listenAfterMs, undefined, { ref: false })]);
   return {
     service,
@@ -105,9 +107,9 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
     begin: ({ shutdown, servers }) => {
       const begin = (): void => {
         servers.show();
-        watchForStuck(service.monitor, log.logger, config, (problem) => {
-          log.logger.fatal({ exitCode: EXIT_STUCK }, `ending: ${problem}`);
-          shutdown.endWith(EXIT_STUCK);
+        watchForHang(service.monitor, log.logger, config, (problem) => {
+          log.logger.fatal({ exitCode: EXIT_HUNG_MODEL }, `ending: ${problem}`);
+          shutdown.exitWith(EXIT_HUNG_MODEL);
           service.drop();
         });
       };
@@ -116,7 +118,7 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
         .then(() => (shutdown.isRequested ? undefined : begin()))
         .catch((error: Error) => {
           log.logger.fatal({ err: error }, 'serving the loaded model failed');
-          shutdown.endWith(EXIT_FAILURE);
+          shutdown.exitWith(EXIT_FAILURE);
         });
     },
     close: async () => (service.isLoading ? stopLoading() : service.close()),
@@ -124,7 +126,7 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
 }
 
 function openAll(options: ServiceOptions, log: Log): Opened {
-  const models = openModels(options, log);
+  const models = manageModels(options, log);
   const { service, management } = models;
   return {
     service,
@@ -149,7 +151,7 @@ function stopLoading(): void {
 
 function describeProblemOfProcessor(config: Config): string | undefined {
   try {
-    return describeProcessorProblem(config);
+    return findProcessorProblem(config);
   } catch {
     return undefined; // the addon cannot be opened: loading the model says so
   }
@@ -165,7 +167,7 @@ async function orFail<Value>(
     return await work;
   } catch (error) {
     if (!(error instanceof expected)) throw error;
-    fail(error.message, exitCode);
+    failWith(error.message, exitCode);
     return null;
   }
 }

@@ -24,19 +24,19 @@ import { npyEncoder } from '../../files/writers/npy';
 import { parquetEncoder } from '../../files/writers/parquet';
 import { ResultWriter } from '../../files/writers/result-writer';
 import { textEncoder } from '../../files/writers/text';
-import { Dispatcher, type Item } from './dispatcher';
-import type { Job, RowTask } from './job';
+import { type BatchRow, Dispatcher } from './dispatcher';
+import type { BatchJob, RowTask } from './job';
 import { type Summary, summarize } from './summary';
 
 /** Chunks that have been handed to the engine and are not yet written. */
-const MOST_CHUNKS = 4;
+const MAX_CHUNKS = 4;
 
 /**
  * Runs a task over the rows of files, from where an earlier run has come to.
  *
  * @throws UsageError, RunError, StuckError, and what the model says if it cannot be loaded
  */
-export async function runOverFiles(job: Job, progress: ProgressDisplay): Promise<Summary> {
+export async function runBatchJob(job: BatchJob, progress: ProgressDisplay): Promise<Summary> {
   const { options, version } = job;
   const inputs = await expandInputs(options.inputs);
   requireWritable(options, inputs);
@@ -44,7 +44,7 @@ export async function runOverFiles(job: Job, progress: ProgressDisplay): Promise
   const earlier = names && (await findEarlierRun(names, job));
   const identity: Identity = {
     version,
-    options: job.decisive,
+    options: job.identity,
     // What goes into a pipe cannot be continued.
     model: names ? await hashFiles(job.modelFiles()) : [],
     inputs: inputs.map(({ path, size, modified }) => ({ path: path ?? PIPE, size, modified })),
@@ -66,12 +66,15 @@ export async function runOverFiles(job: Job, progress: ProgressDisplay): Promise
 }
 
 /** Of a run that has finished; with `--resume` it stays, so that the same command says so again. */
-export async function forgetRun(options: FileOptions): Promise<void> {
+export async function removeJournal(options: FileOptions): Promise<void> {
   const names = namesOf(options);
   if (names && !options.resume) await rm(names.journal, { force: true });
 }
 
-async function findEarlierRun(names: Names, { options, version }: Job): Promise<Journal | null> {
+async function findEarlierRun(
+  names: Names,
+  { options, version }: BatchJob,
+): Promise<Journal | null> {
   const run = options.resume ? await readJournal(names.journal, version) : null;
   if (run || options.overwrite) return run;
   // The process was ended before the first line of the journal was whole.
@@ -81,7 +84,7 @@ async function findEarlierRun(names: Names, { options, version }: Job): Promise<
 }
 
 interface Run {
-  readonly job: Job;
+  readonly job: BatchJob;
   readonly task: RowTask;
   readonly plan: Plan;
   readonly inputs: readonly Input[];
@@ -92,7 +95,7 @@ interface Run {
   readonly progress: ProgressDisplay;
 }
 
-type Chunks = AsyncIterator<Chunk<Item>, undefined>;
+type Chunks = AsyncIterator<Chunk<BatchRow>, undefined>;
 
 async function finish(run: Run): Promise<Outcome> {
   const { job, task, inputs, names, earlier, progress } = run;
@@ -160,7 +163,7 @@ function toItem(task: RowTask, earlier: Journal | null) {
     const key = `${file}:${line}`;
     reasons.set(key, [...(reasons.get(key) ?? []), reason]);
   }
-  return (file: number, read: ReadRow): Item => {
+  return (file: number, read: ReadRow): BatchRow => {
     const item = { file, line: read.line, input: null, answer: null, problem: null };
     if (isBad(read)) return { ...item, row: null, problem: read.problem, hasOverrun: false };
     const [first, second] = reasons.get(`${file}:${read.line}`) ?? [];
@@ -179,7 +182,7 @@ interface Parts {
 
 /** Reading, running and writing go on beside each other; each waits where the next one is behind. */
 async function runChunks(
-  first: IteratorResult<Chunk<Item>, undefined>,
+  first: IteratorResult<Chunk<BatchRow>, undefined>,
   chunks: Chunks,
   { layout, writer, dispatcher, progress }: Parts,
 ): Promise<void> {
@@ -195,7 +198,7 @@ async function runChunks(
     const written = Promise.all([ended, before]).then(() => writer.write(items, end));
     written.catch(() => {}); // it is waited for below
     writing.push(written);
-    if (writing.length >= MOST_CHUNKS) await writing.shift();
+    if (writing.length >= MAX_CHUNKS) await writing.shift();
   }
   await Promise.all(writing);
 }

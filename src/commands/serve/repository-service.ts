@@ -1,29 +1,29 @@
-import { cohereOf } from '../../../protocols/cohere/cohere-protocol';
-import { detectorsOf } from '../../../protocols/detectors/detectors-protocol';
-import { extProc } from '../../../protocols/envoy/service';
-import type { GrpcService } from '../../../protocols/grpc-service';
-import { Guarding } from '../../../protocols/guarding';
-import { jinaOf } from '../../../protocols/jina/jina-protocol';
-import { liteLlmOf } from '../../../protocols/litellm/litellm-protocol';
-import { ModelResolver } from '../../../protocols/model-resolver';
-import { grpcService } from '../../../protocols/open-inference/grpc/service';
-import { openInferenceOf } from '../../../protocols/open-inference/rest/open-inference-protocol';
-import { OpenInferenceModels } from '../../../protocols/open-inference/served-models';
-import { moderationsOf } from '../../../protocols/openai/moderations';
-import { openAiOf } from '../../../protocols/openai/openai-protocol';
-import { describeApi } from '../../../protocols/openapi/document';
-import { guardOf } from '../../../protocols/own/guard';
-import { MODELS, type ModelsInfo, ownOfModels } from '../../../protocols/own/models';
-import type { Mount, Protocol } from '../../../protocols/protocol';
-import type { Route } from '../../../protocols/route';
-import { textEmbeddingsInferenceOf } from '../../../protocols/text-embeddings-inference/tei-protocol';
-import { kserveV1, torchServeInference } from '../../../protocols/torchserve/inference';
-import { torchServeManagement } from '../../../protocols/torchserve/management';
-import { NamedModels } from '../../../protocols/torchserve/models';
-import { vllmOf } from '../../../protocols/vllm/vllm-protocol';
-import type { Access, ProtectedResource } from '../../../serving/access';
-import type { Family, Sample } from '../../../serving/metrics/family';
-import type { MeasuredModel } from '../../../serving/metrics/metrics';
+import { cohereOf } from '../../protocols/cohere/cohere-protocol';
+import { detectorsOf } from '../../protocols/detectors/detectors-protocol';
+import { extProc } from '../../protocols/envoy/service';
+import type { GrpcService } from '../../protocols/grpc-service';
+import { Guarding } from '../../protocols/guarding';
+import { jinaOf } from '../../protocols/jina/jina-protocol';
+import { liteLlmOf } from '../../protocols/litellm/litellm-protocol';
+import { ModelResolver } from '../../protocols/model-resolver';
+import { grpcService } from '../../protocols/open-inference/grpc/service';
+import { openInferenceOf } from '../../protocols/open-inference/rest/open-inference-protocol';
+import { OpenInferenceModels } from '../../protocols/open-inference/served-models';
+import { moderationsOf } from '../../protocols/openai/moderations';
+import { openAiOf } from '../../protocols/openai/openai-protocol';
+import { describeApi } from '../../protocols/openapi/document';
+import { guardOf } from '../../protocols/own/guard';
+import { MODELS, type ModelsInfo, ownOfModels } from '../../protocols/own/models';
+import type { Mount, Protocol } from '../../protocols/protocol';
+import type { Route } from '../../protocols/route';
+import { textEmbeddingsInferenceOf } from '../../protocols/text-embeddings-inference/tei-protocol';
+import { kserveV1, torchServeInference } from '../../protocols/torchserve/inference';
+import { torchServeManagement } from '../../protocols/torchserve/management';
+import { NamedModels } from '../../protocols/torchserve/models';
+import { vllmOf } from '../../protocols/vllm/vllm-protocol';
+import type { Access, ProtectedResource } from '../../serving/access';
+import type { Family, Sample } from '../../serving/metrics/family';
+import type { MeasuredModel } from '../../serving/metrics/metrics';
 import {
   type Catalogue,
   currentVersion,
@@ -31,36 +31,36 @@ import {
   type ModelVersion,
   type NamedModel,
   unavailableReason,
-} from '../../../tasks/catalogue';
-import { GuardState } from '../../../tasks/guard/state';
-import { TASKS } from '../../../tasks/registry';
-import type { Repository, VersionedRepository } from '../../../tasks/repository';
-import { memoizeByModel, type ServedModel } from '../../../tasks/served';
-import type { Task } from '../../../tasks/task';
+} from '../../tasks/catalogue';
+import { GuardState } from '../../tasks/guard/state';
+import { TASKS } from '../../tasks/registry';
+import type { Repository, VersionedRepository } from '../../tasks/repository';
+import { memoizeByModel, type ServedModel } from '../../tasks/served';
+import type { Task } from '../../tasks/task';
+import { guardMetrics } from './guard-metrics';
 import {
   createProtocols,
-  limitsOf,
+  infoLimits,
   measure,
   protocolOptions,
   type Service,
   type ServiceOptions,
   type ServiceSite,
-} from '../service';
-import { describeStuck } from '../watchdog';
-import { guardFamilies } from './guard-families';
+} from './service';
+import { describeHang } from './watchdog';
 
 /** The page of the guard is below it. */
-const GUARD = '/guard';
+const GUARD_PATH = '/guard';
 /** Between the name of a model and the number of a version, in paths. */
-const VERSIONS = '/versions/';
+const VERSIONS_SEGMENT = '/versions/';
 /** Stands in metrics for the versions of a folder that cannot be read. */
-const UNREAD = { version: '', state: 'failed', reason: '' } as const;
+const UNREADABLE_FOLDER = { version: '', state: 'failed', reason: '' } as const;
 
 /**
  * What the models of a directory speak: each below an address of its own all that a service of one model does;
  * the defaults of each task at the root as well; the Open Inference Protocol by the names of all.
  */
-export class ModelsService implements Service {
+export class RepositoryService implements Service {
   readonly #options: ServiceOptions;
   readonly #served: OpenInferenceModels;
   readonly #named = new NamedModels(() => this.#catalogue);
@@ -136,7 +136,14 @@ export class ModelsService implements Service {
           of(this.#guarding, protocolOptions(this.#options)),
         )
       : [];
-    const protocols = distinct([own, ...guards, all, ...named, ...torchServe, ...others]);
+    const protocols = withoutDuplicateRoutes([
+      own,
+      ...guards,
+      all,
+      ...named,
+      ...torchServe,
+      ...others,
+    ]);
     const atRoot = protocols.map((protocol) => ({ protocol, at: '' }));
     const disclaimer =
       TASKS.find((task) => task.disclaimer !== null && this.#defaultOf(task))?.disclaimer ?? null;
@@ -152,7 +159,7 @@ export class ModelsService implements Service {
       described,
       pages: [
         ...['models', 'docs'].map((name) => ({ name, at: '' })),
-        ...(this.guard.isThere ? [{ name: 'guard', at: GUARD }] : []),
+        ...(this.guard.isThere ? [{ name: 'guard', at: GUARD_PATH }] : []),
         ...this.#catalogue.flatMap(pagesOf),
       ],
     };
@@ -185,7 +192,7 @@ export class ModelsService implements Service {
 
   readonly loaded = (): readonly Sample[] =>
     this.#catalogue.flatMap(({ name, versions }) =>
-      (versions.length > 0 ? versions : [UNREAD]).map(({ version, state }) => ({
+      (versions.length > 0 ? versions : [UNREADABLE_FOLDER]).map(({ version, state }) => ({
         labels: { model: name, version },
         value: state === 'ready' ? 1 : 0,
       })),
@@ -193,13 +200,13 @@ export class ModelsService implements Service {
 
   readonly loadFailed = (): readonly Sample[] =>
     this.#catalogue.flatMap(({ name, versions, reason }) =>
-      [...versions, ...(reason === null ? [] : [UNREAD])].map((one) => ({
+      [...versions, ...(reason === null ? [] : [UNREADABLE_FOLDER])].map((one) => ({
         labels: { model: name, version: one.version },
         value: one.reason === null ? 0 : 1,
       })),
     );
 
-  readonly families = (): readonly Family[] => guardFamilies(this.guard);
+  readonly families = (): readonly Family[] => guardMetrics(this.guard);
 
   readonly models = (): readonly MeasuredModel[] =>
     this.served().map((served) => this.#measure(served));
@@ -210,7 +217,7 @@ export class ModelsService implements Service {
     for (const model of required) {
       const served = currentVersion(model)?.served;
       const problem = served
-        ? describeStuck(served.model?.monitor ?? null)
+        ? describeHang(served.model?.monitor ?? null)
         : (unavailableReason(model) ?? 'It is loading.');
       if (problem !== null) return `Model ${model.name} is not ready: ${problem}`;
     }
@@ -252,7 +259,7 @@ export class ModelsService implements Service {
     return [model.name, ...model.aliases].flatMap((name) => [
       ...(serving ? this.#mountsAt(`${MODELS}${name}`, serving) : []),
       ...model.versions.flatMap((one) =>
-        this.#mountsAt(`${MODELS}${name}${VERSIONS}${one.version}`, one),
+        this.#mountsAt(`${MODELS}${name}${VERSIONS_SEGMENT}${one.version}`, one),
       ),
     ]);
   }
@@ -260,8 +267,8 @@ export class ModelsService implements Service {
   #mountsAt(at: string, { served }: ModelVersion): readonly Mount[] {
     if (!served) return [];
     const { protocols, info } = this.#speechOf(served);
-    const spoken = protocols.map((protocol) => withoutNames(protocol));
-    const hasPages = !at.includes(VERSIONS);
+    const spoken = protocols.map((protocol) => withoutModelPaths(protocol));
+    const hasPages = !at.includes(VERSIONS_SEGMENT);
     const handle = () => ({
       body: describeApi({ task: served.task, info, protocols: spoken, hasPages, at }, null),
     });
@@ -289,7 +296,7 @@ export class ModelsService implements Service {
       guard: this.guard.isThere
         ? { loaded: this.guard.guard !== null, reason: this.guard.reason }
         : null,
-      limits: limitsOf(config),
+      limits: infoLimits(config),
     };
   }
 
@@ -311,7 +318,7 @@ export class ModelsService implements Service {
 }
 
 /** Those that tell of all models, and no limits hold for what they tell. */
-const OF_ALL = ['/metrics', '/openapi.json'];
+const ALL_MODELS_PATHS = ['/metrics', '/openapi.json'];
 
 /**
  * By which keys are limited, at the root: what a protocol says of its paths; those of no protocol's own are
@@ -322,7 +329,7 @@ function aboutPaths(
   defaults: readonly { readonly name: string; readonly protocols: readonly Protocol[] }[],
 ): ServiceSite['aboutOf'] {
   const byPath = new Map<string, ProtectedResource | null>(
-    OF_ALL.map((path) => [path, 'all models']),
+    ALL_MODELS_PATHS.map((path) => [path, 'all models']),
   );
   for (const { method, path } of protocols[0]?.routes ?? []) {
     if (method === 'GET') byPath.set(path, null);
@@ -362,7 +369,7 @@ function pagesOf(model: NamedModel): ServiceSite['pages'] {
 }
 
 /** Below the address of a model nothing names it again, and probes are those of the root. */
-function withoutNames(protocol: Protocol): Protocol {
+function withoutModelPaths(protocol: Protocol): Protocol {
   const routes = protocol.routes.filter(
     ({ method, path }) => method === 'GET' || !path.startsWith(MODELS),
   );
@@ -370,7 +377,7 @@ function withoutNames(protocol: Protocol): Protocol {
 }
 
 /** Of two routes on one path the first. */
-function distinct(protocols: readonly Protocol[]): readonly Protocol[] {
+function withoutDuplicateRoutes(protocols: readonly Protocol[]): readonly Protocol[] {
   const taken = new Set<string>();
   const isFree = (key: string): boolean => taken.size !== taken.add(key).size;
   return protocols.map((protocol) => ({

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { UsageError } from '../../files/file-errors';
 import type { Task } from '../../tasks/task';
-import type { FilesCommand } from './file-command';
-import { describeFlags, readCommandLine, withCommonFlags } from './options';
-import { readTaskJob } from './task-job';
+import type { BatchCommand } from './batch-command';
+import { describeFlags, readCommandLine, withCommonFlags } from './file-options';
+import { createTaskJob } from './task-job';
 
 const MODEL = { model: { value: 'FOLDER', help: 'the model' } } as const;
 
@@ -12,7 +12,7 @@ const MODEL = { model: { value: 'FOLDER', help: 'the model' } } as const;
  *
  * @param does what becomes of a row, for the help
  */
-export function taskCommand(name: string, task: Task, does: readonly string[]): FilesCommand {
+export function taskCommand(name: string, task: Task, does: readonly string[]): BatchCommand {
   const flags = withCommonFlags({ ...MODEL, ...task.rows?.flags });
   return {
     help: [
@@ -31,15 +31,15 @@ export function taskCommand(name: string, task: Task, does: readonly string[]): 
       const { values, words, settings } = readCommandLine(args, flags);
       const model = values.get('model');
       if (!model) throw new UsageError('--model: expected the folder of a model');
-      const placeOf = () => path.resolve(model);
+      const modelPath = () => path.resolve(model);
       const choice = {
         name,
         service: 'sentiment',
         notice: task.disclaimer,
         task,
-        placeOf,
+        modelPath,
       } as const;
-      return readTaskJob({ ...choice, inputs: words }, values, settings);
+      return createTaskJob({ ...choice, inputs: words }, values, settings);
     },
   };
 }

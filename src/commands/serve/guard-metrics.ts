@@ -1,8 +1,8 @@
-import { byLabel, counter, type Family, gauge } from '../../../serving/metrics/family';
-import type { GuardState } from '../../../tasks/guard/state';
+import { byLabel, counter, type Family, gauge } from '../../serving/metrics/family';
+import type { GuardState } from '../../tasks/guard/state';
 
 /** What is counted of a guard. Names of checks are those of its file. */
-export function guardFamilies(state: GuardState): readonly Family[] {
+export function guardMetrics(state: GuardState): readonly Family[] {
   if (!state.isThere) return [];
   const { counts } = state;
   return [

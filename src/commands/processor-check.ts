@@ -1,6 +1,6 @@
-import { findDtypeProblem } from '../../native/dtype-problem';
-import { limitInstructions } from '../../native/engine';
-import type { Config } from '../../settings/config';
+import { findDtypeProblem } from '../native/dtype-problem';
+import { limitInstructions } from '../native/engine';
+import type { Config } from '../settings/config';
 
 /**
  * What is wrong with the settings on this processor, in one line; undefined: nothing. Call it before a
@@ -8,7 +8,7 @@ import type { Config } from '../../settings/config';
  *
  * @throws Error when the addon cannot be opened
  */
-export function describeProcessorProblem({
+export function findProcessorProblem({
   service,
   instructions,
   scheduling: { dtype, products },

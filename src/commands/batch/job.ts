@@ -9,14 +9,14 @@ export interface RowTask extends RowFormat, Omit<BoundRows, 'cutting' | keyof Ro
 }
 
 /** What a command asks of files. */
-export interface Job {
+export interface BatchJob {
   /** Of what is asked, for the summary. */
   readonly service: string;
   /** For people, what answers are not. */
   readonly notice: string | null;
   readonly options: FileOptions;
   /** Of the command line and the settings, all that the bytes of the output depend on. */
-  readonly decisive: Readonly<Record<string, unknown>>;
+  readonly identity: Readonly<Record<string, unknown>>;
   /** Of this package. */
   readonly version: string;
   /** A batch that comes back at all has come back by then. */

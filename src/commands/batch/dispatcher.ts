@@ -5,22 +5,22 @@ import { EngineError } from '../../native/engine';
 import type { RowTask } from './job';
 
 /** Enough for each worker to find its next batches waiting, whatever this thread does meanwhile. */
-const MOST_INPUTS = 1024;
+const MAX_INPUTS = 1024;
 /** Of their lengths: the engine's queue takes 64 MiB of inputs. */
-const MOST_LENGTH = 16 * 1024 ** 2;
+const MAX_TOTAL_LENGTH = 16 * 1024 ** 2;
 /** How often a model that has not come back is looked at. */
-const PERIOD_MS = 100;
+const CHECK_INTERVAL_MS = 100;
 
 /** The fault is the row's own, so it goes to the rejects; any other one is about the run. */
-const OWN_FAULTS: ReadonlySet<string> = new Set(['INFERENCE_FAILED', 'INPUT_TOO_LONG']);
+const ROW_ERRORS: ReadonlySet<string> = new Set(['INFERENCE_FAILED', 'INPUT_TOO_LONG']);
 
 /** The model did not come back from a batch. */
-export class StuckError extends Error {
+export class HungModelError extends Error {
   override readonly name = 'StuckError';
 }
 
 /** A row on its way through the engine. */
-export interface Item extends Result {
+export interface BatchRow extends Result {
   /** What the model takes; null: nothing, or nothing any more. */
   input: unknown;
   /** The model ran for too long on a batch that it was in, in a process that was ended. */
@@ -32,7 +32,7 @@ export interface DispatcherParts {
   /** Called for each row that has its answer, or has none for good. */
   readonly onEnded: () => void;
   /** Called for each row on which the model ran for too long, each time. */
-  readonly onOverrun: (item: Item, reason: string) => Promise<void>;
+  readonly onOverrun: (item: BatchRow, reason: string) => Promise<void>;
   /** How long nothing may end while the model does not come back from a batch. */
   readonly stuckAfterMs: number;
 }
@@ -62,7 +62,7 @@ export class Dispatcher {
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
-    this.#timer = setInterval(() => this.#watch(), PERIOD_MS);
+    this.#timer = setInterval(() => this.#watch(), CHECK_INTERVAL_MS);
     this.failed = new Promise((_, reject) => {
       this.#fail = reject;
     });
@@ -74,7 +74,7 @@ export class Dispatcher {
    *
    * @returns resolves when all have ended; where the run has failed, never
    */
-  async dispatch(items: readonly Item[]): Promise<{ readonly ended: Promise<unknown> }> {
+  async dispatch(items: readonly BatchRow[]): Promise<{ readonly ended: Promise<unknown> }> {
     const running: Promise<void>[] = [];
     for (const { item, length } of this.#inOrder(items)) {
       while (!this.#hasRoom(length)) await this.#changes.next();
@@ -86,7 +86,7 @@ export class Dispatcher {
   readonly close = (): void => clearInterval(this.#timer);
 
   /** Longest first: then no long one is left over at the end, when other workers have nothing to do. */
-  #inOrder(items: readonly Item[]) {
+  #inOrder(items: readonly BatchRow[]) {
     const { task, onEnded } = this.#parts;
     const left = items.filter((item) => item.problem === null);
     for (let i = left.length; i < items.length; i++) onEnded();
@@ -98,10 +98,10 @@ export class Dispatcher {
   #hasRoom(length: number): boolean {
     if (this.#alone > 0) return false;
     if (this.#inputs === 0) return true;
-    return this.#inputs < MOST_INPUTS && this.#length + length <= MOST_LENGTH;
+    return this.#inputs < MAX_INPUTS && this.#length + length <= MAX_TOTAL_LENGTH;
   }
 
-  async #take(item: Item, length: number): Promise<void> {
+  async #take(item: BatchRow, length: number): Promise<void> {
     const { input } = item;
     item.input = null;
     this.#inputs++;
@@ -120,7 +120,7 @@ export class Dispatcher {
   }
 
   /** @returns why the model ran for too long, or null */
-  async #run(item: Item, input: unknown): Promise<string | null> {
+  async #run(item: BatchRow, input: unknown): Promise<string | null> {
     this.#running++;
     if (this.#running === 1) this.#lastEnd = performance.now();
     try {
@@ -133,7 +133,7 @@ export class Dispatcher {
         await this.#parts.onOverrun(item, message);
         return message;
       }
-      if (!OWN_FAULTS.has(code)) throw new RunError(message);
+      if (!ROW_ERRORS.has(code)) throw new RunError(message);
       item.problem = message;
       return null;
     } finally {
@@ -144,7 +144,7 @@ export class Dispatcher {
   }
 
   /** Others that are in the engine are waited for, and nothing new is handed over meanwhile. */
-  #runAlone(item: Item, input: unknown): Promise<string | null> {
+  #runAlone(item: BatchRow, input: unknown): Promise<string | null> {
     this.#alone++;
     const turn = this.#turn.then(async () => {
       while (this.#running > 0) await this.#changes.next();
@@ -165,7 +165,7 @@ export class Dispatcher {
     if (stuckMs === 0) return;
     const seconds = Math.round(stuckMs / 1000);
     this.#fail(
-      new StuckError(
+      new HungModelError(
         `the model has not come back from a batch for ${seconds} s: --resume goes on without what it hangs on`,
       ),
     );

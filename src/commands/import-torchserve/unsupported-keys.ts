@@ -4,7 +4,7 @@ const PEM = 'name PEM files as TLS_CERT_FILE and TLS_KEY_FILE';
 const LISTED = 'models are folders of MODELS_DIR; nothing is fetched from an address';
 
 /** Keys of config.properties that have no counterpart here, and why. */
-export const NO_MEANING: Readonly<Record<string, string>> = {
+export const UNSUPPORTED_KEYS: Readonly<Record<string, string>> = {
   allowed_urls: LISTED,
   async_logging: 'the log is one JSON line a request, on standard output',
   blacklist_env_vars: NO_PYTHON,
@@ -59,7 +59,7 @@ export const NO_MEANING: Readonly<Record<string, string>> = {
 };
 
 /** The same of keys of a model's version in `models`. */
-export const NO_MEANING_OF_MODEL: Readonly<Record<string, string>> = {
+export const UNSUPPORTED_MODEL_KEYS: Readonly<Record<string, string>> = {
   deviceIds: 'inference is on the processor',
   deviceType: 'inference is on the processor',
   handler: NO_PYTHON,

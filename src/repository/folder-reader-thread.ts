@@ -5,11 +5,17 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { withoutPaths } from '../lib/redact-paths';
 import { ModelFileError } from '../models/files';
 import { UnpackedArchives } from './archives';
-import { memoryLeft } from './memory';
-import type { Reply } from './questions';
-import { listModels, type ModelsPlace, placeOf, readModel, stampModels } from './read-folder';
-import { readGuard, stampGuard } from './read-guard';
-import type { Read, ReaderData } from './reader';
+import type { Read, ReaderData } from './folder-reader';
+import { readGuardPolicy, stampGuardPolicy } from './guard-policy';
+import { readMemoryBudget } from './memory-budget';
+import {
+  listModels,
+  type RepositoryPath,
+  readModel,
+  resolveRepositoryPath,
+  stampModels,
+} from './read-folder';
+import type { Reply } from './worker-rpc';
 
 const port = parentPort as MessagePort;
 const { unpackInto, dtype, guardFile, ...given } = workerData as ReaderData;
@@ -23,7 +29,7 @@ port.on('message', (asked: Read) => {
 });
 
 /** What the directory is; null until it has been found. */
-let known: ModelsPlace | null = null;
+let known: RepositoryPath | null = null;
 
 function isDirectory(place: string): boolean {
   try {
@@ -33,9 +39,9 @@ function isDirectory(place: string): boolean {
   }
 }
 
-function currentPlace(): ModelsPlace {
+function currentPlace(): RepositoryPath {
   if (known) return known;
-  const place = placeOf(given.directory);
+  const place = resolveRepositoryPath(given.directory);
   // A volume may be mounted later, and be a model itself.
   if (isDirectory(given.directory)) known = place;
   return place;
@@ -46,10 +52,10 @@ async function answer({ id, what, name }: Read): Promise<void> {
     list: () => listModels(currentPlace()),
     stamps: () => stampModels(currentPlace()),
     model: () => readModel(currentPlace(), name, { dtype, unpacked }),
-    memory: () => memoryLeft(),
-    guard: () => readGuard(given.directory, guardFile),
-    'guard stamp': () => stampGuard(given.directory, guardFile),
-    forget: () => unpacked.forgetBelow(path.join(currentPlace().directory, name), []),
+    memory: () => readMemoryBudget(),
+    guard: () => readGuardPolicy(given.directory, guardFile),
+    'guard stamp': () => stampGuardPolicy(given.directory, guardFile),
+    forget: () => unpacked.removeBelow(path.join(currentPlace().directory, name), []),
   };
   port.postMessage(await reply(id, read[what]));
 }

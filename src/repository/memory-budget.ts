@@ -6,17 +6,22 @@ import type { Dtype, ModelSource, TextModelSource } from '../native/engine';
 import { controlGroups, type ReadText, readText } from '../settings/environment';
 
 /** In bytes. */
-export interface Memory {
+export interface MemoryBudget {
   /** Until the kernel would end the process; what it can give back of the cache of files is part of it. */
-  readonly left: number;
+  readonly availableBytes: number;
   /** Of the container, or of the machine. */
-  readonly limit: number;
+  readonly limitBytes: number;
 }
 
 /** The tightest of the limits of the process's control groups and of the machine's memory. */
-export function memoryLeft(read: ReadText = readText): Memory {
+export function readMemoryBudget(read: ReadText = readText): MemoryBudget {
   const machine = read('/proc/meminfo') ?? '';
-  const all = [{ limit: kilobytes(machine, 'MemTotal'), left: kilobytes(machine, 'MemAvailable') }];
+  const all: MemoryBudget[] = [
+    {
+      limitBytes: kilobytes(machine, 'MemTotal'),
+      availableBytes: kilobytes(machine, 'MemAvailable'),
+    },
+  ];
   for (const { directory, isVersion2 } of controlGroups('memory', read)) {
     const file = (name: string): string => read(path.join(directory, name))?.trim() ?? '';
     const limit = Number.parseInt(file(isVersion2 ? 'memory.max' : 'memory.limit_in_bytes'), 10);
@@ -24,9 +29,11 @@ export function memoryLeft(read: ReadText = readText): Memory {
     if (!(limit <= Number.MAX_SAFE_INTEGER)) continue;
     const used = Number(file(isVersion2 ? 'memory.current' : 'memory.usage_in_bytes'));
     const cache = reclaimable(file('memory.stat'), isVersion2 ? '' : 'total_');
-    all.push({ limit, left: Math.max(0, limit - used + cache) });
+    all.push({ limitBytes: limit, availableBytes: Math.max(0, limit - used + cache) });
   }
-  return all.reduce((tightest, one) => (one.left < tightest.left ? one : tightest));
+  return all.reduce((tightest, one) =>
+    one.availableBytes < tightest.availableBytes ? one : tightest,
+  );
 }
 
 /** Pages of files, on both of the kernel's lists: it takes them back before it ends a process. */
@@ -46,14 +53,14 @@ function kilobytes(meminfo: string, name: string): number {
 const BYTES: Readonly<Partial<Record<Dtype, number>>> = { bfloat16: 2, int8: 1 };
 
 /** A tokenizer, a trial and what batches leave with malloc, to the weights (docs/decisions/068-memory-of-a-model.md). */
-const TIMES_WEIGHTS = 1.25;
-const BESIDE_WEIGHTS = 64 * 2 ** 20;
+const WEIGHT_FACTOR = 1.25;
+const OVERHEAD_BYTES = 64 * 2 ** 20;
 
 /** What is read row by row stays in the mapped file. */
-const TABLE = /embeddings\.weight$/;
+const EMBEDDING_TABLE = /embeddings\.weight$/;
 
 /** Of a file's header; the largest are below 1 MB. */
-const MOST_HEADER = 100e6;
+const MAX_HEADER_BYTES = 100e6;
 
 const size = z.int().nonnegative();
 const tensorSchema = z.looseObject({
@@ -65,23 +72,23 @@ const headerSchema = z.record(z.string(), tensorSchema);
 type StoredTensor = z.output<typeof tensorSchema>;
 
 /** At most, in bytes, while a model is loaded and when it serves. */
-export function memoryNeeded(source: ModelSource, dtype: Dtype): number {
-  return TIMES_WEIGHTS * weightsIn(source, dtype) + BESIDE_WEIGHTS;
+export function estimateMemory(source: ModelSource, dtype: Dtype): number {
+  return WEIGHT_FACTOR * weightBytes(source, dtype) + OVERHEAD_BYTES;
 }
 
 /** In the numbers that it multiplies in; what is read as a whole first is there twice then. */
-function weightsIn(source: ModelSource, dtype: Dtype): number {
+function weightBytes(source: ModelSource, dtype: Dtype): number {
   if (source.type !== 'text-encoder') return 2 * sizeOf(source.path);
   // Its last layer is the table of words, multiplied like the others.
-  const tables = source.head.name === 'masked-lm' ? null : TABLE;
-  return filesOf(source)
+  const tables = source.head.name === 'masked-lm' ? null : EMBEDDING_TABLE;
+  return weightFilesOf(source)
     .map((file) =>
       file.endsWith('.safetensors') ? mappedWeights(file, dtype, tables) : 2 * sizeOf(file),
     )
     .reduce((sum, bytes) => sum + bytes, 0);
 }
 
-function filesOf({ weightFiles, head }: TextModelSource): readonly string[] {
+function weightFilesOf({ weightFiles, head }: TextModelSource): readonly string[] {
   const modules = head.name === 'embedding' ? head.modules : [];
   return [
     ...weightFiles,
@@ -96,10 +103,10 @@ function mappedWeights(file: string, dtype: Dtype, tables: RegExp | null): numbe
   const copies = header.begin % 8 === 0 ? 0 : sizeOf(file);
   return Object.entries(header.tensors)
     .filter(([name]) => !tables?.test(name))
-    .reduce((sum, [, tensor]) => sum + bytesIn(dtype, tensor), copies);
+    .reduce((sum, [, tensor]) => sum + tensorBytes(dtype, tensor), copies);
 }
 
-function bytesIn(dtype: Dtype, { shape, data_offsets: [begin, end] }: StoredTensor): number {
+function tensorBytes(dtype: Dtype, { shape, data_offsets: [begin, end] }: StoredTensor): number {
   const bytes = BYTES[dtype];
   const stored = end - begin;
   if (bytes === undefined) return stored;
@@ -119,7 +126,7 @@ function readHeader(file: string): Header | null {
     const length = Buffer.alloc(8);
     readSync(opened, length);
     const bytes = Number(length.readBigUInt64LE());
-    if (bytes > Math.min(MOST_HEADER, sizeOf(file))) return null;
+    if (bytes > Math.min(MAX_HEADER_BYTES, sizeOf(file))) return null;
     const text = Buffer.alloc(bytes);
     readSync(opened, text, 0, bytes, 8);
     const { __metadata__: _, ...content } = JSON.parse(text.toString());
@@ -136,7 +143,10 @@ function sizeOf(file: string): number {
 }
 
 /** For clients and the log. */
-export function describeShortage(needed: number, { left, limit }: Memory): string {
+export function describeMemoryShortage(
+  needed: number,
+  { availableBytes: left, limitBytes: limit }: MemoryBudget,
+): string {
   const [needs, rest, all] = [needed, left, limit].map((bytes) => Math.round(bytes / 1e6));
   return (
     `needs about ${needs} MB of memory, ${rest} MB are left of the limit of ${all} MB: raise the limit, ` +

@@ -4,7 +4,7 @@ import type { Flags, FlagValues } from '../../../files/flags';
 import { PIPE } from '../../../files/formats';
 import type { CuttingOptions } from '../../../files/readers/windows';
 import { cuttingOf } from '../../../tasks/signal-classification/signal-rows';
-import { readCommandLine } from '../../over-files/options';
+import { readCommandLine } from '../../batch/file-options';
 
 export const FOLLOW = 'follow';
 

@@ -7,9 +7,9 @@ import { Worker } from 'node:worker_threads';
 import { ModelFileError } from '../models/files';
 import type { Dtype } from '../native/engine';
 import type { FoundGuard } from '../tasks/guard/state';
-import type { Memory } from './memory';
-import { type Numbered, Questions, type Reply } from './questions';
-import type { FoundModel, Listing } from './read-folder';
+import type { MemoryBudget } from './memory-budget';
+import type { FolderListing, ModelFolder } from './read-folder';
+import { type Numbered, Questions, type Reply } from './worker-rpc';
 
 /** What the thread is given. */
 export interface ReaderData {
@@ -56,13 +56,13 @@ export class FolderReader {
   }
 
   /** @throws ModelFileError: the directory cannot be read */
-  async list(): Promise<Listing> {
-    return (await this.#read('list')) as Listing;
+  async list(): Promise<FolderListing> {
+    return (await this.#read('list')) as FolderListing;
   }
 
   /** @returns null: there is no such folder. @throws ModelFileError */
-  async read(name: string): Promise<FoundModel | null> {
-    return (await this.#read('model', name)) as FoundModel | null;
+  async read(name: string): Promise<ModelFolder | null> {
+    return (await this.#read('model', name)) as ModelFolder | null;
   }
 
   /** By name, of all that lies in a folder. @throws ModelFileError */
@@ -80,8 +80,8 @@ export class FolderReader {
     return (await this.#read('guard stamp')) as string;
   }
 
-  async memoryLeft(): Promise<Memory> {
-    return (await this.#read('memory')) as Memory;
+  async memoryLeft(): Promise<MemoryBudget> {
+    return (await this.#read('memory')) as MemoryBudget;
   }
 
   /** Frees what archives of the folder were unpacked into. */
@@ -100,7 +100,7 @@ export class FolderReader {
     const unpackInto = path.join(tmpdir(), `libtorch-serve-${randomUUID()}`);
     this.#unpackInto.push(unpackInto);
     const workerData: ReaderData = { ...this.#data, unpackInto };
-    const worker = new Worker(path.join(__dirname, 'reader-thread.js'), { workerData });
+    const worker = new Worker(path.join(__dirname, 'folder-reader-thread.js'), { workerData });
     worker.unref();
     worker.on('message', (reply: Reply<unknown>) => this.#questions.answered(reply));
     worker.on('error', (error) => {

@@ -8,10 +8,10 @@ import { TASKS } from '../tasks/registry';
 import type { ServedModel } from '../tasks/served';
 import type { Task } from '../tasks/task';
 import type { TaskModel } from '../tasks/task-model';
+import { FolderReader } from './folder-reader';
 import { LoadedModels } from './loaded-models';
 import type { ModelJson } from './model-json';
-import type { FoundModel, FoundVersion } from './read-folder';
-import { FolderReader } from './reader';
+import type { ModelFolder, ReadableVersion } from './read-folder';
 import { SerialOperations } from './serial-operations';
 
 /** Who is told what the repository does. */
@@ -20,11 +20,11 @@ export interface RepositoryEvents {
    * The catalogue has changed: resolves when nothing asks the models any more that are not in it. They
    * are closed then.
    */
-  changed(): Promise<void>;
-  loaded(name: string, version: string, served: ServedModel): void;
+  catalogueChanged(): Promise<void>;
+  modelLoaded(name: string, version: string, served: ServedModel): void;
   /** @param reason for clients */
-  failed(name: string, version: string | null, reason: string): void;
-  unloaded(name: string, version: string): void;
+  loadFailed(name: string, version: string | null, reason: string): void;
+  modelUnloaded(name: string, version: string): void;
   /** The thread that reads the folders has ended with an error; what was being read is rejected. */
   readerFailed(error: Error): void;
 }
@@ -65,22 +65,22 @@ export class ModelRepository {
   }
 
   /** Names of all folders, loaded or not. @throws ModelFileError: the directory cannot be read */
-  async list(): Promise<readonly string[]> {
+  async listFolders(): Promise<readonly string[]> {
     return (await this.#reader.list()).names;
   }
 
   /** By name, something that changes with any file of the folder. @throws ModelFileError */
-  stamps(): Promise<Readonly<Record<string, string>>> {
+  folderStamps(): Promise<Readonly<Record<string, string>>> {
     return this.#reader.stamps();
   }
 
   /** What its file says now. */
-  guard(): Promise<FoundGuard> {
+  readGuardPolicy(): Promise<FoundGuard> {
     return this.#reader.guard();
   }
 
   /** Something that changes with its file. */
-  guardStamp(): Promise<string> {
+  guardPolicyStamp(): Promise<string> {
     return this.#reader.guardStamp();
   }
 
@@ -92,7 +92,7 @@ export class ModelRepository {
    */
   async loadAll(): Promise<void> {
     const { names, problems } = await this.#reader.list();
-    for (const problem of problems) this.#events.failed('', null, problem);
+    for (const problem of problems) this.#events.loadFailed('', null, problem);
     const gone = [...this.#models.keys()].filter((name) => !names.includes(name));
     await Promise.allSettled([...names, ...gone].map((name) => this.load(name)));
   }
@@ -104,12 +104,12 @@ export class ModelRepository {
    * @throws ModelFileError: there is no such folder, or what it holds cannot be loaded
    */
   load(name: string): Promise<void> {
-    return this.#operations.take(name, 'load', () => this.#load(name));
+    return this.#operations.run(name, 'load', () => this.#load(name));
   }
 
   /** Answers what was accepted, and frees it. @throws ModelFileError: there is no such model */
   unload(name: string): Promise<void> {
-    return this.#operations.take(name, 'unload', async () => {
+    return this.#operations.run(name, 'unload', async () => {
       if (!this.#models.has(name)) throw new ModelFileError(`"${name}": is not loaded`);
       await this.#replace(name, null);
     });
@@ -117,7 +117,7 @@ export class ModelRepository {
 
   /** The same of one version. @throws ModelFileError: it is not loaded */
   unloadVersion(name: string, version: string): Promise<void> {
-    return this.#operations.take(name, `unload ${version}`, async () => {
+    return this.#operations.run(name, `unload ${version}`, async () => {
       const model = this.#requireLoaded(name, version);
       const versions = model.versions.filter((one) => one.version !== version);
       await this.#replace(name, versions.length > 0 ? { ...model, versions } : null);
@@ -126,15 +126,15 @@ export class ModelRepository {
 
   /** It answers where none is named, until it is unloaded. @throws ModelFileError: it is not loaded */
   setDefault(name: string, version: string): Promise<void> {
-    return this.#operations.take(name, `default ${version}`, async () => {
+    return this.#operations.run(name, `default ${version}`, async () => {
       await this.#show(name, { ...this.#requireLoaded(name, version), defaultVersion: version });
     });
   }
 
   /** A version does not come back from a run: it is asked no more. */
-  giveUp(served: ServedModel, reason: string): Promise<void> {
+  abandon(served: ServedModel, reason: string): Promise<void> {
     const { name, version } = served;
-    return this.#operations.take(name, `give up ${version}`, async () => {
+    return this.#operations.run(name, `give up ${version}`, async () => {
       const model = this.#models.get(name);
       if (!model?.versions.some((one) => one.served === served)) return; // another has taken its place
       const versions = model.versions.map((one) =>
@@ -174,10 +174,10 @@ export class ModelRepository {
     const isLatest = settings.versions === 'latest';
     const loading = found.versions
       .slice(isLatest ? -1 : 0)
-      .map((one) => versionOf(before, one.version) ?? asLoading(one.version));
+      .map((one) => versionOf(before, one.version) ?? loadingVersion(one.version));
     const isNew = loading.some((one) => !before.versions.includes(one));
     if (!known || isNew) {
-      await this.#show(name, { ...before, versions: merged(before.versions, loading) });
+      await this.#show(name, { ...before, versions: mergeVersions(before.versions, loading) });
     }
     const loaded: ModelVersion[] = [];
     for (const one of found.versions.toReversed()) {
@@ -192,28 +192,28 @@ export class ModelRepository {
     const others = next.aliases.filter((alias) => !answers.includes(alias));
     if (others.length > 0) {
       const reason = `model.json: aliases: another model has the name ${others.join(', ')}`;
-      this.#events.failed(name, null, reason);
+      this.#events.loadFailed(name, null, reason);
       throw new ModelFileError(`"${name}": ${reason}`);
     }
     const failed = versions.findLast(({ reason }) => reason !== null);
     if (failed) throw new ModelFileError(`"${name}", version ${failed.version}: ${failed.reason}`);
   }
 
-  async #read(name: string): Promise<FoundModel | null> {
+  async #read(name: string): Promise<ModelFolder | null> {
     try {
       return await this.#reader.read(name);
     } catch (error) {
       const reason = (error as Error).message;
       const known = this.#models.get(name) ?? { ...describe(name, null), versions: [] };
       await this.#show(name, { ...known, reason });
-      this.#events.failed(name, null, reason);
+      this.#events.loadFailed(name, null, reason);
       throw error;
     }
   }
 
   async #loadVersion(
     name: string,
-    found: FoundModel['versions'][number],
+    found: ModelFolder['versions'][number],
     before: NamedModel,
     settings: ModelJson,
   ): Promise<ModelVersion> {
@@ -226,7 +226,7 @@ export class ModelRepository {
     } catch (error) {
       const place = 'place' in found ? found.place : name;
       const reason = withoutPaths(messageForClients(error).replaceAll(place, name));
-      this.#events.failed(name, version, reason);
+      this.#events.loadFailed(name, version, reason);
       const served = old?.served ?? null;
       return { version, state: served ? 'ready' : 'failed', reason, served };
     }
@@ -234,20 +234,20 @@ export class ModelRepository {
 
   async #serve(
     name: string,
-    found: FoundVersion,
+    found: ReadableVersion,
     settings: ModelJson,
     old: ServedModel | null,
   ): Promise<ServedModel> {
     const task = TASKS.find((one) => one.name === found.task) as Task;
-    const model = await this.#loaded.take(task, found, settings);
+    const model = await this.#loaded.acquire(task, found, settings);
     if (model === old?.model) {
-      this.#loaded.give(model);
+      this.#loaded.release(model);
       return old;
     }
     if (this.#isClosed) throw new ModelFileError('the process is ending');
     const title = found.about.name ?? name;
     const served = { name, task, title, version: found.version, model, reason: null };
-    this.#events.loaded(name, found.version, served);
+    this.#events.modelLoaded(name, found.version, served);
     return served;
   }
 
@@ -260,11 +260,11 @@ export class ModelRepository {
       .filter(({ version }) => next === null || !versionOf(next, version))
       .map((one): ModelVersion => ({ ...one, state: 'unloading', served: null }));
     const base = next ?? (before as NamedModel);
-    await this.#show(name, { ...base, versions: merged(leaving, next?.versions ?? []) });
+    await this.#show(name, { ...base, versions: mergeVersions(leaving, next?.versions ?? []) });
     await Promise.all(
       gone.map(async ({ version, served }) => {
-        await this.#loaded.give((served as ServedModel).model as TaskModel);
-        this.#events.unloaded(name, version);
+        await this.#loaded.release((served as ServedModel).model as TaskModel);
+        this.#events.modelUnloaded(name, version);
       }),
     );
     if (next) {
@@ -273,12 +273,12 @@ export class ModelRepository {
       this.#models.delete(name);
       await this.#reader.forget(name);
     }
-    if (leaving.length > 0 || !next) await this.#events.changed();
+    if (leaving.length > 0 || !next) await this.#events.catalogueChanged();
   }
 
   async #show(name: string, model: NamedModel): Promise<void> {
     this.#models.set(name, model);
-    await this.#events.changed();
+    await this.#events.catalogueChanged();
   }
 }
 
@@ -296,12 +296,12 @@ function versionOf({ versions }: NamedModel, version: string): ModelVersion | un
   return versions.find((one) => one.version === version);
 }
 
-function asLoading(version: string): ModelVersion {
+function loadingVersion(version: string): ModelVersion {
   return { version, state: 'loading', reason: null, served: null };
 }
 
 /** All of both by version, ascending; of two the second. */
-function merged(
+function mergeVersions(
   first: readonly ModelVersion[],
   second: readonly ModelVersion[],
 ): readonly ModelVersion[] {

@@ -5,20 +5,20 @@ import type { ModelMetadata, Prediction } from '../../tasks/abilities';
 import type { AskedRows } from '../../tasks/rows';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
-import { say } from '../exit';
-import type { FilesCommand } from './file-command';
+import { printError } from '../exit-codes';
+import type { BatchCommand } from './batch-command';
+import { readFileOptions } from './file-options';
 import type { RowTask } from './job';
-import { readFileOptions } from './options';
 
 /** Whom a command line asks, and where. */
-export interface Choice {
+export interface TaskSelection {
   /** For the summary, and for a run that goes on. */
   readonly name: string;
   /** Whose settings are read. */
   readonly service: ServiceName;
   readonly notice: string | null;
   readonly task: Task;
-  readonly placeOf: (config: Config) => string;
+  readonly modelPath: (config: Config) => string;
   readonly inputs: readonly string[];
 }
 
@@ -29,11 +29,11 @@ export interface Choice {
  * @param settings as the services take them
  * @throws UsageError
  */
-export function readTaskJob(
-  { name, service, notice, task, placeOf, inputs }: Choice,
+export function createTaskJob(
+  { name, service, notice, task, modelPath, inputs }: TaskSelection,
   values: FlagValues,
   settings: readonly string[],
-): ReturnType<FilesCommand['read']> {
+): ReturnType<BatchCommand['read']> {
   const rows = task.rows as NonNullable<Task['rows']>;
   const options = readFileOptions(inputs, values, rows);
   const asked = rows.read(values);
@@ -46,15 +46,15 @@ export function readTaskJob(
         service: name,
         notice,
         options,
-        decisive: {
+        identity: {
           service: name,
           ...written,
           ...asked.decisive,
           instructions: config.instructions,
           ...(task.inputKind === 'texts' && { dtype, products }),
         },
-        modelFiles: () => task.filesOf(placeOf(config)),
-        load: () => load(task, placeOf(config), unhurried(config), asked),
+        modelFiles: () => task.filesOf(modelPath(config)),
+        load: () => load(task, modelPath(config), withoutQueueLimits(config), asked),
       };
     },
   };
@@ -69,9 +69,9 @@ async function load(
 ): Promise<RowTask> {
   const model = await TaskModel.load(task, place, scheduling);
   try {
-    model.warnings.forEach(say);
+    model.warnings.forEach(printError);
     const bound = asked.bind(model);
-    const cutting = bound.cutting && { ...bound.cutting, note: say };
+    const cutting = bound.cutting && { ...bound.cutting, note: printError };
     return { ...bound, needed: asked.needed, cutting, model };
   } catch (error) {
     await model.close();
@@ -80,6 +80,6 @@ async function load(
 }
 
 /** Nothing is refused: what is handed over is bounded here, and nobody waits for an answer in time. */
-export function unhurried({ scheduling }: Config): SchedulingOptions {
+export function withoutQueueLimits({ scheduling }: Config): SchedulingOptions {
   return { ...scheduling, maxQueueRequests: 2 ** 20, maxQueueWaitMs: 2 ** 31 - 1 };
 }

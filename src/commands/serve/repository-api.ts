@@ -1,8 +1,8 @@
-import { ExpectedError } from '../../../native/engine-error';
-import type { ModelRepository } from '../../../repository/repository';
-import { ServiceError } from '../../../serving/errors';
-import type { NamedModel, VersionState } from '../../../tasks/catalogue';
-import type { RepositoryEntry, VersionedRepository } from '../../../tasks/repository';
+import { ExpectedError } from '../../native/engine-error';
+import type { ModelRepository } from '../../repository/model-repository';
+import { ServiceError } from '../../serving/errors';
+import type { NamedModel, VersionState } from '../../tasks/catalogue';
+import type { RepositoryEntry, VersionedRepository } from '../../tasks/repository';
 
 const STATES: Readonly<Record<VersionState, RepositoryEntry['state']>> = {
   loading: 'LOADING',
@@ -12,11 +12,11 @@ const STATES: Readonly<Record<VersionState, RepositoryEntry['state']>> = {
 };
 
 /** The repository as protocols have it. */
-export function controlOf(repository: ModelRepository): VersionedRepository {
+export function repositoryApi(repository: ModelRepository): VersionedRepository {
   return {
     index: async () => {
       const { catalogue } = repository;
-      const names = await telling(repository.list());
+      const names = await withServiceErrors(repository.listFolders());
       const others = names.filter((name) => !catalogue.some((model) => model.name === name));
       const unloaded = others.map((name) => ({
         name,
@@ -28,10 +28,10 @@ export function controlOf(repository: ModelRepository): VersionedRepository {
         a.name < b.name ? -1 : 1,
       );
     },
-    load: (name) => telling(repository.load(name)),
-    unload: (name) => telling(repository.unload(name)),
-    unloadVersion: (name, version) => telling(repository.unloadVersion(name, version)),
-    setDefault: (name, version) => telling(repository.setDefault(name, version)),
+    load: (name) => withServiceErrors(repository.load(name)),
+    unload: (name) => withServiceErrors(repository.unload(name)),
+    unloadVersion: (name, version) => withServiceErrors(repository.unloadVersion(name, version)),
+    setDefault: (name, version) => withServiceErrors(repository.setDefault(name, version)),
   };
 }
 
@@ -47,7 +47,7 @@ function entriesOf({ name, versions, reason }: NamedModel): readonly RepositoryE
 }
 
 /** What is wrong is told to who asked. */
-async function telling<Value>(work: Promise<Value>): Promise<Value> {
+async function withServiceErrors<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (error) {

@@ -1,12 +1,12 @@
 import type { Outcome } from '../../files/journal/journal';
 import { count, duration } from '../../files/progress';
-import type { Job, RowTask } from './job';
+import type { BatchJob, RowTask } from './job';
 
 export type Summary = ReturnType<typeof summarize>;
 
 /** @param inputs how many there were */
 export function summarize(
-  { service, notice, options }: Pick<Job, 'service' | 'notice' | 'options'>,
+  { service, notice, options }: Pick<BatchJob, 'service' | 'notice' | 'options'>,
   { model, labels }: Pick<RowTask, 'model' | 'labels'>,
   inputs: number,
   outcome: Outcome,

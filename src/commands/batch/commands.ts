@@ -1,13 +1,13 @@
-import type { FilesCommandName } from '../../settings/config';
+import type { BatchCommandName } from '../../settings/config';
 import { embedding } from '../../tasks/embedding/embedding-task';
 import { reranking } from '../../tasks/registry';
 import { tokenClassification } from '../../tasks/token-classification/token-classification-task';
 import { CLASSIFY } from '../classify/classify-command';
-import type { FilesCommand } from './file-command';
+import type { BatchCommand } from './batch-command';
 import { taskCommand } from './task-command';
 
 /** What is asked of the rows of files, by the word after `libtorch-serve`. */
-export const FILES_COMMANDS: Readonly<Record<FilesCommandName, FilesCommand>> = {
+export const BATCH_COMMANDS: Readonly<Record<BatchCommandName, BatchCommand>> = {
   classify: CLASSIFY,
   embed: taskCommand('embed', embedding, [
     'Texts to vectors, as SentenceTransformer.encode makes them: into a column `embedding` of JSONL, CSV',

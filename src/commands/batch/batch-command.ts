@@ -8,28 +8,34 @@ import { EngineError } from '../../native/engine';
 import { RecordingError } from '../../recordings/recording';
 import { type Config, ConfigError, readConfig } from '../../settings/config';
 import type { Environment } from '../../settings/environment';
-import { EXIT_FAILURE, EXIT_REJECTED, EXIT_STUCK, EXIT_USAGE, say } from '../exit';
-import { describeProcessorProblem } from '../serve/processor-problem';
-import { StuckError } from './dispatcher';
-import type { Job } from './job';
-import { forgetRun, runOverFiles } from './run';
+import {
+  EXIT_FAILURE,
+  EXIT_HUNG_MODEL,
+  EXIT_REJECTED_ROWS,
+  EXIT_USAGE,
+  printError,
+} from '../exit-codes';
+import { findProcessorProblem } from '../processor-check';
+import { HungModelError } from './dispatcher';
+import type { BatchJob } from './job';
+import { removeJournal, runBatchJob } from './run-job';
 import { describeSummary } from './summary';
 
 const EXIT_CODES = [
   [0, 'all rows have an answer'],
   [EXIT_FAILURE, 'it could not go on: --resume does, once the cause is gone'],
   [EXIT_USAGE, 'a flag, a setting or a file that was named is wrong'],
-  [EXIT_STUCK, 'the model did not come back from a batch'],
-  [EXIT_REJECTED, 'done, but some rows have no answer: see the rejects file'],
+  [EXIT_HUNG_MODEL, 'the model did not come back from a batch'],
+  [EXIT_REJECTED_ROWS, 'done, but some rows have no answer: see the rejects file'],
 ] as const;
 
 const debug = debuglog('libtorch-serve');
 
 /** What tells a person enough without its stack. */
-const EXPECTED = [RunError, RecordingError, EngineError, ModelFileError, StuckError];
+const EXPECTED = [RunError, RecordingError, EngineError, ModelFileError, HungModelError];
 
 /** A command over files. */
-export interface FilesCommand {
+export interface BatchCommand {
   /** The text of `--help`, but for the exit codes at its end. */
   readonly help: readonly string[];
   /**
@@ -39,13 +45,13 @@ export interface FilesCommand {
    */
   read(args: readonly string[]): {
     readonly settings: readonly string[];
-    readonly toJob: (config: Config) => Omit<Job, 'version' | 'stuckAfterMs'>;
+    readonly toJob: (config: Config) => Omit<BatchJob, 'version' | 'stuckAfterMs'>;
   };
 }
 
 /** Runs a command over files; returns the exit code. */
-export async function runCommand(
-  command: FilesCommand,
+export async function runBatchCommand(
+  command: BatchCommand,
   args: readonly string[],
   environment: Environment,
 ): Promise<number> {
@@ -57,12 +63,12 @@ export async function runCommand(
   try {
     const job = readJob(command, args, environment);
     const progress = new ProgressDisplay();
-    const summary = await runOverFiles(job, progress).finally(() => progress.stop());
+    const summary = await runBatchJob(job, progress).finally(() => progress.stop());
     process.stderr.write(describeSummary(summary));
-    await forgetRun(job.options);
-    return summary.rejected > 0 ? EXIT_REJECTED : 0;
+    await removeJournal(job.options);
+    return summary.rejected > 0 ? EXIT_REJECTED_ROWS : 0;
   } catch (error) {
-    return sayWhy(error as Error);
+    return reportError(error as Error);
   } finally {
     // A pipe that nobody reads any more would keep the process alive.
     process.stdin.destroy();
@@ -70,24 +76,28 @@ export async function runCommand(
 }
 
 /** The text of `--help`. */
-export function helpText({ help }: FilesCommand): string {
+export function helpText({ help }: BatchCommand): string {
   const codes = EXIT_CODES.map(([code, meaning]) => `  ${code}  ${meaning}`);
   return [...help, '', 'Exit codes:', ...codes, ''].join('\n');
 }
 
-function readJob(command: FilesCommand, args: readonly string[], environment: Environment): Job {
+function readJob(
+  command: BatchCommand,
+  args: readonly string[],
+  environment: Environment,
+): BatchJob {
   const { settings, toJob } = command.read(args);
-  const config = configOf(settings, environment);
+  const config = readBatchConfig(settings, environment);
   const version = packageVersion(environment.packageRoot);
   return { ...toJob(config), version, stuckAfterMs: stuckAfterMs(config) };
 }
 
 /** @throws ConfigError, UsageError */
-export function configOf(settings: readonly string[], environment: Environment): Config {
+export function readBatchConfig(settings: readonly string[], environment: Environment): Config {
   const config = readConfig(settings, environment);
-  const problem = describeProcessorProblem(config);
+  const problem = findProcessorProblem(config);
   if (problem) throw new UsageError(problem);
-  config.warnings.forEach(say);
+  config.warnings.forEach(printError);
   return config;
 }
 
@@ -100,19 +110,20 @@ export function stuckAfterMs({ scheduling, inferenceGraceMs }: Config): number {
 function stopAtSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      say(`stopped (${signal}); the same command with --resume goes on`);
+      printError(`stopped (${signal}); the same command with --resume goes on`);
       process.exit(128 + constants.signals[signal]);
     });
   }
 }
 
 /** Why a command could not do what it was asked for; returns the exit code. */
-export function sayWhy(error: Error): number {
+export function reportError(error: Error): number {
   const code = exitCodeOf(error);
   if (code !== EXIT_FAILURE || isExpected(error)) {
-    for (const line of error instanceof ConfigError ? error.lines : [error.message]) say(line);
+    for (const line of error instanceof ConfigError ? error.lines : [error.message])
+      printError(line);
   } else {
-    say(
+    printError(
       `unexpected error: ${error.message}. Report it with the output of NODE_DEBUG=libtorch-serve`,
     );
     debug('%s', error.stack);
@@ -127,6 +138,6 @@ function isExpected(error: Error): boolean {
 
 function exitCodeOf(error: Error): number {
   if (error instanceof UsageError || error instanceof ConfigError) return EXIT_USAGE;
-  if (error instanceof StuckError) return EXIT_STUCK;
+  if (error instanceof HungModelError) return EXIT_HUNG_MODEL;
   return EXIT_FAILURE;
 }
