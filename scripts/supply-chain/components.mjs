@@ -13,8 +13,8 @@ import { LIBTORCH_VERSION, PLATFORMS } from '../libtorch/location.cjs';
 export const IN_THE_PAGES = [
   '@preact/signals',
   '@preact/signals-core',
+  'csv-parse',
   'edfjs',
-  'papaparse',
   'preact',
   'swagger-ui-dist',
   'uplot',

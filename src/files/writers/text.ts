@@ -1,4 +1,4 @@
-import Papa from 'papaparse';
+import { toCsvRecord } from '../../lib/csv';
 import type { Compression } from '../formats';
 import type { Layout } from '../layout';
 import type { AnswerColumn } from '../plan';
@@ -25,10 +25,9 @@ export function textEncoder(
   };
 }
 
-/** CSV as RFC 4180 has it, in UTF-8, with line feeds. An empty text has quotes; null is nothing. */
+/** CSV records (RFC 4180) that end with a line feed. An empty string is quoted, null is an empty cell. */
 function toCsv(rows: readonly (readonly unknown[])[]): string {
-  const quotes = (cell: unknown) => cell === '';
-  return `${Papa.unparse(rows as unknown[][], { newline: '\n', quotes })}\n`;
+  return rows.map((cells) => `${toCsvRecord(cells, { quoteEmpty: true })}\n`).join('');
 }
 
 function csvHeader({ kept, columns }: Layout): string {

@@ -1,9 +1,10 @@
-import Papa from 'papaparse';
+import { toCsvRecord } from '../../lib/csv';
 
 export type Cell = string | number | null;
 
-/** A table as RFC 4180 has it; what a spreadsheet would take for a formula is made harmless. */
+/** Serializes a table as CSV (RFC 4180); escapes cells that a spreadsheet would evaluate as formulas. */
 export function toCsv(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const table = { fields: [...header], data: rows.map((row) => [...row]) };
-  return `${Papa.unparse(table, { escapeFormulae: true, newline: '\r\n' })}\r\n`;
+  return [header, ...rows]
+    .map((cells) => `${toCsvRecord(cells, { escapeFormulas: true })}\r\n`)
+    .join('');
 }

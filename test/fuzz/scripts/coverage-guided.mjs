@@ -28,7 +28,7 @@ const TARGETS = {
 };
 
 /** What is instrumented: ours, and what reads files for the page. */
-const INSTRUMENTED = /\/(?:src\/.+\.ts|papaparse\/papaparse\.js|edfjs\/.+\.js)$/;
+const INSTRUMENTED = /\/(?:src\/.+\.ts|csv-parse\/.+\.js|edfjs\/.+\.js)$/;
 /** No input takes so long; twice as long as a machine may stand still. */
 const HANG_MS = 30_000;
 const MOST_BYTES = 1 << 16;

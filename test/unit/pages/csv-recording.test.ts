@@ -114,6 +114,7 @@ describe('parseCsv', () => {
     ['T3,T4\n1,2\n1,\n3,4', /line 3: “T4” is empty/],
     ['T3\n1\nNaN\n3', /line 3: “T3” holds "NaN"/],
     ['T3\n1\n1e400\n3', /line 3/],
+    ['T3,T4\n"1,2\n3,4', /x\.csv, line 3: a quote is never closed/],
     ['[1, 2', /like JSON/],
     ['[1, "2"]', /element 1/],
     ['[]', /array of numbers/],

@@ -118,7 +118,7 @@ export class SampleRowParser {
     this.learned = learned;
     const lines: SampleRow[] = [];
     for (const [index, line] of text.split('\n').entries()) {
-      const cells = index < first ? undefined : readCells(line, layout.delimiter)[0]?.cells;
+      const cells = index < first ? undefined : cellsOfLine(line, layout.delimiter);
       if (cells) lines.push(sampleOf(cells, this.#before + index + 1, layout));
     }
     this.#before += countOf(text, '\n');
@@ -161,6 +161,15 @@ export class SampleRowParser {
 const IS_JSON = 'is JSON: what is followed has a sample in each line.';
 const IS_EDF = 'is EDF, of which a part says nothing: what is followed has a sample in each line.';
 const NO_TEXT = 'is no text in UTF-8: what is followed has a sample in each line.';
+
+/** Cells of one line. Quotes are ordinary characters if one is not closed. Undefined: a blank line. */
+function cellsOfLine(line: string, delimiter: string): readonly string[] | undefined {
+  try {
+    return readCells(line, delimiter)[0]?.cells;
+  } catch {
+    return line.split(delimiter);
+  }
+}
 
 function clockOf(cell: string, decimal: Layout['decimal']): SampleColumn['clock'] {
   return Number.isFinite(toNumber(cell, decimal)) ? 'seconds' : 'date';
