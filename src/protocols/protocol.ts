@@ -2,7 +2,7 @@ import type { SchedulingOptions } from '../native/engine';
 import type { Access, ProtectedResource } from '../serving/access';
 import { ERRORS, type ErrorCode, type ServiceError } from '../serving/errors';
 import type { GrpcService } from './grpc-service';
-import type { Named } from './openapi/operation';
+import type { Named } from './openapi/legacy-operation';
 import type { Route } from './route';
 
 /** What a protocol is made with, beside the model. */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Inference, InferOptions, TextInput } from '../native/engine';
 import { ServiceError } from '../serving/errors';
 import type { PairScore, PairScorer } from '../tasks/abilities';
-import { ANALYSIS_ERRORS } from './openapi/operation';
-import { type Route, runList } from './route';
+import { ANALYSIS_ERRORS, type LegacyOperation } from './openapi/legacy-operation';
+import { runList } from './route';
 import {
   checked,
   type ElementProblem,
@@ -59,7 +59,7 @@ function findDocumentsProblem(value: unknown): ElementProblem | null {
 const NO_SUCH_MODEL = 'There is no such model: the message lists the models.';
 
 /** What ranking routes may answer but 200, where their protocol says nothing else. */
-export const RANKING_ERRORS: ReturnType<Route['describe']>['errors'] = {
+export const RANKING_ERRORS: LegacyOperation['errors'] = {
   ...ANALYSIS_ERRORS,
   400: 'The deadline is no number of milliseconds, or the model has several labels.',
   404: NO_SUCH_MODEL,

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import type { Access } from '../serving/access';
 import { ElementError, ServiceError } from '../serving/errors';
@@ -7,7 +7,9 @@ import type { Readiness } from '../serving/readiness';
 import type { ModelRef, ModelRoute, Parameters, ServiceResponse } from '../serving/request-context';
 import type { SessionFactory } from '../serving/session';
 import type { Predictor } from '../tasks/abilities';
+import type { LegacyOperation } from './openapi/legacy-operation';
 import type { Operation } from './openapi/operation';
+import type { Node } from './openapi/responses';
 import { describeFirstIssue, requireBounded } from './validation/fields';
 
 /** A request as a protocol sees it, whatever transport brings it. */
@@ -46,16 +48,51 @@ export type Handler = (call: ServiceRequest) => ServiceResponse | Promise<Servic
 export const BODY_METHODS = ['POST', 'PUT', 'DELETE'] as const;
 export type Method = 'GET' | (typeof BODY_METHODS)[number];
 
-/** A method of a path, its handler and its description. */
+/** A method of a path and its handler. */
 export interface Route extends ModelRoute {
   readonly method: Method;
   /** Type of `ServiceRequest.body`: parsed JSON (the default), or a Buffer of any content type. */
   readonly body?: 'json' | 'bytes';
   readonly handle: Handler;
-  /** OpenAPI operation; created when the document is requested. */
-  readonly describe: () => Operation;
   /** Opens the session of a WebSocket; absent if the path does not accept WebSockets. @throws as `handle` */
   readonly upgrade?: (call: ServiceRequest) => SessionFactory;
+  /** Documentation of a route that `route` created. */
+  readonly operation?: Operation;
+  /** Documentation of other routes. */
+  readonly describe?: () => LegacyOperation;
+}
+
+/** A route as its file declares it. The OpenAPI document is derived from these fields. */
+export interface RouteDeclaration<Body>
+  extends Operation,
+    Omit<Route, 'handle' | 'describe' | 'operation'> {
+  /** Validates the body for the handler. A JSON Schema only documents the body: the handler validates it. */
+  readonly request?: z.ZodType<Body> | Node;
+  /** Reads the value that `request` validates; default: the parsed JSON. */
+  readonly read?: (request: ServiceRequest) => unknown;
+  /** @throws ServiceError, ElementError, EngineError */
+  readonly handler: (
+    request: ServiceRequest,
+    body: Body,
+  ) => ServiceResponse | Promise<ServiceResponse>;
+}
+
+/** A route whose handler receives the validated body. */
+export function route<Body = undefined>(declaration: RouteDeclaration<Body>): Route {
+  const { method, path, body, refusal, upgrade, handler, read, ...operation } = declaration;
+  const { request: schema } = operation;
+  return {
+    method,
+    path,
+    ...(body && { body }),
+    ...(refusal && { refusal }),
+    ...(upgrade && { upgrade }),
+    operation,
+    handle:
+      schema instanceof z.ZodType
+        ? (call) => handler(call, parseBody(schema, read ? { body: read(call) } : call) as Body)
+        : (call) => handler(call, call.body as Body),
+  };
 }
 
 /** The body as the schema types it. */

@@ -33,11 +33,11 @@ it('is run by npm run check, and takes this checkout', () => {
 
 it.each([
   ['serving', 'http/app', 'src/serving may not import src/http/app'],
-  ['serving', 'protocols/endpoint', 'src/serving may not import src/protocols/route'],
+  ['serving', 'protocols/route', 'src/serving may not import src/protocols/route'],
   ['grpc', 'http/server', 'src/grpc may not import src/http/server'],
   ['protocols', 'http/send', 'src/protocols may not import src/http/send'],
   ['protocols', 'grpc/server', 'src/protocols may not import src/grpc/server'],
-  ['tasks', 'protocols/endpoint', 'src/tasks may not import src/protocols/route'],
+  ['tasks', 'protocols/route', 'src/tasks may not import src/protocols/route'],
 ])('says that %s may not import %s, a type neither', (folder, target, problem) => {
   const text = `import type { A } from '../${target}';\n`;
   expect(check({ [`${folder}/a.ts`]: text, [`${target}.ts`]: '' })).toEqual([

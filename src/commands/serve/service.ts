@@ -5,7 +5,7 @@ import { huggingFace } from '../../protocols/hugging-face/hugging-face-protocol'
 import { jina } from '../../protocols/jina/jina-protocol';
 import { openInference } from '../../protocols/open-inference/rest/open-inference-protocol';
 import { openAi } from '../../protocols/openai/openai-protocol';
-import type { Described } from '../../protocols/openapi/document';
+import type { DocumentedService } from '../../protocols/openapi/document';
 import { own } from '../../protocols/own/own-protocol';
 import type { ServiceInfo } from '../../protocols/own/schemas/answers';
 import type { Mount, Protocol, ProtocolOptions } from '../../protocols/protocol';
@@ -64,7 +64,7 @@ export interface ServiceSite {
   readonly mounts: readonly Mount[];
   /** By which keys are limited, of any path. */
   readonly aboutOf: (path: string) => ProtectedResource | null;
-  readonly described: Described;
+  readonly described: DocumentedService;
   /** Which pages are where: at the root, or below the address of a model. */
   readonly pages: readonly { readonly name: PageName; readonly at: string }[];
 }

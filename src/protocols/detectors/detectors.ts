@@ -3,7 +3,7 @@ import type { Finding, GuardAnswer, GuardQuestion } from '../../tasks/guard/answ
 import { codePointsOf } from '../../tasks/token-classification/code-points';
 import { requireLookedAt } from '../guard-reasons';
 import type { Guarding } from '../guarding';
-import { ANALYSIS_ERRORS } from '../openapi/operation';
+import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
 import type { ProtocolOptions } from '../protocol';
 import { parseBody, type Route, requireListLength, type ServiceRequest } from '../route';
 import {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ERRORS } from '../../serving/errors';
 import { type ServedModel, withCapability } from '../../tasks/served';
+import type { LegacyOperation } from '../openapi/legacy-operation';
 import type { Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
 import { classification } from './classification';
@@ -56,7 +57,7 @@ function taskOf(served: ServedModel, surroundings: ProtocolOptions): Omit<Route,
 
 function byName(asked: Omit<Route, 'path'>, path: string): Route {
   const describe = () => {
-    const { id, ...operation } = asked.describe();
+    const { id, ...operation } = (asked.describe as () => LegacyOperation)();
     return { ...operation, id: `${id}ByName`, summary: 'The same by the name of the model' };
   };
   return { ...asked, path, describe };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EntailmentClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
+import type { LegacyOperation } from '../openapi/legacy-operation';
 import type { ProtocolOptions } from '../protocol';
 import { parseBody, type Route, requireModel } from '../route';
 import { checked, expected, findListProblem, object } from '../validation/fields';
@@ -61,7 +62,7 @@ export function withZeroShot(
       return { body: given.isList ? answers : (answers[0] as object), inferences };
     },
     describe: () => {
-      const described = other.describe();
+      const described = (other.describe as () => LegacyOperation)();
       const { request } = described;
       return {
         ...described,

@@ -2,7 +2,7 @@ import type { GuardAnswer } from '../../tasks/guard/answer';
 import type { GuardFile } from '../../tasks/guard/file';
 import { blockReason } from '../guard-reasons';
 import type { Guarding } from '../guarding';
-import { ANALYSIS_ERRORS } from '../openapi/operation';
+import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
 import type { ProtocolOptions } from '../protocol';
 import { parseBody, type Route, requireListLength } from '../route';
 import { textsOfCalls } from '../tool-calls';

@@ -3,7 +3,7 @@ import { writeVectors } from '../../native/json-vectors';
 import { finished } from '../../tasks/embedding/postprocess';
 import { requireDimensions, requireVectorsSize, toEmbed } from '../embedding';
 import type { ModelResolver } from '../model-resolver';
-import { ANALYSIS_ERRORS } from '../openapi/operation';
+import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { parseBody, type Route, requireListLength, runList } from '../route';

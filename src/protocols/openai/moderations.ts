@@ -5,7 +5,7 @@ import type { Moderation } from '../../tasks/guard/moderate';
 import { CATEGORIES, type Category } from '../../tasks/guard/moderations';
 import { requireLookedAt } from '../guard-reasons';
 import type { Guarding } from '../guarding';
-import { ANALYSIS_ERRORS } from '../openapi/operation';
+import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
 import type { Protocol, ProtocolOptions } from '../protocol';
 import { parseBody, type Route, requireListLength } from '../route';
 import { moderationsBody, partsOf } from './openai-body';

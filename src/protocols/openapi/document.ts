@@ -1,64 +1,61 @@
 import type { Task } from '../../tasks/task';
 import type { Protocol } from '../protocol';
 import type { Method } from '../route';
-import { describeOperation, type Operation, schemasOf } from './operation';
+import { describeOperation, schemasOf } from './describe-operation';
+import { ERROR_DESCRIPTIONS } from './error-descriptions';
+import { describeLegacyOperation, legacySchemasOf } from './legacy-operation';
 import { jsonContent, type Node, response } from './responses';
 
-const OPERATION = 'operation';
-const SCHEME = 'key';
-const OWN = 'Error';
+const OPERATION_TAG = 'operation';
+const PAGES_TAG = 'pages';
+const SECURITY_SCHEME = 'key';
+const ERROR_SCHEMA = 'Error';
 
-const NO_KEY = 'There is no key in one Authorization header, or it is not known.';
-const NOT_FOR_THIS =
-  'The key is not for this: it is limited to some models, to their management, or to the guard.';
-const NO_KEY_HEADERS = { 'WWW-Authenticate': { schema: { const: 'Bearer' } } };
+const DESCRIPTION =
+  'Errors are JSON, `{"detail": "<message>"}`. Routes of other protocols use the error format of ' +
+  'their protocol. A path that is not listed returns 404. A method that is not listed returns 405: ' +
+  'the header `Allow` lists the methods of the path. Each GET route also accepts HEAD, and each path ' +
+  'accepts OPTIONS, which returns 204. The server rejects some requests before routing: 400 for ' +
+  'invalid HTTP, 408 for a request that is not received in time, 431 for more than 100 headers or ' +
+  'more than 16 KiB of headers, and 403 for a request from a page of another origin.';
+const KEY_DESCRIPTION =
+  ' Requests need an API key, `Authorization: Bearer KEY`, except for public endpoints. A request ' +
+  'without a valid key returns 401, also on paths that are not listed.';
 
-/** What is added to the description where keys are set. */
-const KEY_NEEDED =
-  ' Who asks needs a key, `Authorization: Bearer KEY`, but on paths that say otherwise. Without one ' +
-  'everything is 401, paths that are not listed too.';
-
-/** Of the document where keys are set. */
-const KEY_SECURITY: Node = { security: [{ [SCHEME]: [] }] };
-const KEY_SCHEMES: Node = {
-  securitySchemes: { [SCHEME]: { type: 'http', scheme: 'bearer' } },
-};
-
-/** What is described of a service. Its own protocol is the first. */
-export interface Described {
+/** The service that a document describes. */
+export interface DocumentedService {
   readonly task: Pick<Task, 'disclaimer' | 'summary'>;
   readonly info: { readonly service: string; readonly version: string };
+  /** The protocol of the service's own routes is the first. */
   readonly protocols: readonly Protocol[];
-  /** Whether pages stand beside them; left out: they do. */
+  /** Whether the service has HTML pages. Default: true. */
   readonly hasPages?: boolean;
-  /** Below which all of it is, of one model of several; left out: the root, where the metrics are, too. */
+  /** Path prefix of one model of several; absent for the root, which also has the metrics. */
   readonly at?: string;
 }
 
 /**
- * The OpenAPI 3.1 document of one service, from what its routes say of themselves.
+ * The OpenAPI 3.1 document of a service, derived from its routes.
  *
- * @param isPublic paths for which nobody needs a key; null: nobody needs one at all
+ * @param isPublic whether a path is accessible without an API key; null: no API keys are configured
  */
 export function describeApi(
-  { task, info, protocols, hasPages = true, at }: Described,
+  { task, info, protocols, hasPages = true, at }: DocumentedService,
   isPublic: ((path: string) => boolean) | null,
 ): Node {
-  const routes = protocols.flatMap(routesOf);
-  const [analysis, ...others] = protocols.map(({ tag }) => tag);
-  // A path may be the page's by GET and a protocol's by POST.
+  const routes = protocols.flatMap(documentRoutes);
+  const [analysis, ...tags] = protocols.map(({ tag }) => tag);
   const paths: Record<string, Record<string, Node>> = {};
-  for (const { path, method, described, error } of [
+  for (const { path, method, operation, errorSchema } of [
     ...routes,
     ...(at === undefined ? [METRICS] : []),
     DOCUMENT,
     ...(hasPages ? PAGES : []),
   ]) {
     const isOpen = method === 'get' && isPublic?.(path) === true;
-    const operation = isPublic ? withKey(described, isOpen, error) : described;
-    const names = [...path.matchAll(/\/:(\w+)/g)].map(([, name]) => name as string);
+    const secured = isPublic ? withSecurity(operation, isOpen, errorSchema) : operation;
     const template = path.replaceAll(/\/:(\w+)/g, '/{$1}');
-    paths[template] = { ...paths[template], [method]: withParameters(operation, names) };
+    paths[template] = { ...paths[template], [method]: withPathParameters(secured, path) };
   }
   return {
     openapi: '3.1.1',
@@ -66,96 +63,85 @@ export function describeApi(
       title: `libtorch-serve: ${info.service}`,
       version: info.version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      description:
-        `${task.disclaimer ?? ''}${task.summary} Every error is JSON, \`{"detail": "<message>"}\`, but on the paths of ` +
-        'protocols of other systems, which have forms of their own. A path that is ' +
-        'not listed is 404; a method that a path does not list is 405, but for HEAD, which every GET ' +
-        'has, and OPTIONS, which is 204: `Allow` lists them. Before any route, a request that is no ' +
-        'valid HTTP is 400, one that is not sent in time 408, one with more headers than 100, or over ' +
-        `16 KiB of them, 431; one that a browser sends for a page of another origin is 403.${isPublic ? KEY_NEEDED : ''}`,
+      description: `${task.disclaimer ?? ''}${task.summary} ${DESCRIPTION}${isPublic ? KEY_DESCRIPTION : ''}`,
     },
     ...(at !== undefined && { servers: [{ url: at }] }),
-    tags: [analysis, { name: OPERATION }, ...(hasPages ? [{ name: 'pages' }] : []), ...others],
+    tags: [analysis, { name: OPERATION_TAG }, ...(hasPages ? [{ name: PAGES_TAG }] : []), ...tags],
     paths,
     components: {
       schemas: Object.assign({}, ...routes.map(({ schemas }) => schemas)),
-      ...(isPublic && KEY_SCHEMES),
+      ...(isPublic && {
+        securitySchemes: { [SECURITY_SCHEME]: { type: 'http', scheme: 'bearer' } },
+      }),
     },
-    ...(isPublic && KEY_SECURITY),
+    ...(isPublic && { security: [{ [SECURITY_SCHEME]: [] }] }),
   };
-}
-
-/** @param names of what stands in the path for anything */
-function withParameters(operation: Node, names: readonly string[]): Node {
-  if (names.length === 0) return operation;
-  const described = names.map((name) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
-  return { ...operation, parameters: [...((operation.parameters as Node[]) ?? []), ...described] };
 }
 
 interface DocumentedRoute {
   readonly path: string;
   readonly method: Lowercase<Method>;
-  readonly described: Node;
-  /** The schema of its errors, where it tells any. */
-  readonly error?: string | undefined;
-  /** That it names. */
+  /** OpenAPI operation. */
+  readonly operation: Node;
+  /** Name of the schema of the protocol's errors; default: `ERROR_SCHEMA`. */
+  readonly errorSchema?: string;
+  /** Schemas that the operation references. */
   readonly schemas?: Node;
 }
 
-function routesOf(speaker: Protocol): readonly DocumentedRoute[] {
-  const route = (
-    path: string,
-    method: DocumentedRoute['method'],
-    operation: Operation,
-  ): DocumentedRoute => ({
-    path,
-    method,
-    described: describeOperation(operation, speaker),
-    error: Object.keys(operation.errors).length > 0 ? speaker.error.name : undefined,
-    schemas: schemasOf(operation, speaker),
+function documentRoutes(protocol: Protocol): readonly DocumentedRoute[] {
+  return protocol.routes.map(({ path, method, upgrade, operation, describe }) => {
+    const documented = operation && { method, operation, ...(upgrade && { upgrade }) };
+    const legacy = describe?.();
+    return {
+      path,
+      method: method.toLowerCase() as Lowercase<Method>,
+      operation: documented
+        ? describeOperation(documented, protocol)
+        : legacy
+          ? describeLegacyOperation(legacy, protocol)
+          : {},
+      errorSchema: protocol.error.name,
+      schemas: documented
+        ? schemasOf(documented, protocol)
+        : legacy
+          ? legacySchemasOf(legacy, protocol)
+          : {},
+    };
   });
-  return speaker.routes.map(({ path, method, describe }) =>
-    route(path, method.toLowerCase() as Lowercase<Method>, describe()),
-  );
 }
 
-/** Routes for tools and for people, whose answers are not described further. */
+/** Routes that belong to no protocol. */
 const METRICS = file('/metrics', {
   operationId: 'metrics',
-  summary: 'For Prometheus',
-  tags: [OPERATION],
-  responses: { 200: response('In the text format of Prometheus.', textOf('text/plain')) },
+  summary: 'Metrics for Prometheus',
+  tags: [OPERATION_TAG],
+  responses: { 200: response('Prometheus text format.', textOf('text/plain')) },
 });
 const DOCUMENT = file('/openapi.json', {
   operationId: 'openapi',
   summary: 'This document',
-  tags: [OPERATION],
+  tags: [OPERATION_TAG],
   responses: { 200: response('OpenAPI 3.1.', textOf('application/json', 'object')) },
 });
-
-const PAGES: readonly DocumentedRoute[] = [
-  page('/', 'page', 'Try the model'),
-  page('/docs', 'docs', 'This document, for people'),
+const PAGES = [
+  page('/', 'page', 'Page to try the model'),
+  page('/docs', 'docs', 'API documentation as a page'),
 ];
 
-function file(path: string, described: Node): DocumentedRoute {
-  return { path, method: 'get', described };
+function file(path: string, operation: Node): DocumentedRoute {
+  return { path, method: 'get', operation };
 }
 
 function page(path: string, operationId: string, summary: string): DocumentedRoute {
   return file(path, {
     operationId,
     summary,
-    tags: ['pages'],
+    tags: [PAGES_TAG],
     parameters: [{ name: 'If-None-Match', in: 'header', schema: { type: 'string' } }],
     responses: {
-      200: response('A page.', textOf('text/html')),
-      304: response('If-None-Match names the page as it is.'),
+      200: response('HTML page.', textOf('text/html')),
+      304: response('The page matches If-None-Match.'),
     },
   });
 }
@@ -164,18 +150,27 @@ function textOf(mediaType: string, type = 'string'): Node {
   return { [mediaType]: { schema: { type } } };
 }
 
-/**
- * An operation where keys are set.
- *
- * @param error the schema in which its other errors are told: those of protocols have one of their own
- */
-function withKey(operation: Node, isPublic: boolean, error = OWN): Node {
+/** Adds the path parameters of a route, `/:name`, to its operation. */
+function withPathParameters(operation: Node, path: string): Node {
+  const parameters = [...path.matchAll(/\/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  if (parameters.length === 0) return operation;
+  return { ...operation, parameters: [...((operation.parameters as Node[]) ?? []), ...parameters] };
+}
+
+/** Adds the responses of authentication to an operation, or marks it as public. */
+function withSecurity(operation: Node, isPublic: boolean, errorSchema = ERROR_SCHEMA): Node {
   if (isPublic) return { ...operation, security: [] };
-  const example = error === OWN ? { detail: 'The API key is not known.' } : undefined;
-  const refused = response(NO_KEY, jsonContent(error, example), NO_KEY_HEADERS);
-  const forbidden = response(NOT_FOR_THIS, jsonContent(error));
+  const unauthorized = response(ERROR_DESCRIPTIONS.KEY_NEEDED, jsonContent(errorSchema), {
+    'WWW-Authenticate': { schema: { const: 'Bearer' } },
+  });
+  const forbidden = response(ERROR_DESCRIPTIONS.FORBIDDEN, jsonContent(errorSchema));
   return {
     ...operation,
-    responses: { 403: forbidden, ...(operation.responses as Node), 401: refused },
+    responses: { 403: forbidden, ...(operation.responses as Node), 401: unauthorized },
   };
 }

@@ -5,7 +5,7 @@ import { ServiceError } from '../../serving/errors';
 import { requireResponseSize, scoresBytes } from '../../serving/response-size';
 import type { Classification, ClassifierMetadata, Predictor } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
-import type { Operation } from '../openapi/operation';
+import type { LegacyOperation } from '../openapi/legacy-operation';
 import {
   type Node,
   propertiesOf,
@@ -136,7 +136,7 @@ function describe<Body, List, Element, Input>(
   asked: Asked<Body, List, Element, Input>,
   form: 'single' | 'batch',
   surroundings: ProtocolOptions,
-): Operation {
+): LegacyOperation {
   const { name, description, single, batch, refused } = asked;
   const { field, answer, summary } = asked[form];
   const isBatch = form === 'batch';

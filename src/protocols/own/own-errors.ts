@@ -1,4 +1,4 @@
-import { ANALYSIS_ERRORS, type Failure } from '../openapi/operation';
+import { ANALYSIS_ERRORS, type Failure } from '../openapi/legacy-operation';
 import { RETRY_AFTER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 

@@ -3,7 +3,7 @@ import { roundToFourDecimals } from '../../numeric/rounding';
 import type { Tagging, TaggingInput, TokenClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { type Span, type SpanOptions, spansOf } from '../../tasks/token-classification/spans';
-import type { Operation } from '../openapi/operation';
+import type { LegacyOperation } from '../openapi/legacy-operation';
 import {
   type Node,
   propertiesOf,
@@ -96,7 +96,7 @@ function round({ label, score, word, start, end }: Span): TagAnswer['tags'][numb
   return { label, score: roundToFourDecimals(score), word, start, end };
 }
 
-function describe(field: 'text' | 'texts', surroundings: ProtocolOptions): Operation {
+function describe(field: 'text' | 'texts', surroundings: ProtocolOptions): LegacyOperation {
   const isBatch = field === 'texts';
   const type = isBatch ? 'TagBatch' : 'Tag';
   const schema = toSchema(isBatch ? tagBatchBody : tagBody);

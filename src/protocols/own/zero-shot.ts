@@ -1,44 +1,56 @@
+import { z } from 'zod';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import { ServiceError } from '../../serving/errors';
 import type { EntailmentClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { EMPTY } from '../../tasks/text-classification/text-classification-task';
 import { isBlank } from '../../tasks/text-classification/whitespace';
+import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
-import { parseBody, type Route, refusalOf, requireModel } from '../route';
+import { type Route, refusalOf, requireModel, route } from '../route';
 import { object, string } from '../validation/fields';
 import { questionOf, runZeroShot, ZERO_SHOT_FIELDS } from '../zero-shot';
-import { errorsOf } from './own-errors';
-import { type ZeroShotAnswer, zeroShotAnswer } from './schemas/answers';
 
-const body = object({ text: string(), ...ZERO_SHOT_FIELDS });
+const request = object({ text: string(), ...ZERO_SHOT_FIELDS });
 
-const EXAMPLE = {
+const response = z.object({
+  input_text: z.string().describe('The text of the request'),
+  labels: z.array(z.string()).describe('The candidate labels by descending score'),
+  scores: z.array(z.number().describe('Rounded to four decimals')),
+});
+export type ZeroShotAnswer = z.infer<typeof response>;
+
+const examples = {
   request: { text: 'A warm, funny film.', candidate_labels: ['drama', 'comedy'] },
-  answer: {
+  response: {
     input_text: 'A warm, funny film.',
     labels: ['comedy', 'drama'],
     scores: [0.8512, 0.1488],
   },
 };
 
-/** POST /zero-shot: a text to labels that the request names. */
+/** POST /zero-shot: zero-shot classification of a text. */
 export function zeroShot(
   served: ServedModel<EntailmentClassifier>,
   surroundings: ProtocolOptions,
 ): Route {
-  const entailment = served.model;
-  return {
+  return route({
     method: 'POST',
     path: '/zero-shot',
-    refusal: refusalOf(entailment),
-    handle: async (call) => {
-      const asked = parseBody(body, call);
-      const model = requireModel(entailment);
-      const { text } = asked;
+    operationId: 'zeroShot',
+    summary: 'Zero-shot classification of a text',
+    request,
+    response,
+    examples,
+    errors: [...MODEL_ERRORS, 'INPUT_EMPTY', 'LIST_TOO_LONG'],
+    headers: TRUNCATED_HEADER,
+    refusal: refusalOf(served.model),
+    handler: async (call, body) => {
+      const model = requireModel(served.model);
+      const { text } = body;
       if (isBlank(text)) throw new ServiceError('INPUT_EMPTY', EMPTY);
-      const { answers, inferences } = await runZeroShot(model, questionOf([text], asked), {
+      const { answers, inferences } = await runZeroShot(model, questionOf([text], body), {
         options: call.inferOptions(served),
         field: 'candidate_labels',
         surroundings,
@@ -53,13 +65,5 @@ export function zeroShot(
         inferences,
       };
     },
-    describe: () => ({
-      id: 'zeroShot',
-      summary: 'Labels that the request names, by falling score',
-      headers: TRUNCATED_HEADER,
-      request: { name: 'ZeroShotRequest', schema: body, example: EXAMPLE.request },
-      answer: { name: 'ZeroShotAnswer', schema: zeroShotAnswer, example: EXAMPLE.answer },
-      errors: errorsOf(EMPTY, 'text', surroundings),
-    }),
-  };
+  });
 }

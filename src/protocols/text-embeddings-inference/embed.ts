@@ -4,7 +4,7 @@ import type { TextEmbedder } from '../../tasks/abilities';
 import { finished } from '../../tasks/embedding/postprocess';
 import type { ServedModel } from '../../tasks/served';
 import { compare, requireDimensions, requireVectorsSize, toEmbed } from '../embedding';
-import { ANALYSIS_ERRORS } from '../openapi/operation';
+import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { parseBody, type Route, refusalOf, requireModel, runList } from '../route';

@@ -5,7 +5,7 @@ import { requireResponseSize, scoresBytes } from '../../serving/response-size';
 import type { TextClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
-import { ANALYSIS_ERRORS } from '../openapi/operation';
+import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { parseBody, type Route, refusalOf, requireModel, runList } from '../route';

@@ -4,7 +4,7 @@ import { ServiceError } from '../../serving/errors';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import { rankByScore } from '../../tasks/reranking/ranking';
 import type { ModelResolver } from '../model-resolver';
-import { ANALYSIS_ERRORS } from '../openapi/operation';
+import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { scorePairs } from '../ranking';

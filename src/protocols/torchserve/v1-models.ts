@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { currentVersion, type NamedModel, singleModelCatalogue } from '../../tasks/catalogue';
 import type { ServedModel } from '../../tasks/served';
-import type { Operation } from '../openapi/operation';
+import type { LegacyOperation } from '../openapi/legacy-operation';
 import type { Protocol } from '../protocol';
 import type { Route } from '../route';
 import { NamedModels } from './models';
@@ -75,7 +75,7 @@ function listModels(models: NamedModels): Route {
 
 /** What a model is, and whether it can be used. */
 export function describeModel(models: NamedModels): Route {
-  const described: Operation = {
+  const described: LegacyOperation = {
     id: 'v1Model',
     summary: 'Whether a model is loaded',
     answer: {

@@ -2,7 +2,7 @@ import type { Access, ProtectedResource } from '../../../serving/access';
 import { ERRORS, type ServiceError } from '../../../serving/errors';
 import { singleModelCatalogue } from '../../../tasks/catalogue';
 import type { ServedModel } from '../../../tasks/served';
-import { ANALYSIS_ERRORS, type Operation } from '../../openapi/operation';
+import { ANALYSIS_ERRORS, type LegacyOperation } from '../../openapi/legacy-operation';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
 import { type ErrorShape, modelBelow, type Protocol, type ProtocolOptions } from '../../protocol';
 import { type Route, refusalOf, type ServiceRequest } from '../../route';
@@ -126,7 +126,7 @@ function get(
   id: string,
   summary: string,
   answer: keyof typeof ANSWERS,
-  errors: Operation['errors'] = {},
+  errors: LegacyOperation['errors'] = {},
 ): (path: string, describe: Describe) => Route {
   const schema = ANSWERS[answer];
   const operation = { id, summary, answer: { name: `V2${answer}`, schema }, errors };

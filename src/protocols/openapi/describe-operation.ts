@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { EVERYTHING } from '../../serving/access';
+import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
+import type { Protocol } from '../protocol';
+import type { Route } from '../route';
+import { BODY_ERRORS, ERROR_DESCRIPTIONS } from './error-descriptions';
+import type { Operation } from './operation';
+import {
+  ANALYSIS_HEADERS,
+  jsonContent,
+  type Node,
+  propertiesOf,
+  RETRY_AFTER,
+  response,
+  schemaReference,
+  TIMEOUT_PARAMETER,
+  toSchema,
+} from './responses';
+
+type OwnProtocol = Pick<Protocol, 'tag' | 'error' | 'errors'>;
+type DocumentedRoute = Pick<Route, 'method' | 'upgrade'> & { readonly operation: Operation };
+
+const BINARY = { schema: { type: 'string', format: 'binary' } };
+const UPGRADE = { Upgrade: { schema: { const: 'websocket' } } };
+
+/** The OpenAPI operation of a route. */
+export function describeOperation(
+  { method, operation, upgrade }: DocumentedRoute,
+  protocol: OwnProtocol,
+): Node {
+  const { operationId, summary, description, tag, request, examples, isBinary } = operation;
+  const content = (name: string, example: unknown): Node => ({
+    ...jsonContent(name, example),
+    ...(isBinary && { 'application/octet-stream': BINARY }),
+  });
+  const names = schemaNames(operation);
+  return {
+    operationId,
+    summary,
+    ...(description && { description }),
+    tags: [tag ?? protocol.tag.name],
+    ...(method !== 'GET' && { parameters: [TIMEOUT_PARAMETER] }),
+    ...(request && {
+      requestBody: { required: true, content: content(names.request, examples?.request) },
+    }),
+    responses: {
+      ...(operation.response && success(content(names.response, examples?.response))),
+      ...describeErrors(errorCodes(method, operation), protocol),
+    },
+  };
+
+  function success(body: Node): Node {
+    if (upgrade) return { 101: response('The connection is a WebSocket.') };
+    if (operation.isEventStream) {
+      const events = { schema: schemaReference(names.response) };
+      return { 200: response('Server-sent events.', { 'text/event-stream': events }) };
+    }
+    const headers = { ...(method !== 'GET' && ANALYSIS_HEADERS), ...operation.headers };
+    return { 200: response('Success.', body, headers) };
+  }
+}
+
+/** Schemas of a route by their names in the document. */
+export function schemasOf(
+  { operation }: DocumentedRoute,
+  { error }: OwnProtocol,
+): Readonly<Record<string, Node>> {
+  const { request, response: result, limits = {} } = operation;
+  const names = schemaNames(operation);
+  return {
+    ...(request && { [names.request]: withLimits(toNode(request), limits) }),
+    ...(result && { [names.response]: toNode(result) }),
+    [error.name]: toNode(error.schema),
+  };
+}
+
+function errorCodes(
+  method: Route['method'],
+  { request, errors = [] }: Operation,
+): readonly ErrorCode[] {
+  const isValidated = request instanceof z.ZodType;
+  return [
+    ...(isValidated ? (['BODY_INVALID'] as const) : []),
+    ...errors,
+    ...(method === 'GET' ? [] : BODY_ERRORS),
+  ];
+}
+
+/** One response for each status, with the descriptions of its error codes. */
+function describeErrors(codes: readonly ErrorCode[], { error, errors }: OwnProtocol): Node {
+  const byStatus = new Map<number, Set<ErrorCode>>();
+  for (const code of codes) {
+    const status = errors.status(code);
+    byStatus.set(status, (byStatus.get(status) ?? new Set<ErrorCode>()).add(code));
+  }
+  const responses = [...byStatus].map(([status, set]) => {
+    const [code] = [...set] as [ErrorCode];
+    const example = errors.body(new ServiceError(code, ERROR_DESCRIPTIONS[code]), EVERYTHING);
+    const descriptions = [...set].map((one) => ERROR_DESCRIPTIONS[one]);
+    const headers = {
+      ...([...set].some((one) => ERRORS[one].refusal) && RETRY_AFTER),
+      ...(set.has('UPGRADE_NEEDED') && UPGRADE),
+    };
+    return [status, response(descriptions.join(' '), jsonContent(error.name, example), headers)];
+  });
+  return Object.fromEntries(responses);
+}
+
+function schemaNames({ operationId, schemaName = operationId }: Operation) {
+  const name = schemaName.charAt(0).toUpperCase() + schemaName.slice(1);
+  return { request: `${name}Request`, response: `${name}Response` };
+}
+
+function toNode(schema: z.ZodType | Node): Node {
+  return schema instanceof z.ZodType ? toSchema(schema) : schema;
+}
+
+function withLimits(schema: Node, limits: Readonly<Record<string, Node>>): Node {
+  const names = Object.keys(limits);
+  if (names.length === 0) return schema;
+  const properties = propertiesOf(schema);
+  const limited = names.map((name) => [name, { ...properties[name], ...limits[name] }]);
+  return { ...schema, properties: { ...properties, ...Object.fromEntries(limited) } };
+}
