@@ -11,7 +11,9 @@ import { ROOT } from './paths.mjs';
 
 const require = createRequire(import.meta.url);
 const { Access, UNLIMITED } = require(path.join(ROOT, 'dist/serving/access.js'));
-const { ApiKeys, digestOf, keyOf } = require(path.join(ROOT, 'dist/serving/credentials/keys.js'));
+const { ApiKeys, bearerKeyOf, digestOf } = require(
+  path.join(ROOT, 'dist/serving/credentials/api-keys.js'),
+);
 const { isTooDeep } = require(path.join(ROOT, 'dist/serving/json.js'));
 
 const MEBIBYTE = 1024 ** 2;
@@ -36,7 +38,9 @@ for (const count of [1, 100, 1000]) {
   const micros = best(Math.ceil(1000 / count), (i) => {
     const authorization = `Bearer a-key-of-the-benchmark-${i}`;
     const headers = { authorization };
-    keys.find(keyOf({ headers, rawHeaders: [...rawHeaders, 'Authorization', authorization] }));
+    keys.find(
+      bearerKeyOf({ headers, rawHeaders: [...rawHeaders, 'Authorization', authorization] }),
+    );
   });
   console.log(`a request, ${count} keys: ${micros}`);
 }

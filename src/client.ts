@@ -2,21 +2,21 @@
  * Clients of all services, for Node.js and browsers. They need `fetch` and, for streams, `WebSocket`; the types
  * of the answers are those of the schemas that the services document themselves with.
  */
-export type { AllOptions, AllSource } from './client/all-options';
-export type { Outcome } from './client/ask-list';
+
 export type { ClientOptions } from './client/client';
 export { NoAnswerError, ResponseError, StreamError } from './client/client-errors';
-export { EmbedClient, type EmbedOptions } from './client/client-vectors';
-export { GuardClient, type GuardOptions } from './client/guard-client';
-export { type RankedDocument, RerankClient, type RerankOptions } from './client/ranking';
-export type { CallOptions, RetryOptions } from './client/retry';
 export {
   EegClient,
   type PredictAllOptions,
   type PredictOptions,
   type SignalElement,
-} from './client/signals';
-export { TagClient, type TagOptions } from './client/spans';
+} from './client/eeg-client';
+export { EmbedClient, type EmbedOptions } from './client/embed-client';
+export { GuardClient, type GuardOptions } from './client/guard-client';
+export type { Outcome } from './client/list-request';
+export type { AllOptions, AllSource } from './client/pipeline-options';
+export { type RankedDocument, RerankClient, type RerankOptions } from './client/rerank-client';
+export type { CallOptions, RetryOptions } from './client/retry';
 export type { WebSocketClass, WebSocketLike } from './client/streams/connection';
 export type {
   SamplePlace,
@@ -25,6 +25,7 @@ export type {
   StreamInput,
   StreamOptions,
 } from './client/streams/options';
+export { TagClient, type TagOptions } from './client/tag-client';
 export {
   type AnalyzeOptions,
   SentimentClient,
@@ -32,7 +33,7 @@ export {
   type TextWithPair,
   ZeroShotClient,
   type ZeroShotOptions,
-} from './client/texts';
+} from './client/text-clients';
 export type {
   AnalyzeAnswer,
   AnalyzeBatchAnswer,

@@ -1,9 +1,9 @@
 import type { HealthAnswer } from '../protocols/own/schemas/answers';
-import { withDeadline } from './abort';
-import type { AllOptions, AllSource } from './all-options';
-import type { Outcome } from './ask-list';
+import { withTimeout } from './abort-signals';
+import { BatchPipeline, type ListLimits, type ListRoute } from './batch-pipeline';
 import { ResponseError } from './client-errors';
-import { Flow, type ListLimits, type ListRoute } from './flow';
+import type { Outcome } from './list-request';
+import type { AllOptions, AllSource } from './pipeline-options';
 import { type CallOptions, withRetries } from './retry';
 import type { SocketRoute, WebSocketClass } from './streams/connection';
 
@@ -72,11 +72,11 @@ export class Client<Info extends { readonly limits: ListLimits }> {
     const { signal, timeoutMs = this.timeoutMs } = options;
     const json = typeof body === 'object' ? JSON.stringify(body) : body;
     const attempt = (): Promise<Answer> =>
-      withDeadline(signal, timeoutMs, (either) => this.#attempt(path, json, either));
+      withTimeout(signal, timeoutMs, (either) => this.#attempt(path, json, either));
     return withRetries(attempt, options);
   }
 
-  protected askAll<Element, Result>(
+  protected sendAll<Element, Result>(
     path: string,
     list: Pick<ListRoute<Element, Result>, 'field' | 'rest' | 'jsonOf'>,
     source: AllSource<Element>,
@@ -88,7 +88,7 @@ export class Client<Info extends { readonly limits: ListLimits }> {
         (await this.call<{ readonly results: readonly Result[] }>(path, body, call)).results,
       limits: async (call: CallOptions) => (await this.info(call)).limits,
     };
-    return new Flow(route, source, options);
+    return new BatchPipeline(route, source, options);
   }
 
   /** In ms, unless a call has its own. */

@@ -1,4 +1,4 @@
-import { sleep } from './abort';
+import { sleep } from './abort-signals';
 import { ResponseError, StreamError } from './client-errors';
 
 export interface RetryOptions {

@@ -12,7 +12,7 @@ export type Flags = Readonly<Record<string, Flag>>;
 export type FlagValues = ReadonlyMap<string, string>;
 
 /** @throws UsageError; null: it is not given */
-export function oneOf<Name extends string>(
+export function enumFlag<Name extends string>(
   values: FlagValues,
   flag: string,
   names: readonly Name[],
@@ -25,7 +25,7 @@ export function oneOf<Name extends string>(
 }
 
 /** @throws UsageError; null: it is not given */
-export function numberOf(
+export function numberFlag(
   values: FlagValues,
   flag: string,
   { form, what }: { readonly form: RegExp; readonly what: string },

@@ -7,17 +7,17 @@ export const OUTPUT_FORMATS = ['jsonl', 'csv', 'parquet', 'npy'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 /** Those that every task writes. */
-export const TABLES = ['jsonl', 'csv', 'parquet'] as const satisfies readonly OutputFormat[];
+export const TABLE_FORMATS = ['jsonl', 'csv', 'parquet'] as const satisfies readonly OutputFormat[];
 
 /** `snappy` is there for Parquet alone, which compresses inside. */
 export const COMPRESSIONS = ['none', 'gzip', 'zstd', 'snappy'] as const;
 export type Compression = (typeof COMPRESSIONS)[number];
 
 /** Columns of the input that go into the output. */
-export type Keep = 'all' | readonly string[];
+export type KeptColumns = 'all' | readonly string[];
 
 /** How a pipe is named. */
-export const PIPE = '-';
+export const STANDARD_STREAM = '-';
 
 /** The options that all commands over files have. */
 export interface FileOptions {
@@ -28,7 +28,7 @@ export interface FileOptions {
   readonly output: string;
   readonly outputFormat: OutputFormat;
   readonly compression: Compression;
-  readonly keep: Keep;
+  readonly keep: KeptColumns;
   readonly prefix: string;
   /** null: standard error. */
   readonly rejects: string | null;
@@ -52,7 +52,7 @@ const COMPRESSED: Readonly<Record<string, Compression>> = {
 };
 
 /** What a file's name says of it; null: nothing. */
-export function readName(file: string): {
+export function inferFromName(file: string): {
   readonly format: InputFormat | null;
   readonly compression: Compression;
 } {

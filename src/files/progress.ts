@@ -23,13 +23,13 @@ export class ProgressDisplay {
   }
 
   /** @param rows that a run of before has done */
-  goOnFrom(rows: number): void {
+  resumeFrom(rows: number): void {
     this.#rowsBefore = rows;
     this.#rows = rows;
   }
 
   /** One more row has its answer, or has none for good. */
-  readonly ended = (): void => {
+  readonly rowFinished = (): void => {
     this.#rows++;
   };
 
@@ -37,7 +37,7 @@ export class ProgressDisplay {
    * @param rows that have been read in this process
    * @param fraction of all inputs, what has been read
    */
-  read(rows: number, fraction: number | null): void {
+  setRowsRead(rows: number, fraction: number | null): void {
     this.#total = fraction ? Math.round((this.#rowsBefore + rows) / fraction) : null;
   }
 
@@ -56,12 +56,12 @@ export class ProgressDisplay {
     }
     const rate = ((now.rows - since.rows) / Math.max(1, now.at - since.at)) * 1000;
     const isBar = this.#stream.isTTY;
-    const line = describeProgress({ rows: this.#rows, total: this.#total, rate, hasBar: isBar });
+    const line = formatProgress({ rows: this.#rows, total: this.#total, rate, hasBar: isBar });
     this.#stream.write(isBar ? `\r${line}\x1b[K` : `${line}\n`);
   }
 }
 
-export interface Shown {
+export interface ProgressState {
   readonly rows: number;
   readonly total: number | null;
   /** Rows a second. */
@@ -69,23 +69,24 @@ export interface Shown {
   readonly hasBar: boolean;
 }
 
-export function describeProgress({ rows, total, rate, hasBar }: Shown): string {
-  const speed = `${count(rows)} rows, ${count(rate)} a second`;
+export function formatProgress({ rows, total, rate, hasBar }: ProgressState): string {
+  const speed = `${formatCount(rows)} rows, ${formatCount(rate)} a second`;
   if (total === null || total === 0) return speed;
   // What has been read says it nearly, not quite.
   const done = Math.min(1, rows / total);
-  const left = rate > 0 ? `, ${duration((Math.max(0, total - rows) / rate) * 1000)} left` : '';
+  const left =
+    rate > 0 ? `, ${formatDuration((Math.max(0, total - rows) / rate) * 1000)} left` : '';
   const filled = Math.round(done * BAR_WIDTH);
   const bar = hasBar ? `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ` : '';
   return `${bar}${Math.floor(done * 100)} %, ${speed}${left}`;
 }
 
-export function count(value: number): string {
+export function formatCount(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
 /** 75,000 ms → "1:15"; with hours "1:01:15". */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   const shown = parts[0] === 0 ? parts.slice(1) : parts;

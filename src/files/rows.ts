@@ -15,19 +15,19 @@ export interface Row {
 }
 
 /** What cannot be read as a row. The reason quotes nothing of it. */
-export interface BadRow {
+export interface RejectedRow {
   readonly line: number | null;
   readonly problem: string;
 }
 
-export type ReadRow = Row | BadRow;
+export type ReadRow = Row | RejectedRow;
 
-export function isBad(row: ReadRow): row is BadRow {
+export function isRejected(row: ReadRow): row is RejectedRow {
   return 'problem' in row;
 }
 
 /** Rows that are at hand together. Readers give the same rows in the same order each time. */
-export interface Batch {
+export interface RowBatch {
   readonly rows: readonly ReadRow[];
   /** How much of the input has been read, from 0 to 1; null: nobody knows how much there is. */
   readonly fraction: number | null;
@@ -44,14 +44,14 @@ export function cellOf(row: Pick<Row, 'fields' | 'exact'>, name: string): unknow
 }
 
 /** A row on its way through a run. */
-export interface Result {
+export interface RowResult {
   /** Index of the input. */
   readonly file: number;
   readonly line: number | null;
   /** null: it cannot be read as a row. */
   row: Row | null;
   /** null: there is none, or none yet. */
-  answer: unknown;
+  prediction: unknown;
   /** Why there is no answer; null: there is no reason yet. */
   problem: string | null;
 }

@@ -7,7 +7,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import type { ProtectedResource } from '../serving/access';
-import { keyOfValues } from '../serving/credentials/keys';
+import { bearerKeyOfValues } from '../serving/credentials/api-keys';
 import type { ServiceError } from '../serving/errors';
 import type { RequestHeader } from '../serving/header-names';
 import type { Readiness } from '../serving/readiness';
@@ -108,7 +108,7 @@ export class GrpcRequestContext extends RequestContext {
   }
 
   apiKey(): string | null {
-    return keyOfValues(this.#arrived.metadata.get('authorization'));
+    return bearerKeyOfValues(this.#arrived.metadata.get('authorization'));
   }
 
   clientTimeoutMs(): number {

@@ -4,7 +4,7 @@ import { BODY_METHODS, type Route } from '../protocols/route';
 import type { ProtectedResource } from '../serving/access';
 import type { IsPublic } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
-import { keyOf } from '../serving/credentials/keys';
+import { bearerKeyOf } from '../serving/credentials/api-keys';
 import { retryAfterSeconds, ServiceError } from '../serving/errors';
 import type { RequestHeader, ResponseHeader } from '../serving/header-names';
 import { parseJson } from '../serving/json';
@@ -113,7 +113,7 @@ export class HttpRequestContext extends RequestContext {
   }
 
   apiKey(): string | null {
-    return keyOf(this.#request);
+    return bearerKeyOf(this.#request);
   }
 
   clientTimeoutMs(): number {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { ProtectedResource } from '../serving/access';
 import type { BodyLimits } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
-import { keyOf } from '../serving/credentials/keys';
+import { bearerKeyOf } from '../serving/credentials/api-keys';
 import { ERRORS, retryAfterSeconds, ServiceError } from '../serving/errors';
 import type { RequestHeader } from '../serving/header-names';
 import type { Readiness } from '../serving/readiness';
@@ -117,7 +117,7 @@ class UpgradeExchange extends RequestContext {
 
   apiKey(): string | null {
     const { headers } = this.#request;
-    if (headers.authorization !== undefined) return keyOf(this.#request);
+    if (headers.authorization !== undefined) return bearerKeyOf(this.#request);
     return keyOfSubprotocols(headers['sec-websocket-protocol']);
   }
 

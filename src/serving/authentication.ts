@@ -1,5 +1,5 @@
 import { Access, isUnlimited, type NamesOf } from './access';
-import type { ApiKeys } from './credentials/keys';
+import type { ApiKeys } from './credentials/api-keys';
 import { ServiceError } from './errors';
 import type { RequestContext, Stage } from './request-context';
 import type { ServerContext } from './server-context';

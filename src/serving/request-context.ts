@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { EVERYTHING, type ProtectedResource } from './access';
-import { digestOf } from './credentials/keys';
+import { digestOf } from './credentials/api-keys';
 import { type ServiceError, toServiceError } from './errors';
 import type { RequestHeader, ResponseHeader } from './header-names';
 import type { Readiness } from './readiness';

@@ -1,5 +1,5 @@
 import type { Flags } from '../files/flags';
-import type { Member } from '../files/plan';
+import type { ResultField } from '../files/job-spec';
 import { roundToFourDecimals } from '../numeric/rounding';
 import type { Classification } from './abilities';
 import type { AnswerFormat } from './rows';
@@ -23,20 +23,20 @@ export function classFormat(
   hasAllLabels: boolean,
 ): AnswerFormat<Classification> {
   const isCut = ({ inference }: Classification) => truncated !== null && inference.truncated;
-  const members: Member<Classification>[] = [
-    { name: label, type: 'string', of: (answer) => answer.label },
-    { name: score, type: 'number', of: (answer) => roundToFourDecimals(answer.score) },
+  const fields: ResultField<Classification>[] = [
+    { name: label, type: 'string', extract: (answer) => answer.label },
+    { name: score, type: 'number', extract: (answer) => roundToFourDecimals(answer.score) },
     {
       name: 'probabilities',
       type: 'number',
       parts: hasAllLabels ? labels : [],
-      of: ({ scores }) => Array.from(scores, roundToFourDecimals),
+      extract: ({ scores }) => Array.from(scores, roundToFourDecimals),
     },
   ];
-  if (truncated !== null) members.push({ name: truncated, type: 'boolean', of: isCut });
+  if (truncated !== null) fields.push({ name: truncated, type: 'boolean', extract: isCut });
   return {
-    members,
+    fields,
     labels,
-    count: (answer) => ({ labels: [answer.label], truncated: isCut(answer) }),
+    summarize: (answer) => ({ labels: [answer.label], truncated: isCut(answer) }),
   };
 }

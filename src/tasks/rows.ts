@@ -1,7 +1,7 @@
 import type { Flags, FlagValues } from '../files/flags';
 import type { OutputFormat } from '../files/formats';
-import type { Member } from '../files/plan';
-import type { CuttingOptions, ModelWindows } from '../files/readers/windows';
+import type { ResultField } from '../files/job-spec';
+import type { ModelInput, WindowOptions } from '../files/readers/recording-reader';
 import type { Row } from '../files/rows';
 import type { ModelMetadata, Predictor } from './abilities';
 
@@ -13,10 +13,10 @@ export type Taken<Input> = { readonly input: Input } | { readonly problem: strin
 
 /** How answers are written, and how a summary counts them. */
 export interface AnswerFormat<Answer> {
-  readonly members: readonly Member<Answer>[];
+  readonly fields: readonly ResultField<Answer>[];
   /** Under which a summary counts them, those of no answer included. */
   readonly labels: readonly string[];
-  count(answer: Answer): { readonly labels: readonly string[]; readonly truncated: boolean };
+  summarize(answer: Answer): { readonly labels: readonly string[]; readonly truncated: boolean };
 }
 
 /**
@@ -26,9 +26,9 @@ export interface AnswerFormat<Answer> {
  */
 export interface BoundRows<Input = unknown, Written = unknown> extends AnswerFormat<Written> {
   /** Of the columns that every row must have, those that the output leaves out where it keeps all. */
-  readonly omitted: readonly string[];
+  readonly omittedColumns: readonly string[];
   /** How recordings are cut into windows; null: they are no input of this task. */
-  readonly cutting: { readonly model: ModelWindows; readonly options: CuttingOptions } | null;
+  readonly windowing: { readonly model: ModelInput; readonly options: WindowOptions } | null;
   take(row: InputRow): Taken<Input>;
   /** How long it is, for the order in which inputs run. */
   lengthOf(input: Input): number;
@@ -39,7 +39,7 @@ export interface BoundRows<Input = unknown, Written = unknown> extends AnswerFor
 /** What a command line asks of rows. */
 export interface AskedRows<Input, Answer, Known extends ModelMetadata> {
   /** Columns that every row must have. */
-  readonly needed: readonly string[];
+  readonly requiredColumns: readonly string[];
   /** All that the bytes of the output depend on, by name: a run goes on with the same alone. */
   readonly decisive: Readonly<Record<string, unknown>>;
   /** @throws UsageError: the model does not have what is asked for */

@@ -11,7 +11,7 @@ export const TEXT_COLUMN = {
 export const TRUNCATED = {
   name: 'truncated',
   type: 'boolean',
-  of: ({ truncated }: { readonly truncated: boolean }) => truncated,
+  extract: ({ truncated }: { readonly truncated: boolean }) => truncated,
 } as const;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expandInputs } from '../../src/files/inputs';
-import { readBlocks } from '../../src/files/readers/bytes';
+import { expandInputs } from '../../src/files/input-files';
+import { readBlocks } from '../../src/files/readers/input-bytes';
 import { FIXTURES } from '../helpers/service';
 import { temporaryFolder } from './command';
 

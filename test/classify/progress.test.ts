@@ -1,7 +1,7 @@
 import type { RowTask } from '../../src/commands/batch/job';
 import { describeSummary, summarize } from '../../src/commands/batch/summary';
 import { CLASSIFY } from '../../src/commands/classify/classify-command';
-import { describeProgress, duration, ProgressDisplay } from '../../src/files/progress';
+import { formatDuration, formatProgress, ProgressDisplay } from '../../src/files/progress';
 import type { Config } from '../../src/settings/config';
 
 /** A stream that keeps what is written. */
@@ -14,15 +14,15 @@ function stream(isTTY: boolean) {
 describe('the progress', () => {
   it('has a share, a rate and the time that is left; a bar on a terminal', () => {
     const shown = { rows: 25_000, total: 100_000, rate: 1000 };
-    expect(describeProgress({ ...shown, hasBar: false })).toBe(
+    expect(formatProgress({ ...shown, hasBar: false })).toBe(
       '25 %, 25,000 rows, 1,000 a second, 1:15 left',
     );
-    expect(describeProgress({ ...shown, hasBar: true })).toMatch(/^\[#{6}-{18}\] 25 %/);
+    expect(formatProgress({ ...shown, hasBar: true })).toMatch(/^\[#{6}-{18}\] 25 %/);
   });
 
   it('says what it knows where nobody knows how much there is', () => {
     const shown = { rows: 5, total: null, rate: 2, hasBar: true };
-    expect(describeProgress(shown)).toBe('5 rows, 2 a second');
+    expect(formatProgress(shown)).toBe('5 rows, 2 a second');
   });
 
   it.each([
@@ -30,7 +30,7 @@ describe('the progress', () => {
     [75_000, '1:15'],
     [3_675_000, '1:01:15'],
   ])('writes %d ms as %s', (ms, text) => {
-    expect(duration(ms)).toBe(text);
+    expect(formatDuration(ms)).toBe(text);
   });
 
   it.each([
@@ -41,9 +41,9 @@ describe('the progress', () => {
     try {
       const { written, stream: target } = stream(isTTY);
       const display = new ProgressDisplay(target);
-      display.goOnFrom(4);
-      for (let i = 0; i < 6; i++) display.ended();
-      display.read(6, 0.5);
+      display.resumeFrom(4);
+      for (let i = 0; i < 6; i++) display.rowFinished();
+      display.setRowsRead(6, 0.5);
       jest.advanceTimersByTime(ms);
       expect(written).toEqual([expect.stringMatching(form)]);
       display.stop();

@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { CLASSIFY } from '../../src/commands/classify/classify-command';
-import { expandInputs } from '../../src/files/inputs';
-import type { Plan } from '../../src/files/plan';
-import { LONGEST_LINE_BYTES, readJsonLines } from '../../src/files/readers/jsonl';
-import { readRows } from '../../src/files/readers/open';
-import { parquetColumns, readParquet } from '../../src/files/readers/parquet';
-import { readTable } from '../../src/files/readers/table';
-import { type Batch, isBad, type ReadRow } from '../../src/files/rows';
-import { toJson } from '../../src/files/writers/values';
+import { expandInputs } from '../../src/files/input-files';
+import type { JobSpec } from '../../src/files/job-spec';
+import { readTable } from '../../src/files/readers/csv-reader';
+import { LONGEST_LINE_BYTES, readJsonLines } from '../../src/files/readers/jsonl-reader';
+import { parquetColumns, readParquet } from '../../src/files/readers/parquet-reader';
+import { readRows } from '../../src/files/readers/row-reader';
+import { isRejected, type ReadRow, type RowBatch } from '../../src/files/rows';
+import { toJson } from '../../src/files/writers/cell-text';
 import type { Config } from '../../src/settings/config';
 import { FIXTURES } from '../helpers/service';
 import { temporaryFolder } from './command';
@@ -26,7 +26,7 @@ async function inputOf(content: string | Buffer, name = 'x') {
   return input;
 }
 
-async function readAll(batches: AsyncIterable<Batch>): Promise<readonly ReadRow[]> {
+async function readAll(batches: AsyncIterable<RowBatch>): Promise<readonly ReadRow[]> {
   const all: ReadRow[] = [];
   for await (const { rows } of batches) all.push(...rows);
   return all;
@@ -34,7 +34,7 @@ async function readAll(batches: AsyncIterable<Batch>): Promise<readonly ReadRow[
 
 /** Line and text, or line and problem. */
 function shown(rows: readonly ReadRow[]) {
-  return rows.map((row) => [row.line, isBad(row) ? row.problem : row.fields.text]);
+  return rows.map((row) => [row.line, isRejected(row) ? row.problem : row.fields.text]);
 }
 
 async function lines(content: string | Buffer) {
@@ -156,10 +156,10 @@ it('leaves out rows that are done, bad ones too', async () => {
   const input = await inputOf(rows.join(''));
   const { toJob } = CLASSIFY.read(['x', '-o', 'x.csv', '--input-format', 'jsonl']);
   const { options } = toJob({ scheduling: {} } as Config);
-  const format = { needed: [], omitted: [], cutting: null, members: [] };
-  const plan: Plan = {
+  const format = { requiredColumns: [], omittedColumns: [], windowing: null, fields: [] };
+  const plan: JobSpec = {
     options,
-    format: { ...format, count: () => ({ labels: [], truncated: false }) },
+    format: { ...format, summarize: () => ({ labels: [], truncated: false }) },
   };
   const all = await readAll(readJsonLines(input, false));
   for (const done of [0, 1, 20_000, 20_001, 49_999, 50_000]) {
@@ -184,15 +184,15 @@ describe('Parquet', () => {
       expect(await parquetColumns(input)).toMatchObject(columns.map((name) => ({ name })));
       const rows = await readAll(readParquet(input, (all) => all, 0));
       expect(rows.map(({ line }) => line)).toEqual(expected.map((_, index) => index + 1));
-      expect(rows.map((row) => (isBad(row) ? null : row.fields.text))).toEqual(
+      expect(rows.map((row) => (isRejected(row) ? null : row.fields.text))).toEqual(
         expected.map(({ text }) => text),
       );
-      expect(rows.map((row) => (isBad(row) ? null : row.fields.id))).toEqual(
+      expect(rows.map((row) => (isRejected(row) ? null : row.fields.id))).toEqual(
         expected.map(({ id }) => BigInt(id)),
       );
-      expect(isBad(rows[0] as ReadRow) ? null : (rows[0] as { fields: object }).fields).toEqual(
-        expect.objectContaining({ at: '2024-01-01T00:00:00.123456Z', tags: ['a', 'b'] }),
-      );
+      expect(
+        isRejected(rows[0] as ReadRow) ? null : (rows[0] as { fields: object }).fields,
+      ).toEqual(expect.objectContaining({ at: '2024-01-01T00:00:00.123456Z', tags: ['a', 'b'] }));
     },
   );
 
@@ -219,7 +219,7 @@ describe('Parquet', () => {
     if (!input) throw new Error('no input');
     const rows = await readAll(readParquet(input, () => ['text'], 0));
     expect(
-      isBad(rows[0] as ReadRow) ? null : Object.keys((rows[0] as { fields: object }).fields),
+      isRejected(rows[0] as ReadRow) ? null : Object.keys((rows[0] as { fields: object }).fields),
     ).toEqual(['text']);
   });
 
@@ -227,7 +227,7 @@ describe('Parquet', () => {
     const [input] = await expandInputs([fixture('decimals.parquet')]);
     if (!input) throw new Error('no input');
     const rows = await readAll(readParquet(input, () => ['price'], 0));
-    expect(rows.map((row) => (isBad(row) ? row : toJson(row.fields.price)))).toEqual(['1.50']);
+    expect(rows.map((row) => (isRejected(row) ? row : toJson(row.fields.price)))).toEqual(['1.50']);
   });
 
   it('refuses what is no Parquet', async () => {

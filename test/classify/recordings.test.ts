@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EDF } from 'edfjs';
-import { type CuttingOptions, chooseChannel } from '../../src/files/readers/windows';
+import { selectChannel, type WindowOptions } from '../../src/files/readers/recording-reader';
 import { readRecording } from '../../src/recordings/read-recording';
 import { RecordingError } from '../../src/recordings/recording';
 import { type EdfSignal, makeEdf } from '../helpers/edf';
@@ -11,7 +11,7 @@ import { classify, temporaryFolder } from './command';
 const folder = temporaryFolder();
 afterAll(folder.remove);
 
-const OPTIONS: CuttingOptions = { channel: null, step: null, samplingRate: null, resample: false };
+const OPTIONS: WindowOptions = { channel: null, step: null, samplingRate: null, resample: false };
 const MODEL = { windowLength: 2, channel: 'T3', samplingRateHz: null };
 
 /** What the model for T3 is given of a file, and the notes; or why it is given nothing. */
@@ -20,7 +20,7 @@ function chosen(file: Buffer | string, channel: string | null = null) {
   try {
     const recording = readRecording(bytes.buffer, 'x', EDF);
     const options = { ...OPTIONS, channel };
-    const { label, samples } = chooseChannel(recording, { model: MODEL, options });
+    const { label, samples } = selectChannel(recording, { model: MODEL, options });
     return { label, samples: [...samples], notes: recording.notes };
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;

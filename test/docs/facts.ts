@@ -46,7 +46,7 @@ function wheelsMegabytes(platform: string): number {
 const MIB = 1024 ** 2;
 const TORCHSCRIPT = 'native/backend/torchscript';
 const COMPRESSED = 'src/http/send.ts#LEAST_TO_COMPRESS';
-const CHUNK_ROWS = constant('src/files/chunks.ts#ROWS_OF_CHUNK');
+const CHUNK_ROWS = constant('src/files/chunk-reader.ts#ROWS_OF_CHUNK');
 
 /**
  * Words of the documents, in which `{}` stands for a number or a version, and what it is in the code. Each
@@ -88,18 +88,21 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ],
   ['up to {} bytes a sample', constant('src/commands/serve/service.ts#MAX_NUMBER_BYTES')],
   ['lets wait for such a model ({} s)', Number(SETTINGS.MAX_QUEUE_WAIT_MS.default) / 1000],
-  ['`retryForMs` | {},', constant('src/client/all-options.ts#RETRIES')],
+  ['`retryForMs` | {},', constant('src/client/pipeline-options.ts#RETRIES')],
   ['`retryForMs` | 20, {}', constant('src/client/retry.ts#RETRY_FOR_MS')],
-  ['are sent after {} ms', constant('src/client/flow.ts#LINGER_MS')],
-  ['`concurrency` | {}', inFile('src/client/all-options.ts', /concurrency = (\d+)/)],
-  ['`batchSize` | {}', inFile('src/client/all-options.ts', /batchSize = (\d+)/)],
-  ['a cell has up to {} MiB', constant('src/files/readers/jsonl.ts#LONGEST_LINE_BYTES') / MIB],
-  ['up to {} MiB as EDF', constant('src/files/readers/windows.ts#LARGEST_BYTES') / MIB],
+  ['are sent after {} ms', constant('src/client/batch-pipeline.ts#LINGER_MS')],
+  ['`concurrency` | {}', inFile('src/client/pipeline-options.ts', /concurrency = (\d+)/)],
+  ['`batchSize` | {}', inFile('src/client/pipeline-options.ts', /batchSize = (\d+)/)],
+  [
+    'a cell has up to {} MiB',
+    constant('src/files/readers/jsonl-reader.ts#LONGEST_LINE_BYTES') / MIB,
+  ],
+  ['up to {} MiB as EDF', constant('src/files/readers/recording-reader.ts#LARGEST_BYTES') / MIB],
   ['and {} MiB as text', constant('src/recordings/read-recording.ts#LARGEST_TEXT_BYTES') / MIB],
   ['chunk of up to {} rows', CHUNK_ROWS],
   ['those of the first {} rows', CHUNK_ROWS],
-  ['row group of {}', constant('src/files/writers/parquet.ts#ROWS_OF_GROUP')],
-  ['offset index, {} rows', constant('src/files/readers/parquet.ts#ROWS_BY_INDEX')],
+  ['row group of {}', constant('src/files/writers/parquet-encoder.ts#ROWS_OF_GROUP')],
+  ['offset index, {} rows', constant('src/files/readers/parquet-reader.ts#ROWS_BY_INDEX')],
   ['that of up to {} chunks', constant('src/commands/batch/run-job.ts#MAX_CHUNKS')],
   ['elsewhere a line every {} s', constant('src/files/progress.ts#LINE_EVERY_MS') / 1000],
   [

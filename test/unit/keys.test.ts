@@ -2,8 +2,8 @@ import crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Grant, UNLIMITED } from '../../src/serving/access';
 import { isPublicPath } from '../../src/serving/authentication';
+import { ApiKeys, bearerKeyOf, digestOf } from '../../src/serving/credentials/api-keys';
 import { parseKeys } from '../../src/serving/credentials/key-file';
-import { ApiKeys, digestOf, keyOf } from '../../src/serving/credentials/keys';
 
 const WORDS =
   'expected nothing after the key, or models=NAME,NAME or models=*, and management, and guard';
@@ -115,12 +115,12 @@ describe('keyOf', () => {
     ['Basic abc', null],
     ['XBearer abc', null],
   ])('of %j', (value, key) => {
-    expect(keyOf(ask(value))).toBe(key);
+    expect(bearerKeyOf(ask(value))).toBe(key);
   });
 
   it('is null without a header, and with two', () => {
-    expect(keyOf(ask())).toBeNull();
-    expect(keyOf(ask('Bearer abc', 'Bearer abc'))).toBeNull();
+    expect(bearerKeyOf(ask())).toBeNull();
+    expect(bearerKeyOf(ask('Bearer abc', 'Bearer abc'))).toBeNull();
   });
 });
 

@@ -1,11 +1,11 @@
 import { Changes } from '../../lib/condition-variable';
 import type { GapAnswer, OpenedAnswer, WindowAnswer } from '../../streaming/messages';
 import { placeOf } from '../../streaming/timeline';
-import { onceAborted, sleep, timeoutOf, withDeadline } from '../abort';
-import { RETRIES } from '../all-options';
+import { addAbortListener, sleep, timeoutError, withTimeout } from '../abort-signals';
 import { StreamError } from '../client-errors';
+import { RETRIES } from '../pipeline-options';
 import { isTemporary, withRetries } from '../retry';
-import { type AnySource, Source } from '../source';
+import { type AnySource, SourceReader } from '../source-reader';
 import { Arrivals } from './arrivals';
 import { BROKEN, type Closing, Connection, messageOf, type SocketRoute } from './connection';
 import { addInput } from './inputs';
@@ -45,7 +45,7 @@ type Message = Partial<OpenedAnswer & WindowAnswer & GapAnswer> & {
  */
 export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
   readonly #route: SocketRoute;
-  readonly #source: Source<StreamInput>;
+  readonly #source: SourceReader<StreamInput>;
   readonly #options: StreamOptions & { readonly timeoutMs: number };
   readonly #said: UnackedBuffer;
   readonly #arrivals: Arrivals;
@@ -86,7 +86,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
     const place = placeOf(start);
     if (place === null) throw new TypeError(`start: expected a place, received ${String(start)}`);
     this.#route = route;
-    this.#source = new Source(source, 'samples');
+    this.#source = new SourceReader(source, 'samples');
     this.#options = options;
     this.#said = new UnackedBuffer(place, samplingRateHz, firstWindow);
     this.#arrivals = new Arrivals(this.#said, firstWindow);
@@ -108,7 +108,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
 
   async *#run(): AsyncGenerator<StreamAnswer, undefined> {
     const { signal } = this.#options;
-    const forget = onceAborted(signal, () => this.#leave());
+    const forget = addAbortListener(signal, () => this.#leave());
     let hasThrown = false;
     try {
       signal?.throwIfAborted();
@@ -191,7 +191,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
     const [next, startedAt] = [this.#arrivals.next, performance.now()];
     const { timeoutMs } = this.#options;
     const open = (signal: AbortSignal): Promise<Connection> => this.#open(signal);
-    const connection = await withDeadline(this.#stop.signal, timeoutMs, open);
+    const connection = await withTimeout(this.#stop.signal, timeoutMs, open);
     const sending = this.#send(connection);
     const watch = setInterval(() => this.#watch(connection), WATCH_MS);
     const closing = await connection.closed;
@@ -304,7 +304,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
   }
 
   #errorOf({ code, reason }: Closing): Error {
-    if (this.#isSilent) return timeoutOf(this.#options.timeoutMs);
+    if (this.#isSilent) return timeoutError(this.#options.timeoutMs);
     return new StreamError(code, this.#problem ?? (reason || 'The connection is broken.'));
   }
 }

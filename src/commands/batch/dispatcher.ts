@@ -1,5 +1,5 @@
 import { RunError } from '../../files/file-errors';
-import type { Result } from '../../files/rows';
+import type { RowResult } from '../../files/rows';
 import { Changes } from '../../lib/condition-variable';
 import { EngineError } from '../../native/engine';
 import type { RowTask } from './job';
@@ -20,7 +20,7 @@ export class HungModelError extends Error {
 }
 
 /** A row on its way through the engine. */
-export interface BatchRow extends Result {
+export interface BatchRow extends RowResult {
   /** What the model takes; null: nothing, or nothing any more. */
   input: unknown;
   /** The model ran for too long on a batch that it was in, in a process that was ended. */
@@ -124,7 +124,7 @@ export class Dispatcher {
     this.#running++;
     if (this.#running === 1) this.#lastEnd = performance.now();
     try {
-      item.answer = await this.#parts.task.run(input);
+      item.prediction = await this.#parts.task.run(input);
       return null;
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;

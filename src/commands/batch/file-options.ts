@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '../../files/file-errors';
-import { type Flags, type FlagValues, oneOf } from '../../files/flags';
+import { enumFlag, type Flags, type FlagValues } from '../../files/flags';
 import {
   COMPRESSIONS,
   type Compression,
   type FileOptions,
   INPUT_FORMATS,
-  type Keep,
+  inferFromName,
+  type KeptColumns,
   type OutputFormat,
-  PIPE,
-  readName,
-  TABLES,
+  STANDARD_STREAM,
+  TABLE_FORMATS,
 } from '../../files/formats';
 import { SETTINGS } from '../../settings/settings';
 import type { Rows } from '../../tasks/rows';
@@ -119,17 +119,18 @@ export function readFileOptions(
     throw new UsageError('expected the files to read, or - for a pipe; see --help');
   const output = values.get('output');
   if (!output) throw new UsageError('--output: expected a file for the answers, or - for a pipe');
-  const formats = [...TABLES, ...task.formats];
-  const outputFormat = oneOf(values, 'output-format', formats) ?? formatOf(output, formats);
+  const formats = [...TABLE_FORMATS, ...task.formats];
+  const outputFormat = enumFlag(values, 'output-format', formats) ?? formatOf(output, formats);
   const options: FileOptions = {
     inputs,
-    inputFormat: oneOf(values, 'input-format', INPUT_FORMATS),
+    inputFormat: enumFlag(values, 'input-format', INPUT_FORMATS),
     output,
     outputFormat,
     compression: compressionOf(values, output, outputFormat),
     keep: outputFormat === 'npy' ? noneKept(values) : keptOf(values),
     prefix: values.get('prefix') ?? '',
-    rejects: values.get('rejects') ?? (output === PIPE ? null : `${output}.rejects.jsonl`),
+    rejects:
+      values.get('rejects') ?? (output === STANDARD_STREAM ? null : `${output}.rejects.jsonl`),
     summary: values.get('summary') ?? null,
     resume: values.has('resume'),
     overwrite: values.has('overwrite'),
@@ -142,8 +143,8 @@ export function readFileOptions(
 }
 
 function formatOf(output: string, formats: readonly OutputFormat[]): OutputFormat {
-  if (output === PIPE) return 'jsonl';
-  const named = /\.npy$/i.test(output) ? 'npy' : readName(output).format;
+  if (output === STANDARD_STREAM) return 'jsonl';
+  const named = /\.npy$/i.test(output) ? 'npy' : inferFromName(output).format;
   const format = formats.find((one) => one === named);
   if (format) return format;
   const extensions = formats.map((one) => `.${one}`).join(', ');
@@ -153,15 +154,15 @@ function formatOf(output: string, formats: readonly OutputFormat[]): OutputForma
 }
 
 function compressionOf(values: FlagValues, output: string, format: OutputFormat): Compression {
-  const named = oneOf(values, 'compression', COMPRESSIONS);
-  const isCompressed = readName(output).compression !== 'none';
+  const named = enumFlag(values, 'compression', COMPRESSIONS);
+  const isCompressed = inferFromName(output).compression !== 'none';
   if (format === 'npy') {
     if ((named ?? 'none') === 'none' && !isCompressed) return 'none';
     throw new UsageError('--compression: NumPy reads .npy as it is, not compressed');
   }
   if (format !== 'parquet') {
     if (named === 'snappy') throw new UsageError('--compression: snappy is for Parquet alone');
-    return named ?? readName(output).compression;
+    return named ?? inferFromName(output).compression;
   }
   if (isCompressed) {
     throw new UsageError('--output: Parquet is compressed inside: end its name with .parquet');
@@ -170,13 +171,13 @@ function compressionOf(values: FlagValues, output: string, format: OutputFormat)
 }
 
 /** An array has no columns beside it. @throws UsageError */
-function noneKept(values: FlagValues): Keep {
+function noneKept(values: FlagValues): KeptColumns {
   const asked = values.has('id-column') || !['none', ''].includes(values.get('keep') ?? 'none');
   if (asked) throw new UsageError('--keep: .npy holds vectors alone: write .parquet, or no --keep');
   return [];
 }
 
-function keptOf(values: FlagValues): Keep {
+function keptOf(values: FlagValues): KeptColumns {
   const [id, keep] = [values.get('id-column'), values.get('keep')];
   if (id !== undefined && keep !== undefined) {
     throw new UsageError('--id-column: is --keep of one column: name it there, too');
@@ -188,7 +189,7 @@ function keptOf(values: FlagValues): Keep {
 
 function requireSense(options: FileOptions): void {
   const { inputs, inputFormat, output, outputFormat, resume, overwrite } = options;
-  const pipes = inputs.filter((input) => input === PIPE).length;
+  const pipes = inputs.filter((input) => input === STANDARD_STREAM).length;
   const faults: readonly (readonly [boolean, string])[] = [
     [pipes > 1, '-: there is only one standard input'],
     [pipes > 0 && inputFormat === null, '-: a pipe does not say its format: use --input-format'],
@@ -197,9 +198,12 @@ function requireSense(options: FileOptions): void {
       '-: Parquet is read from its end: save it as a file first',
     ],
     [resume && pipes > 0, '--resume: a pipe cannot be read again: save it as a file first'],
-    [resume && output === PIPE, '--resume: what went into a pipe cannot be continued: name a file'],
     [
-      output === PIPE && outputFormat === 'npy',
+      resume && output === STANDARD_STREAM,
+      '--resume: what went into a pipe cannot be continued: name a file',
+    ],
+    [
+      output === STANDARD_STREAM && outputFormat === 'npy',
       '-: .npy says its rows at its beginning: name a file',
     ],
     [resume && overwrite, '--overwrite: begins anew, and --resume goes on: choose one'],

@@ -1,5 +1,5 @@
 import type { FileOptions } from '../../files/formats';
-import type { RowFormat } from '../../files/plan';
+import type { RowFormat } from '../../files/job-spec';
 import type { BoundRows } from '../../tasks/rows';
 import type { TaskModel } from '../../tasks/task-model';
 

@@ -1,29 +1,39 @@
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { type Chunk, readChunks } from '../../files/chunks';
-import { type Compression, type FileOptions, type OutputFormat, PIPE } from '../../files/formats';
-import { expandInputs, type Input } from '../../files/inputs';
-import { BEGINNING, type Journal, type Outcome, readJournal } from '../../files/journal/journal';
+import { type Chunk, readChunks } from '../../files/chunk-reader';
 import {
-  type Names,
-  namesOf,
-  publish,
-  requireFree,
+  type Compression,
+  type FileOptions,
+  type OutputFormat,
+  STANDARD_STREAM,
+} from '../../files/formats';
+import { expandInputs, type InputFile } from '../../files/input-files';
+import type { JobSpec } from '../../files/job-spec';
+import { hashFiles, type JobIdentity, requireSameJob } from '../../files/journal/job-identity';
+import {
+  EMPTY_CHECKPOINT,
+  type JobTotals,
+  type Journal,
+  readJournal,
+} from '../../files/journal/journal';
+import {
+  type OutputPaths,
+  outputPathsOf,
+  publishOutput,
+  requireNoOutput,
   requireWritable,
-  writeWhole,
-} from '../../files/journal/names';
-import { hashFiles, type Identity, requireSameRun } from '../../files/journal/same-run';
-import { Layout, makeLayout } from '../../files/layout';
-import type { Plan } from '../../files/plan';
+  writeFileAtomically,
+} from '../../files/journal/output-paths';
+import { inferOutputSchema, OutputSchema } from '../../files/output-schema';
 import type { ProgressDisplay } from '../../files/progress';
-import { readColumns } from '../../files/readers/open';
-import { isBad, type ReadRow } from '../../files/rows';
-import { openFiles, openPipe } from '../../files/writers/destination';
-import type { Encoder } from '../../files/writers/encoder';
-import { npyEncoder } from '../../files/writers/npy';
-import { parquetEncoder } from '../../files/writers/parquet';
+import { readColumns } from '../../files/readers/row-reader';
+import { isRejected, type ReadRow } from '../../files/rows';
+import { openFileDestination, openStdoutDestination } from '../../files/writers/destination';
+import { npyEncoder } from '../../files/writers/npy-encoder';
+import type { OutputEncoder } from '../../files/writers/output-encoder';
+import { parquetEncoder } from '../../files/writers/parquet-encoder';
 import { ResultWriter } from '../../files/writers/result-writer';
-import { textEncoder } from '../../files/writers/text';
+import { textEncoder } from '../../files/writers/text-encoder';
 import { type BatchRow, Dispatcher } from './dispatcher';
 import type { BatchJob, RowTask } from './job';
 import { type Summary, summarize } from './summary';
@@ -40,23 +50,27 @@ export async function runBatchJob(job: BatchJob, progress: ProgressDisplay): Pro
   const { options, version } = job;
   const inputs = await expandInputs(options.inputs);
   requireWritable(options, inputs);
-  const names = namesOf(options);
+  const names = outputPathsOf(options);
   const earlier = names && (await findEarlierRun(names, job));
-  const identity: Identity = {
+  const identity: JobIdentity = {
     version,
     options: job.identity,
     // What goes into a pipe cannot be continued.
     model: names ? await hashFiles(job.modelFiles()) : [],
-    inputs: inputs.map(({ path, size, modified }) => ({ path: path ?? PIPE, size, modified })),
+    inputs: inputs.map(({ path, size, modified }) => ({
+      path: path ?? STANDARD_STREAM,
+      size,
+      modified,
+    })),
   };
-  if (earlier) requireSameRun(earlier.header, identity);
+  if (earlier) requireSameJob(earlier.header, identity);
   const task = await job.load();
   try {
     const plan = { options, format: task };
     const outcome = await finish({ job, task, plan, inputs, identity, names, earlier, progress });
     const summary = summarize(job, task, inputs.length, outcome);
     if (options.summary !== null) {
-      await writeWhole(options.summary, `${JSON.stringify(summary, null, 2)}\n`);
+      await writeFileAtomically(options.summary, `${JSON.stringify(summary, null, 2)}\n`);
     }
     return summary;
   } finally {
@@ -67,63 +81,67 @@ export async function runBatchJob(job: BatchJob, progress: ProgressDisplay): Pro
 
 /** Of a run that has finished; with `--resume` it stays, so that the same command says so again. */
 export async function removeJournal(options: FileOptions): Promise<void> {
-  const names = namesOf(options);
+  const names = outputPathsOf(options);
   if (names && !options.resume) await rm(names.journal, { force: true });
 }
 
 async function findEarlierRun(
-  names: Names,
+  names: OutputPaths,
   { options, version }: BatchJob,
 ): Promise<Journal | null> {
   const run = options.resume ? await readJournal(names.journal, version) : null;
   if (run || options.overwrite) return run;
   // The process was ended before the first line of the journal was whole.
   if (options.resume) await rm(names.journal, { force: true });
-  await requireFree(names);
+  await requireNoOutput(names);
   return null;
 }
 
 interface Run {
   readonly job: BatchJob;
   readonly task: RowTask;
-  readonly plan: Plan;
-  readonly inputs: readonly Input[];
-  readonly identity: Identity;
+  readonly plan: JobSpec;
+  readonly inputs: readonly InputFile[];
+  readonly identity: JobIdentity;
   /** null: into a pipe. */
-  readonly names: Names | null;
+  readonly names: OutputPaths | null;
   readonly earlier: Journal | null;
   readonly progress: ProgressDisplay;
 }
 
 type Chunks = AsyncIterator<Chunk<BatchRow>, undefined>;
 
-async function finish(run: Run): Promise<Outcome> {
+async function finish(run: Run): Promise<JobTotals> {
   const { job, task, inputs, names, earlier, progress } = run;
   const { outputFormat, compression } = job.options;
   if (names && earlier?.last?.finished) {
-    await publish(names, earlier.last.rejected);
+    await publishOutput(names, earlier.last.rejected);
     return earlier.last;
   }
   const { chunks, first, layout } = await begin(run);
   const destination = names
-    ? await openFiles(names, { ...run.identity, columns: layout.kept && [...layout.kept] }, earlier)
-    : await openPipe(job.options.rejects);
+    ? await openFileDestination(
+        names,
+        { ...run.identity, columns: layout.keptColumns && [...layout.keptColumns] },
+        earlier,
+      )
+    : await openStdoutDestination(job.options.rejects);
   try {
     const encoder = await openEncoder(outputFormat, layout, compression);
     const writer = new ResultWriter({ inputs, format: task, encoder, destination });
-    progress.goOnFrom(destination.start.answered + destination.start.rejected);
+    progress.resumeFrom(destination.start.answered + destination.start.rejected);
     if (earlier?.last) await encoder.restore(earlier.states, earlier.last.outputBytes);
     else await writer.start();
     const dispatcher = new Dispatcher({
       task,
-      onEnded: progress.ended,
-      onOverrun: ({ file, line }, reason) => destination.note({ file, line, reason }),
+      onEnded: progress.rowFinished,
+      onOverrun: ({ file, line }, reason) => destination.recordOverrun({ file, line, reason }),
       stuckAfterMs: job.stuckAfterMs,
     });
     const done = runChunks(first, chunks, { layout, writer, dispatcher, progress });
     await Promise.race([done, dispatcher.failed]).finally(dispatcher.close);
     await writer.finish();
-    return writer.outcome;
+    return writer.totals;
   } catch (error) {
     await destination.close().catch(() => {});
     throw error;
@@ -132,9 +150,9 @@ async function finish(run: Run): Promise<Outcome> {
 
 async function openEncoder(
   format: OutputFormat,
-  layout: Layout,
+  layout: OutputSchema,
   compression: Compression,
-): Promise<Encoder> {
+): Promise<OutputEncoder> {
   if (format === 'npy') return npyEncoder(layout);
   if (format === 'parquet') return parquetEncoder(layout, compression);
   return textEncoder(format, layout, compression);
@@ -143,7 +161,7 @@ async function openEncoder(
 /** The first rows, and the columns that the output has by them. */
 async function begin({ task, plan, inputs, earlier }: Run) {
   const columns = await readColumns(inputs, plan);
-  const read = readChunks(inputs, plan, earlier?.last ?? BEGINNING, toItem(task, earlier));
+  const read = readChunks(inputs, plan, earlier?.last ?? EMPTY_CHECKPOINT, toItem(task, earlier));
   // The next chunk is read while one runs.
   const chunks: Chunks = Readable.from(read, { highWaterMark: 1 }).iterator();
   const first = await chunks.next();
@@ -151,8 +169,8 @@ async function begin({ task, plan, inputs, earlier }: Run) {
     row && problem === null ? [row] : [],
   );
   const layout = earlier
-    ? new Layout(plan, earlier.header.columns)
-    : makeLayout(plan, rows, columns);
+    ? new OutputSchema(plan, earlier.header.columns)
+    : inferOutputSchema(plan, rows, columns);
   return { chunks, first, layout };
 }
 
@@ -164,8 +182,8 @@ function toItem(task: RowTask, earlier: Journal | null) {
     reasons.set(key, [...(reasons.get(key) ?? []), reason]);
   }
   return (file: number, read: ReadRow): BatchRow => {
-    const item = { file, line: read.line, input: null, answer: null, problem: null };
-    if (isBad(read)) return { ...item, row: null, problem: read.problem, hasOverrun: false };
+    const item = { file, line: read.line, input: null, prediction: null, problem: null };
+    if (isRejected(read)) return { ...item, row: null, problem: read.problem, hasOverrun: false };
     const [first, second] = reasons.get(`${file}:${read.line}`) ?? [];
     const taken = { ...item, ...task.take(read), row: read, hasOverrun: first !== undefined };
     // The second time it was alone, so it has its reason.
@@ -174,7 +192,7 @@ function toItem(task: RowTask, earlier: Journal | null) {
 }
 
 interface Parts {
-  readonly layout: Layout;
+  readonly layout: OutputSchema;
   readonly writer: ResultWriter;
   readonly dispatcher: Dispatcher;
   readonly progress: ProgressDisplay;
@@ -192,7 +210,7 @@ async function runChunks(
     const { items, end, fraction } = next.value;
     layout.prepare(items);
     rows += items.length;
-    progress.read(rows, fraction);
+    progress.setRowsRead(rows, fraction);
     const { ended } = await dispatcher.dispatch(items);
     const before = writing.at(-1);
     const written = Promise.all([ended, before]).then(() => writer.write(items, end));

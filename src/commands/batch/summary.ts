@@ -1,5 +1,5 @@
-import type { Outcome } from '../../files/journal/journal';
-import { count, duration } from '../../files/progress';
+import type { JobTotals } from '../../files/journal/journal';
+import { formatCount, formatDuration } from '../../files/progress';
 import type { BatchJob, RowTask } from './job';
 
 export type Summary = ReturnType<typeof summarize>;
@@ -9,7 +9,7 @@ export function summarize(
   { service, notice, options }: Pick<BatchJob, 'service' | 'notice' | 'options'>,
   { model, labels }: Pick<RowTask, 'model' | 'labels'>,
   inputs: number,
-  outcome: Outcome,
+  outcome: JobTotals,
 ) {
   const { answered, rejected, truncated, seconds } = outcome;
   return {
@@ -39,13 +39,15 @@ export function describeSummary(summary: Summary): string {
   const width = Math.max(0, ...shown.map(([label]) => label.length));
   const where = summary.rejects === null ? '' : `, see ${summary.rejects}`;
   return [
-    `${count(rows)} rows in ${duration(seconds * 1000)}: ${count(answered)} answered, ` +
-      `${count(rejected)} rejected${rejected > 0 ? where : ''}`,
+    `${formatCount(rows)} rows in ${formatDuration(seconds * 1000)}: ${formatCount(answered)} answered, ` +
+      `${formatCount(rejected)} rejected${rejected > 0 ? where : ''}`,
     ...shown.map(([label, times]) => {
       const share = ((100 * times) / counted).toFixed(1);
-      return `  ${label.padEnd(width)}  ${count(times)} (${share} %)`;
+      return `  ${label.padEnd(width)}  ${formatCount(times)} (${share} %)`;
     }),
-    ...(truncated > 0 ? [`  ${count(truncated)} texts were longer than the model takes`] : []),
+    ...(truncated > 0
+      ? [`  ${formatCount(truncated)} texts were longer than the model takes`]
+      : []),
     ...(summary.notice ? [summary.notice] : []),
     '',
   ].join('\n');

@@ -71,8 +71,8 @@ async function load(
   try {
     model.warnings.forEach(printError);
     const bound = asked.bind(model);
-    const cutting = bound.cutting && { ...bound.cutting, note: printError };
-    return { ...bound, needed: asked.needed, cutting, model };
+    const windowing = bound.windowing && { ...bound.windowing, warn: printError };
+    return { ...bound, requiredColumns: asked.requiredColumns, windowing, model };
   } catch (error) {
     await model.close();
     throw error;

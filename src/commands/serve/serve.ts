@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { addon } from '../../native/engine';
-import { CredentialFiles } from '../../serving/credentials/credential-files';
-import { CredentialError } from '../../serving/credentials/files';
+import { CredentialError } from '../../serving/credentials/credential-file';
+import { CredentialLoader } from '../../serving/credentials/credential-loader';
 import { createLog, type Log } from '../../serving/log';
 import { startTracing } from '../../serving/tracing/start';
 import type { Config } from '../../settings/config';
@@ -31,7 +31,7 @@ export async function serve(config: Config, version: string): Promise<void> {
     return failWith(problem, EXIT_USAGE);
   }
 
-  const reading = CredentialFiles.read(config.access, log.logger);
+  const reading = CredentialLoader.read(config.access, log.logger);
   const credentialFiles = await orFail(reading, CredentialError, EXIT_USAGE);
   if (!credentialFiles) return log.end();
   const { credentials } = credentialFiles;

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { RunError, UsageError } from '../file-errors';
-import { ignoreMissing } from './names';
+import { ignoreNotFound } from './output-paths';
 
 /** A file that grows at its end; what has been appended is on the disk. */
 export interface DurableFile {
@@ -58,7 +58,7 @@ export async function openDurable(path: string, kept: number | null): Promise<Du
 }
 
 async function reopen(path: string, kept: number) {
-  const handle = await open(path, 'r+').catch(ignoreMissing);
+  const handle = await open(path, 'r+').catch(ignoreNotFound);
   const size = (await handle?.stat())?.size ?? -1;
   if (!handle || size < kept) {
     throw new UsageError(`${path}: is not what the run left: --overwrite begins anew`);

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { UsageError } from '../file-errors';
-import { COLUMN_TYPES } from '../plan';
-import { ignoreMissing } from './names';
+import { COLUMN_TYPES } from '../job-spec';
+import { ignoreNotFound } from './output-paths';
 
 const NEWLINE = 0x0a;
 
@@ -16,7 +16,7 @@ const headerSchema = z.object({
   inputs: z.array(z.object({ path: z.string(), size: z.number(), modified: z.string() })),
   columns: z.array(z.object({ name: z.string(), type: z.enum(COLUMN_TYPES) })).nullable(),
 });
-export type Header = Readonly<z.output<typeof headerSchema>>;
+export type JournalHeader = Readonly<z.output<typeof headerSchema>>;
 
 /** Up to where all is on the disk. */
 const checkpointSchema = z.object({
@@ -40,12 +40,12 @@ const checkpointSchema = z.object({
 export type Checkpoint = Readonly<z.output<typeof checkpointSchema>>;
 
 /** What a run has come to. */
-export type Outcome = Pick<
+export type JobTotals = Pick<
   Checkpoint,
   'answered' | 'rejected' | 'truncated' | 'labels' | 'seconds'
 >;
 
-export const BEGINNING: Checkpoint = {
+export const EMPTY_CHECKPOINT: Checkpoint = {
   input: 0,
   rows: 0,
   outputBytes: 0,
@@ -68,16 +68,16 @@ const noteSchema = z.object({
   }),
 });
 /** A row on which the model ran for too long: among others the first time, alone the second. */
-export type Overrun = Readonly<z.output<typeof noteSchema>['overrun']>;
+export type OverrunRow = Readonly<z.output<typeof noteSchema>['overrun']>;
 
 /** What a journal says; a last line that was cut off is none. */
 export interface Journal {
-  readonly header: Header;
+  readonly header: JournalHeader;
   readonly last: Checkpoint | null;
   /** Of all checkpoints, in order. */
   readonly states: readonly string[];
   /** In the order in which they happened. */
-  readonly overruns: readonly Overrun[];
+  readonly overruns: readonly OverrunRow[];
   /** Up to the end of the last whole line. */
   readonly bytes: number;
 }
@@ -88,11 +88,11 @@ export interface Journal {
  * @throws UsageError where another version wrote it, or nothing that writes journals
  */
 export async function readJournal(file: string, version: string): Promise<Journal | null> {
-  const content = await readFile(file).catch(ignoreMissing);
+  const content = await readFile(file).catch(ignoreNotFound);
   const [header, ...entries] = linesOf(content ?? Buffer.alloc(0));
   if (!header) return null;
   requireVersion(header.value, version);
-  const overruns: Overrun[] = [];
+  const overruns: OverrunRow[] = [];
   const checkpoints: Checkpoint[] = [];
   for (const [index, { value }] of entries.entries()) {
     const isNote = typeof value === 'object' && value !== null && 'overrun' in value;

@@ -1,7 +1,7 @@
-import { CellError } from '../cells';
+import { CellError } from '../cell-values';
 import { UsageError } from '../file-errors';
-import type { ColumnType } from '../plan';
-import { isText, leafOf, type SchemaElement } from './parquet-leaves';
+import type { ColumnType } from '../job-spec';
+import { isText, leafOf, type SchemaElement } from './parquet-primitive-types';
 
 type Library = typeof import('hyparquet', { with: { 'resolution-mode': 'import' }});
 export type MetaData = Awaited<ReturnType<Library['parquetMetadataAsync']>>;

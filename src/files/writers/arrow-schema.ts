@@ -1,8 +1,8 @@
 import { Builder } from 'flatbuffers';
-import type { AnswerColumn } from '../plan';
+import type { ResultColumn } from '../job-spec';
 
 /** A column of a table. */
-export interface Field extends AnswerColumn {
+export interface Field extends ResultColumn {
   readonly nullable: boolean;
 }
 
@@ -39,7 +39,7 @@ function integer(isSigned: boolean): TypeWriter {
     });
 }
 
-const TYPES: Readonly<Record<Exclude<AnswerColumn['type'], 'vector'>, TypeWriter>> = {
+const TYPES: Readonly<Record<Exclude<ResultColumn['type'], 'vector'>, TypeWriter>> = {
   string: utf8,
   json: utf8,
   integer: integer(true),

@@ -3,13 +3,18 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { RunError } from '../file-errors';
 import { openDurable } from '../journal/durable-file';
 import {
-  BEGINNING,
   type Checkpoint,
-  type Header,
+  EMPTY_CHECKPOINT,
   type Journal,
-  type Overrun,
+  type JournalHeader,
+  type OverrunRow,
 } from '../journal/journal';
-import { type Names, partial, publish, syncFolder } from '../journal/names';
+import {
+  type OutputPaths,
+  partialPath,
+  publishOutput,
+  syncParentFolder,
+} from '../journal/output-paths';
 
 /** A checkpoint but for what the destination knows itself. */
 export type Progress = Omit<Checkpoint, 'outputBytes' | 'rejectsBytes'>;
@@ -23,7 +28,7 @@ export interface Destination {
   /** Writes over the first bytes of the output. @throws RunError: of a pipe */
   replaceHead(bytes: Buffer): Promise<void>;
   /** Keeps for the next process that the model ran for too long on a row. */
-  note(overrun: Overrun): Promise<void>;
+  recordOverrun(overrun: OverrunRow): Promise<void>;
   /** Gives the files their names. */
   publish(rejected: number): Promise<void>;
   /** Leaves all as it is. */
@@ -37,16 +42,16 @@ export interface Destination {
  * @param run null: a new one begins
  * @throws UsageError where what the journal counts is not there
  */
-export async function openFiles(
-  names: Names,
-  header: Header,
+export async function openFileDestination(
+  names: OutputPaths,
+  header: JournalHeader,
   run: Journal | null,
 ): Promise<Destination> {
-  const start = run?.last ?? BEGINNING;
+  const start = run?.last ?? EMPTY_CHECKPOINT;
   // First, so that what a run of before has left never counts for this one.
   if (!run) await rm(names.journal, { force: true });
-  const output = await openDurable(partial(names.output), run && start.outputBytes);
-  const rejects = await openDurable(partial(names.rejects), run && start.rejectsBytes);
+  const output = await openDurable(partialPath(names.output), run && start.outputBytes);
+  const rejects = await openDurable(partialPath(names.rejects), run && start.rejectsBytes);
   const journal = await openDurable(names.journal, run?.bytes ?? null);
   /** One line for the run, then one for each checkpoint or overrun. */
   const write = (entry: unknown) => journal.append(Buffer.from(`${JSON.stringify(entry)}\n`));
@@ -55,7 +60,7 @@ export async function openFiles(
   };
   if (!run) {
     await write(header);
-    await syncFolder(names.journal);
+    await syncParentFolder(names.journal);
   }
   return {
     start,
@@ -65,10 +70,10 @@ export async function openFiles(
       await write({ ...done, outputBytes: output.bytes, rejectsBytes: rejects.bytes });
     },
     replaceHead: (bytes) => output.replaceHead(bytes),
-    note: (overrun) => write({ overrun }),
+    recordOverrun: (overrun) => write({ overrun }),
     async publish(rejected) {
       await close();
-      await publish(names, rejected);
+      await publishOutput(names, rejected);
     },
     close,
   };
@@ -79,7 +84,7 @@ export async function openFiles(
  *
  * @param rejects null: standard error
  */
-export async function openPipe(rejects: string | null): Promise<Destination> {
+export async function openStdoutDestination(rejects: string | null): Promise<Destination> {
   const file: FileHandle | null = rejects === null ? null : await open(rejects, 'w');
   let problem: Error | null = null;
   process.stdout.on('error', (error) => {
@@ -87,7 +92,7 @@ export async function openPipe(rejects: string | null): Promise<Destination> {
   });
   const nothing = async () => {};
   return {
-    start: BEGINNING,
+    start: EMPTY_CHECKPOINT,
     async append(some, rejected) {
       if (file) await file.appendFile(rejected);
       else if (rejected.length > 0) process.stderr.write(rejected);
@@ -101,7 +106,7 @@ export async function openPipe(rejects: string | null): Promise<Destination> {
     replaceHead: async () => {
       throw new RunError('standard output cannot be written from its beginning');
     },
-    note: nothing,
+    recordOverrun: nothing,
     publish: nothing,
     close: async () => file?.close(),
   };

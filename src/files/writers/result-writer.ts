@@ -1,17 +1,17 @@
-import type { Input } from '../inputs';
-import type { Outcome } from '../journal/journal';
-import type { RowFormat } from '../plan';
-import type { Position, Result } from '../rows';
+import type { InputFile } from '../input-files';
+import type { RowFormat } from '../job-spec';
+import type { JobTotals } from '../journal/journal';
+import type { Position, RowResult } from '../rows';
 import type { Destination } from './destination';
-import type { Answered, Encoder } from './encoder';
+import type { OutputEncoder, PredictedRow } from './output-encoder';
 
 /** Rows that wait for a part to be full may take so much, in characters. */
 const SIZE_OF_PART = 32 * 1024 ** 2;
 
 export interface WriterParts {
-  readonly inputs: readonly Input[];
+  readonly inputs: readonly InputFile[];
   readonly format: RowFormat;
-  readonly encoder: Encoder;
+  readonly encoder: OutputEncoder;
   readonly destination: Destination;
 }
 
@@ -22,7 +22,7 @@ export class ResultWriter {
   readonly #counts: { answered: number; rejected: number; truncated: number };
   readonly #labels: Map<string, number>;
   #position: Position;
-  #waiting: Answered[] = [];
+  #waiting: PredictedRow[] = [];
   #waitingSize = 0;
   #rejects = '';
 
@@ -35,7 +35,7 @@ export class ResultWriter {
   }
 
   /** Of this process and those before. */
-  get outcome(): Outcome {
+  get totals(): JobTotals {
     const { start } = this.#parts.destination;
     const seconds = start.seconds + (performance.now() - this.#startedAt) / 1000;
     return { ...this.#counts, labels: Object.fromEntries(this.#labels), seconds };
@@ -47,21 +47,21 @@ export class ResultWriter {
   }
 
   /** @param end behind the last one */
-  async write(results: readonly Result[], end: Position): Promise<void> {
+  async write(results: readonly RowResult[], end: Position): Promise<void> {
     const { inputs, encoder } = this.#parts;
     this.#position = end;
-    for (const { row, answer, file, line, problem } of results) {
-      if (row && answer !== null) {
-        this.#waiting.push({ row, answer });
+    for (const { row, prediction, file, line, problem } of results) {
+      if (row && prediction !== null) {
+        this.#waiting.push({ row, prediction });
         this.#waitingSize += row.size;
-        this.#count(answer);
+        this.#count(prediction);
       } else {
         const reject = { file: inputs[file]?.name, line, reason: problem };
         this.#rejects += `${JSON.stringify(reject)}\n`;
         this.#counts.rejected++;
       }
     }
-    const waits = this.#waiting.length < encoder.rowsOfPart && this.#waitingSize < SIZE_OF_PART;
+    const waits = this.#waiting.length < encoder.rowsPerPart && this.#waitingSize < SIZE_OF_PART;
     if (this.#waiting.length === 0 || !waits) await this.#writePart();
   }
 
@@ -69,13 +69,13 @@ export class ResultWriter {
     const { encoder, destination } = this.#parts;
     if (this.#waiting.length > 0) await this.#writePart();
     // Before the run counts as finished: one that is ended in between writes the same again.
-    if (encoder.head) await destination.replaceHead(encoder.head(this.#counts.answered));
+    if (encoder.header) await destination.replaceHead(encoder.header(this.#counts.answered));
     await this.#append(await encoder.finish(), null, true);
     await destination.publish(this.#counts.rejected);
   }
 
   #count(answer: unknown): void {
-    const { labels, truncated } = this.#parts.format.count(answer);
+    const { labels, truncated } = this.#parts.format.summarize(answer);
     this.#counts.answered++;
     if (truncated) this.#counts.truncated++;
     for (const label of labels) this.#labels.set(label, (this.#labels.get(label) ?? 0) + 1);
@@ -93,7 +93,7 @@ export class ResultWriter {
   async #append(output: Buffer, state: string | null = null, finished = false): Promise<void> {
     const rejects = Buffer.from(this.#rejects);
     this.#rejects = '';
-    const done = { ...this.#position, ...this.outcome, state, finished };
+    const done = { ...this.#position, ...this.totals, state, finished };
     await this.#parts.destination.append(output, rejects, done);
   }
 }

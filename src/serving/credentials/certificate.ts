@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import tls from 'node:tls';
-import { CredentialError, readCredential, type Warn } from './files';
+import { CredentialError, readCredential, type Warn } from './credential-file';
 
 const CERTIFICATE = 'TLS_CERT_FILE';
 const KEY = 'TLS_KEY_FILE';

@@ -1,17 +1,19 @@
 import { byLabel, counter, type Family, zeros } from '../metrics/family';
+import { ApiKeys, type KeyEntry } from './api-keys';
 import type { Certificate } from './certificate';
-import { ApiKeys, type KnownKey } from './keys';
 
 export interface CredentialValues {
   /** Null: everybody may ask. */
-  readonly keys: readonly KnownKey[] | null;
+  readonly keys: readonly KeyEntry[] | null;
   /** Null: plain HTTP. */
   readonly certificate: Certificate | null;
 }
 
 export type CredentialName = keyof CredentialValues;
 /** What has been read again; the rest stays as it is. */
-export type Renewal = { readonly [Name in CredentialName]?: NonNullable<CredentialValues[Name]> };
+export type CredentialUpdate = {
+  readonly [Name in CredentialName]?: NonNullable<CredentialValues[Name]>;
+};
 
 const OUTCOMES = ['renewed', 'failed'] as const;
 
@@ -30,7 +32,7 @@ export class Credentials {
     this.certificate = certificate;
   }
 
-  renew({ keys, certificate }: Renewal): void {
+  replace({ keys, certificate }: CredentialUpdate): void {
     if (keys) this.keys?.replace(keys);
     if (!certificate) return;
     this.certificate = certificate;

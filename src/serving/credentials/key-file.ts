@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MODEL_NAME } from '../../settings/parsers';
 import { type Grant, UNLIMITED } from '../access';
-import { CredentialError, readCredential, type Warn } from './files';
+import { CredentialError, readCredential, type Warn } from './credential-file';
 
 const SETTING = 'API_KEYS_FILE';
 /** Each request is compared with all of them: 1,000 take about 0.1 ms. */
@@ -15,7 +15,7 @@ const EXPECTED_WORDS =
 const MODELS = 'models=';
 
 /** A key as it is sent, and what it is for. */
-export interface GrantedKey {
+export interface ParsedKey {
   readonly key: string;
   readonly grant: Grant;
 }
@@ -27,8 +27,8 @@ export interface GrantedKey {
  *
  * @throws Error that names the line, and never quotes it
  */
-export function parseKeys(text: string): readonly GrantedKey[] {
-  const keys = new Map<string, GrantedKey>();
+export function parseKeys(text: string): readonly ParsedKey[] {
+  const keys = new Map<string, ParsedKey>();
   for (const [index, line] of text
     .replace(/^\ufeff/, '')
     .split(/\r\n|\n|\r/)
@@ -57,7 +57,7 @@ export function parseKeys(text: string): readonly GrantedKey[] {
 }
 
 /** @throws CredentialError, which quotes nothing of what the file holds */
-export async function readKeys(file: string, warn: Warn): Promise<readonly GrantedKey[]> {
+export async function readKeys(file: string, warn: Warn): Promise<readonly ParsedKey[]> {
   const text = await readCredential(SETTING, file, warn);
   try {
     return parseKeys(text);

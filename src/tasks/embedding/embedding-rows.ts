@@ -1,5 +1,5 @@
 import { UsageError } from '../../files/file-errors';
-import { numberOf, oneOf } from '../../files/flags';
+import { enumFlag, numberFlag } from '../../files/flags';
 import { writeVectors } from '../../native/json-vectors';
 import type { Embedding, EmbeddingMetadata, TextToEmbed } from '../abilities';
 import type { AnswerFormat, Rows } from '../rows';
@@ -31,11 +31,11 @@ export const embeddingRows: Rows<TextToEmbed, Embedding, EmbeddingMetadata> = {
   read: (values) => {
     const textColumn = values.get('text-column') ?? 'text';
     const promptName = values.get('prompt-name') ?? null;
-    const dimensions = numberOf(values, 'dimensions', WHOLE);
-    const asked = oneOf(values, 'normalize', ['true', 'false']);
+    const dimensions = numberFlag(values, 'dimensions', WHOLE);
+    const asked = enumFlag(values, 'normalize', ['true', 'false']);
     const normalize = asked === null ? null : asked === 'true';
     return {
-      needed: [textColumn],
+      requiredColumns: [textColumn],
       decisive: { textColumn, promptName, dimensions, normalize },
       bind: (model) => {
         const { metadata } = model;
@@ -43,8 +43,8 @@ export const embeddingRows: Rows<TextToEmbed, Embedding, EmbeddingMetadata> = {
         const prompt = promptName === null ? {} : { prompt: requirePrompt(metadata, promptName) };
         return {
           ...vectorFormat(dimensions ?? metadata.dimensions),
-          omitted: [],
-          cutting: null,
+          omittedColumns: [],
+          windowing: null,
           take: (row) => {
             const text = textOf(row, textColumn);
             return typeof text === 'string' ? { input: { text, ...prompt } } : text;
@@ -63,18 +63,18 @@ export const embeddingRows: Rows<TextToEmbed, Embedding, EmbeddingMetadata> = {
 
 function vectorFormat(length: number): AnswerFormat<Vector> {
   return {
-    members: [
+    fields: [
       {
         name: 'embedding',
         type: 'vector',
         length,
-        of: ({ vector }) => vector,
+        extract: ({ vector }) => vector,
         toJson: (vectors) => writeVectors(vectors as readonly Float32Array[]),
       },
       TRUNCATED,
     ],
     labels: [],
-    count: ({ truncated }) => ({ labels: [], truncated }),
+    summarize: ({ truncated }) => ({ labels: [], truncated }),
   };
 }
 

@@ -25,12 +25,13 @@ export const rerankingRows: Rows<TextInput, PairScore, RerankerAbout> = {
     const documentColumn = values.get('document-column') ?? 'document';
     const rawScores = values.has('raw-scores');
     return {
-      needed: asked.query === null ? [asked.queryColumn, documentColumn] : [documentColumn],
+      requiredColumns:
+        asked.query === null ? [asked.queryColumn, documentColumn] : [documentColumn],
       decisive: { ...asked, documentColumn, rawScores },
       bind: (model) => ({
         ...scoreFormat(model.metadata.labels),
-        omitted: [],
-        cutting: null,
+        omittedColumns: [],
+        windowing: null,
         take: (row) => take(row, asked, documentColumn),
         lengthOf: ({ text, pair }) => text.length + (pair?.length ?? 0),
         run: async (input) => {
@@ -65,11 +66,11 @@ function take(row: InputRow, asked: Query, documentColumn: string): Taken<TextIn
 function scoreFormat(labels: readonly string[]): AnswerFormat<Scores> {
   const score =
     labels.length === 1
-      ? { name: 'score', of: ({ scores }: Scores) => scores[0] }
-      : { name: 'scores', parts: labels, of: ({ scores }: Scores) => Array.from(scores) };
+      ? { name: 'score', extract: ({ scores }: Scores) => scores[0] }
+      : { name: 'scores', parts: labels, extract: ({ scores }: Scores) => Array.from(scores) };
   return {
-    members: [{ type: 'number', ...score }, TRUNCATED],
+    fields: [{ type: 'number', ...score }, TRUNCATED],
     labels: [],
-    count: ({ truncated }) => ({ labels: [], truncated }),
+    summarize: ({ truncated }) => ({ labels: [], truncated }),
   };
 }

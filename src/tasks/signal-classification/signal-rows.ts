@@ -1,5 +1,5 @@
-import { type FlagValues, numberOf } from '../../files/flags';
-import type { CuttingOptions } from '../../files/readers/windows';
+import { type FlagValues, numberFlag } from '../../files/flags';
+import type { WindowOptions } from '../../files/readers/recording-reader';
 import { fieldOf } from '../../files/rows';
 import type { Classification, ClassifierMetadata } from '../abilities';
 import { ALL_LABELS, classFormat } from '../classifier-rows';
@@ -37,13 +37,13 @@ export const signalRows: Rows<readonly number[], Classification, SignalAbout> = 
     const allLabels = values.has('all-labels');
     const options = cuttingOf(values);
     return {
-      needed: [signalColumn],
+      requiredColumns: [signalColumn],
       decisive: { signalColumn, allLabels, ...options },
       bind: (model) => ({
         ...classFormat(COLUMNS, model.metadata.labels, allLabels),
         // Of a window its samples would be most of the output.
-        omitted: [signalColumn],
-        cutting: { model: model.metadata.settings, options },
+        omittedColumns: [signalColumn],
+        windowing: { model: model.metadata.settings, options },
         take: (row) =>
           row.signal
             ? { input: Array.from(row.signal) }
@@ -55,11 +55,11 @@ export const signalRows: Rows<readonly number[], Classification, SignalAbout> = 
   },
 };
 
-export function cuttingOf(values: FlagValues): CuttingOptions {
+export function cuttingOf(values: FlagValues): WindowOptions {
   return {
     channel: values.get('channel') ?? null,
-    step: numberOf(values, 'step', SAMPLES),
-    samplingRate: numberOf(values, 'sampling-rate', RATE),
+    step: numberFlag(values, 'step', SAMPLES),
+    samplingRate: numberFlag(values, 'sampling-rate', RATE),
     resample: values.has('resample'),
   };
 }

@@ -24,12 +24,12 @@ export const classifierRows: Rows<string | TextInput, Classification, Classifier
     const pairColumn = values.get('pair-column') ?? null;
     const allLabels = values.has('all-labels');
     return {
-      needed: pairColumn === null ? [textColumn] : [textColumn, pairColumn],
+      requiredColumns: pairColumn === null ? [textColumn] : [textColumn, pairColumn],
       decisive: { textColumn, pairColumn, allLabels },
       bind: (model) => ({
         ...classFormat(COLUMNS, model.metadata.labels, allLabels),
-        omitted: [],
-        cutting: null,
+        omittedColumns: [],
+        windowing: null,
         take: (row) => take(row, textColumn, pairColumn),
         lengthOf: (input) =>
           typeof input === 'string' ? input.length : input.text.length + (input.pair?.length ?? 0),

@@ -1,4 +1,4 @@
-import { numberOf, oneOf } from '../../files/flags';
+import { enumFlag, numberFlag } from '../../files/flags';
 import { roundToFourDecimals } from '../../numeric/rounding';
 import type { ClassifierMetadata, Tagging, TaggingInput } from '../abilities';
 import type { AnswerFormat, Rows } from '../rows';
@@ -35,18 +35,18 @@ export const taggingRows: Rows<TaggingInput, Tagging, ClassifierMetadata> = {
   readsRecordings: false,
   read: (values) => {
     const textColumn = values.get('text-column') ?? 'text';
-    const strategy = oneOf(values, 'aggregation-strategy', STRATEGIES) ?? 'simple';
+    const strategy = enumFlag(values, 'aggregation-strategy', STRATEGIES) ?? 'simple';
     const ignoreLabels = values.get('ignore-labels')?.split(',') ?? ['O'];
     const ignored = new Set(ignoreLabels);
-    const stride = numberOf(values, 'stride', TOKENS);
-    const offsets = oneOf(values, 'offsets', UNITS) ?? 'utf-16';
+    const stride = numberFlag(values, 'stride', TOKENS);
+    const offsets = enumFlag(values, 'offsets', UNITS) ?? 'utf-16';
     return {
-      needed: [textColumn],
+      requiredColumns: [textColumn],
       decisive: { textColumn, strategy, ignoreLabels, stride, offsets },
       bind: (model) => ({
         ...FORMAT,
-        omitted: [],
-        cutting: null,
+        omittedColumns: [],
+        windowing: null,
         take: (row) => {
           const text = textOf(row, textColumn);
           if (typeof text !== 'string') return text;
@@ -73,7 +73,7 @@ export const taggingRows: Rows<TaggingInput, Tagging, ClassifierMetadata> = {
 
 /** Spans as POST /tag has them. */
 const FORMAT: AnswerFormat<Tags> = {
-  members: [{ name: 'tags', type: 'json', of: ({ tags }) => tags }, TRUNCATED],
+  fields: [{ name: 'tags', type: 'json', extract: ({ tags }) => tags }, TRUNCATED],
   labels: [],
-  count: ({ tags, truncated }) => ({ labels: tags.map(({ label }) => label), truncated }),
+  summarize: ({ tags, truncated }) => ({ labels: tags.map(({ label }) => label), truncated }),
 };

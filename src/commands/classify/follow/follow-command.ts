@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { UsageError } from '../../../files/file-errors';
-import { PIPE } from '../../../files/formats';
+import { STANDARD_STREAM } from '../../../files/formats';
 import type { Config } from '../../../settings/config';
 import type { Environment } from '../../../settings/environment';
 import { WindowQueue } from '../../../streaming/window-queue';
@@ -70,7 +70,7 @@ function requireFiles({ name, place, output, overwrites }: FollowOptions): void 
   if (stat && !stat.isFile()) {
     throw new UsageError(`${name}: is no file that could grow: use --follow - < ${name}`);
   }
-  if (output === PIPE || !existsSync(output)) return;
+  if (output === STANDARD_STREAM || !existsSync(output)) return;
   if (stat && statSync(output).ino === stat.ino) {
     throw new UsageError(`${output}: is what is followed: name another file for the answers`);
   }

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { UsageError } from '../../../files/file-errors';
 import type { Flags, FlagValues } from '../../../files/flags';
-import { PIPE } from '../../../files/formats';
-import type { CuttingOptions } from '../../../files/readers/windows';
+import { STANDARD_STREAM } from '../../../files/formats';
+import type { WindowOptions } from '../../../files/readers/recording-reader';
 import { cuttingOf } from '../../../tasks/signal-classification/signal-rows';
 import { readCommandLine } from '../../batch/file-options';
 
@@ -14,7 +14,7 @@ export interface FollowOptions {
   readonly name: string;
   /** Absolute; null: standard input. */
   readonly place: string | null;
-  readonly cutting: CuttingOptions;
+  readonly cutting: WindowOptions;
   readonly output: string;
   readonly overwrites: boolean;
   /** As the services take them. */
@@ -43,10 +43,10 @@ export function readFollowOptions(args: readonly string[], flags: Flags): Follow
   requireSame(values);
   return {
     name,
-    place: name === PIPE ? null : path.resolve(name),
+    place: name === STANDARD_STREAM ? null : path.resolve(name),
     settings,
     cutting: cuttingOf(values),
-    output: values.get('output') ?? PIPE,
+    output: values.get('output') ?? STANDARD_STREAM,
     overwrites: values.has('overwrite'),
   };
 }

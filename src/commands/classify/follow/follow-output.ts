@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { RunError, UsageError } from '../../../files/file-errors';
-import { PIPE } from '../../../files/formats';
+import { STANDARD_STREAM } from '../../../files/formats';
 import { Outflow } from '../../../serving/outflow';
 
 export const outputExists = (file: string) =>
@@ -17,7 +17,7 @@ export class FollowOutput {
 
   /** @param onRoom most of what was written has gone out, see `Outflow` */
   constructor(output: string, overwrites: boolean, onRoom: () => void) {
-    const isPipe = output === PIPE;
+    const isPipe = output === STANDARD_STREAM;
     this.#name = isPipe ? 'standard output' : output;
     this.#stream = isPipe
       ? process.stdout

@@ -1,9 +1,9 @@
 import {
-  type CuttingOptions,
-  chooseChannel,
-  requireRate,
-  unknownRate,
-} from '../../../files/readers/windows';
+  requireSamplingRate,
+  selectChannel,
+  unknownSamplingRate,
+  type WindowOptions,
+} from '../../../files/readers/recording-reader';
 import { describeFirstIssue } from '../../../protocols/validation/fields';
 import { RecordingError } from '../../../recordings/recording';
 import { type Opening, opening } from '../../../streaming/messages';
@@ -34,7 +34,7 @@ export interface FollowedFileOptions {
   /** Of the file, for messages. */
   readonly name: string;
   readonly asked: StreamModel;
-  readonly cutting: CuttingOptions;
+  readonly cutting: WindowOptions;
   readonly output: FollowOutput;
   /** Told what a person should know. */
   readonly note: (text: string) => void;
@@ -124,7 +124,7 @@ export class FollowedFile {
       name,
       learnFrom: Math.min(most, Math.max(least, settings.windowLength)),
       choose: (channels, unreadable) =>
-        chooseChannel({ name, channels, unreadable }, { model: settings, options: cutting }),
+        selectChannel({ name, channels, unreadable }, { model: settings, options: cutting }),
       before: this.#before,
     });
   }
@@ -217,8 +217,8 @@ export class FollowedFile {
     const { column } = this.#lines.learned as TableFormat;
     const { label, samplingRateHz: said, clock, notes } = column;
     const rate = cutting.samplingRate ?? said;
-    if (rate === null) throw unknownRate(name);
-    requireRate(name, rate, { model: asked.settings, options: cutting });
+    if (rate === null) throw unknownSamplingRate(name);
+    requireSamplingRate(name, rate, { model: asked.settings, options: cutting });
     this.#rate = rate;
     this.#clock = said !== null && Math.abs(said / rate - 1) <= SAME_RATE ? clock : null;
     for (const one of notes) note(`${name}: ${one}`);

@@ -1,9 +1,9 @@
 import type { EegInfo, PredictAnswer, PredictBatchAnswer } from '../protocols/own/schemas/answers';
-import type { AllOptions, AllSource } from './all-options';
-import type { Outcome } from './ask-list';
 import { Client, isObject } from './client';
+import type { Outcome } from './list-request';
+import type { AllOptions, AllSource } from './pipeline-options';
 import type { CallOptions } from './retry';
-import type { AnySource } from './source';
+import type { AnySource } from './source-reader';
 import type { StreamAnswer, StreamInput, StreamOptions } from './streams/options';
 import { SampleStream } from './streams/sample-stream';
 
@@ -46,7 +46,7 @@ export class EegClient extends Client<EegInfo> {
     const { patientId = null } = options;
     const rest = `,"patient_id":${JSON.stringify(patientId)}`;
     const list = { field: 'signals', rest, jsonOf: signalOf };
-    return this.askAll('/predict/batch', list, source, options);
+    return this.sendAll('/predict/batch', list, source, options);
   }
 
   /**

@@ -1,7 +1,7 @@
-import { type Input, requireUnchanged } from './inputs';
-import type { Plan } from './plan';
-import { readRows } from './readers/open';
-import { isBad, type Position, type ReadRow } from './rows';
+import { type InputFile, requireUnmodified } from './input-files';
+import type { JobSpec } from './job-spec';
+import { readRows } from './readers/row-reader';
+import { isRejected, type Position, type ReadRow } from './rows';
 
 /**
  * A chunk's boundaries depend on the rows alone: a run that goes on makes the same ones. A process that is
@@ -24,8 +24,8 @@ export interface Chunk<Item> {
  * @throws RunError: an input cannot be read, or has changed
  */
 export async function* readChunks<Item>(
-  inputs: readonly Input[],
-  plan: Plan,
+  inputs: readonly InputFile[],
+  plan: JobSpec,
   from: Position,
   toItem: (file: number, read: ReadRow) => Item,
 ): AsyncGenerator<Chunk<Item>, undefined> {
@@ -40,7 +40,7 @@ export async function* readChunks<Item>(
         for (const read of rows) {
           done++;
           items.push(toItem(file, read));
-          size += isBad(read) ? 0 : read.size;
+          size += isRejected(read) ? 0 : read.size;
           if (items.length < ROWS_OF_CHUNK && size < SIZE_OF_CHUNK) continue;
           const all =
             fraction === null ? null : (bytesBefore + fraction * input.size) / Math.max(1, bytes);
@@ -49,7 +49,7 @@ export async function* readChunks<Item>(
           size = 0;
         }
       }
-      requireUnchanged(input);
+      requireUnmodified(input);
     }
     bytesBefore += input.size;
   }

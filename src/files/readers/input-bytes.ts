@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { RunError } from '../file-errors';
-import { readName } from '../formats';
-import type { Input } from '../inputs';
-import { isZstd, unzstd } from './zstd';
+import { inferFromName } from '../formats';
+import type { InputFile } from '../input-files';
+import { isZstd, unzstd } from './zstd-reader';
 
 const BLOCK_BYTES = 256 * 1024;
 /** Enough to tell how a file is compressed, and to hold a byte order mark. */
@@ -23,7 +23,7 @@ export interface Block {
  *
  * @throws RunError that names the file
  */
-export async function* readBlocks({ path, name, size }: Input): AsyncGenerator<Block> {
+export async function* readBlocks({ path, name, size }: InputFile): AsyncGenerator<Block> {
   const file = path === null ? null : createReadStream(path, { highWaterMark: BLOCK_BYTES });
   const source = file ?? process.stdin;
   try {
@@ -58,7 +58,7 @@ async function* decompressed(raw: AsyncGenerator<Buffer>, name: string): AsyncGe
   }
   if (isZstd(start)) return yield* unzstd(whole());
   if (GZIP.equals(start.subarray(0, GZIP.length))) return yield* gunzip(whole());
-  const { compression } = readName(name);
+  const { compression } = inferFromName(name);
   if (compression !== 'none') {
     throw new Error(`is named like ${compression}, and does not begin as ${compression} does`);
   }

@@ -3,15 +3,15 @@ import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../file-errors';
-import type { Header } from './journal';
+import type { JournalHeader } from './journal';
 
 /** What a run has in common with one that goes on with it. */
-export type Identity = Omit<Header, 'columns'>;
+export type JobIdentity = Omit<JournalHeader, 'columns'>;
 
 const BLOCK_BYTES = 1024 * 1024;
 
 /** Files that a model is loaded from, by what is in them; their names begin in the folder of them all. */
-export function hashFiles(files: readonly string[]): Promise<Header['model']> {
+export function hashFiles(files: readonly string[]): Promise<JournalHeader['model']> {
   const parts = files.map((file) => path.dirname(file).split(path.sep));
   const folder = parts.reduce((common, one) => {
     const end = common.findIndex((part, index) => part !== one[index]);
@@ -33,7 +33,7 @@ export function hashFiles(files: readonly string[]): Promise<Header['model']> {
  * @param before what the run that was ended began with
  * @throws UsageError that names what has changed since
  */
-export function requireSameRun(before: Identity, now: Identity): void {
+export function requireSameJob(before: JobIdentity, now: JobIdentity): void {
   const fail = (problem: string): never => {
     throw new UsageError(`--resume: ${problem}: --overwrite begins anew`);
   };
@@ -41,7 +41,7 @@ export function requireSameRun(before: Identity, now: Identity): void {
     const [was, is] = [JSON.stringify(before.options[name]), JSON.stringify(value)];
     if (was !== is) fail(`the run began with ${name} ${was}, not ${is}`);
   }
-  const hashOf = (files: Header['model'], name: string) =>
+  const hashOf = (files: JournalHeader['model'], name: string) =>
     files.find((file) => file.name === name)?.sha256;
   for (const { name } of [...before.model, ...now.model]) {
     if (hashOf(before.model, name) === hashOf(now.model, name)) continue;

@@ -1,14 +1,14 @@
 import { deserialize, serialize } from 'node:v8';
 import { gzipSync } from 'node:zlib';
-import { doubleOf, integerOf, type Time } from '../cells';
+import { type Timestamp, toExactDouble, toExactInteger } from '../cell-values';
 import type { Compression } from '../formats';
-import type { Layout } from '../layout';
-import type { AnswerColumn, ColumnType } from '../plan';
+import type { ColumnType, ResultColumn } from '../job-spec';
+import type { OutputSchema } from '../output-schema';
 import { fieldOf } from '../rows';
 import { arrowSchema, type Field } from './arrow-schema';
+import { toText } from './cell-text';
 import { loadZstd } from './compress';
-import type { Encoder } from './encoder';
-import { toText } from './values';
+import type { OutputEncoder } from './output-encoder';
 
 /** Of a row group: more would read better, and a run that is ended would lose more. */
 const ROWS_OF_GROUP = 8192;
@@ -52,16 +52,19 @@ type Writer = Awaited<ReturnType<typeof openWriter>>;
 type RowGroup = Writer['writer']['row_groups'][number];
 
 /** Parquet: each part is a row group, and what the footer says of it is its state. */
-export async function parquetEncoder(layout: Layout, compression: Compression): Promise<Encoder> {
+export async function parquetEncoder(
+  layout: OutputSchema,
+  compression: Compression,
+): Promise<OutputEncoder> {
   const { bytes, writer } = await openWriter(layout, compression);
   const writeVectors = await openVectors(writer);
-  const kept = layout.kept ?? [];
+  const kept = layout.keptColumns ?? [];
   return {
-    rowsOfPart: Math.min(ROWS_OF_GROUP, Math.ceil(NUMBERS_OF_GROUP / numbersOf(layout))),
+    rowsPerPart: Math.min(ROWS_OF_GROUP, Math.ceil(NUMBERS_OF_GROUP / numbersOf(layout))),
     start: async () => taken(bytes),
     async part(rows) {
-      const answers = rows.map(({ answer }) => layout.cellsOf(answer));
-      const all = [...kept, ...layout.columns];
+      const answers = rows.map(({ prediction }) => layout.resultCells(prediction));
+      const all = [...kept, ...layout.resultColumns];
       const columnData = all.flatMap(({ name, type }, index) => {
         if (type === 'vector') return [];
         const cells =
@@ -75,7 +78,7 @@ export async function parquetEncoder(layout: Layout, compression: Compression): 
         return [{ name, data, offsetIndex: false, ...encoding }];
       });
       await writer.write({ columnData, rowGroupSize: rows.length });
-      for (const [index, column] of layout.columns.entries()) {
+      for (const [index, column] of layout.resultColumns.entries()) {
         if (column.type !== 'vector') continue;
         const vectors = answers.map((cells) => cells[index] as Float32Array);
         writeVectors(vectors, column, kept.length + index);
@@ -100,14 +103,14 @@ export async function parquetEncoder(layout: Layout, compression: Compression): 
 }
 
 /** The packages are ES modules, which this one, a CommonJS module, imports when it needs them. */
-async function openWriter({ kept, columns }: Layout, compression: Compression) {
+async function openWriter({ keptColumns, resultColumns }: OutputSchema, compression: Compression) {
   const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
   const codec = CODECS[compression];
   const fields = [
-    ...(kept ?? []).map((column) => ({ ...column, nullable: true })),
-    ...columns.map((column) => ({ ...column, nullable: false })),
+    ...(keptColumns ?? []).map((column) => ({ ...column, nullable: true })),
+    ...resultColumns.map((column) => ({ ...column, nullable: false })),
   ];
-  const hasVectors = columns.some(({ type }) => type === 'vector');
+  const hasVectors = resultColumns.some(({ type }) => type === 'vector');
   const bytes = new ByteWriter();
   const writer = new ParquetWriter({
     writer: bytes,
@@ -130,7 +133,7 @@ async function openWriter({ kept, columns }: Layout, compression: Compression) {
 async function openVectors(writer: Writer['writer']) {
   const { writeColumn } = await import('hyparquet-writer/src/column.js');
   type Encoding = Parameters<typeof writeColumn>[0]['column'];
-  return (vectors: readonly Float32Array[], { name, length = 0 }: AnswerColumn, at: number) => {
+  return (vectors: readonly Float32Array[], { name, length = 0 }: ResultColumn, at: number) => {
     const group = writer.row_groups.at(-1) as RowGroup;
     const values = new Float32Array(vectors.length * length);
     // The first number of a list begins a row, and each is there.
@@ -178,8 +181,8 @@ function elementsOf({ name, type, nullable }: Field): readonly SchemaElement[] {
 }
 
 /** Of a row, in its vectors. */
-function numbersOf({ columns }: Layout): number {
-  return columns.reduce((sum, { length = 0 }) => sum + length, 1);
+function numbersOf({ resultColumns }: OutputSchema): number {
+  return resultColumns.reduce((sum, { length = 0 }) => sum + length, 1);
 }
 
 /** What has been written since the last time; positions in the file go on. */
@@ -194,11 +197,11 @@ function stored(value: unknown, type: ColumnType): unknown {
   switch (type) {
     case 'integer':
     case 'unsigned':
-      return integerOf(value);
+      return toExactInteger(value);
     case 'number':
-      return doubleOf(value);
+      return toExactDouble(value);
     case 'time':
-      return (value as Time).millis;
+      return (value as Timestamp).millis;
     case 'boolean':
       return value;
     default:

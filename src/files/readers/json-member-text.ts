@@ -1,4 +1,4 @@
-import { JsonText } from '../cells';
+import { JsonText } from '../cell-values';
 
 const BACKSLASH = 0x5c;
 

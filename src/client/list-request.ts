@@ -13,7 +13,7 @@ export type Outcome<Element, Result> = {
   | { readonly ok: false; readonly error: Error }
 );
 
-export interface Item<Element, Result> {
+export interface ListItem<Element, Result> {
   readonly index: number;
   readonly input: Element;
   /** As it stands in the list. */
@@ -27,7 +27,7 @@ export interface ListRequest<Result> {
   readonly field: string;
   readonly send: (elements: readonly string[]) => Promise<readonly Result[]>;
   /** The last element that was answered, as JSON; null: none was. */
-  answered: string | null;
+  lastAnswered: string | null;
 }
 
 const NOT_LOADED = 'Model is not loaded.';
@@ -41,8 +41,8 @@ const OVERRUN = 'The model ran longer than';
  * @throws what says nothing of an element: the service is not there, does not answer, refuses for too
  * long, wants a key. What `isTimeout` holds for is thrown only where the service does not answer.
  */
-export async function askList<Element, Result>(
-  items: readonly Item<Element, Result>[],
+export async function sendList<Element, Result>(
+  items: readonly ListItem<Element, Result>[],
   request: ListRequest<Result>,
 ): Promise<void> {
   if (items.length === 0) return;
@@ -54,11 +54,11 @@ export async function askList<Element, Result>(
     for (const [i, item] of items.entries()) {
       const { index, input, json } = item;
       item.outcome = { index, input, ok: true, result: results[i] as Result };
-      request.answered = json;
+      request.lastAnswered = json;
     }
   } catch (error) {
     if (isNoAnswer(error)) await requireAnswers(request, items.length, error);
-    for (const part of partsAfter(error, items, request.field)) await askList(part, request);
+    for (const part of partsAfter(error, items, request.field)) await sendList(part, request);
   }
 }
 
@@ -74,15 +74,15 @@ function isNoAnswer(error: unknown): error is Error {
  * @throws error, or what asking for that element ends with
  */
 async function requireAnswers<Result>(
-  { answered, send }: ListRequest<Result>,
+  { lastAnswered, send }: ListRequest<Result>,
   length: number,
   error: Error,
 ): Promise<void> {
-  if (answered !== null) await send([answered]);
+  if (lastAnswered !== null) await send([lastAnswered]);
   else if (length === 1) throw error; // nothing tells whose fault it is
 }
 
-type Items<Element, Result> = readonly Item<Element, Result>[];
+type Items<Element, Result> = readonly ListItem<Element, Result>[];
 
 /** What is still to be asked, in which lists, after a list ended with `error`. @throws error */
 function partsAfter<Element, Result>(
@@ -129,6 +129,6 @@ function mayBeOfAnElement(error: unknown): error is Error {
   return error.status === 413 || (error.status === 500 && error.detail !== NOT_LOADED);
 }
 
-function blame<Element, Result>(item: Item<Element, Result> | undefined, error: Error): void {
+function blame<Element, Result>(item: ListItem<Element, Result> | undefined, error: Error): void {
   if (item) item.outcome = { index: item.index, input: item.input, ok: false, error };
 }

@@ -1,7 +1,7 @@
-import type { Input } from '../inputs';
-import type { Batch, ReadRow } from '../rows';
-import { readBlocks } from './bytes';
-import { exactMembers } from './json-members';
+import type { InputFile } from '../input-files';
+import type { ReadRow, RowBatch } from '../rows';
+import { readBlocks } from './input-bytes';
+import { exactMembers } from './json-member-text';
 
 /** More is no row, but a file of another kind; it is passed over without being kept. */
 export const LONGEST_LINE_BYTES = 64 * 1024 ** 2;
@@ -14,7 +14,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  *
  * @param keepsLines whether rows keep the line that they were
  */
-export async function* readJsonLines(input: Input, keepsLines: boolean): AsyncGenerator<Batch> {
+export async function* readJsonLines(
+  input: InputFile,
+  keepsLines: boolean,
+): AsyncGenerator<RowBatch> {
   let line = 0;
   const lines = new Lines();
   for await (const { bytes, fraction } of readBlocks(input)) {

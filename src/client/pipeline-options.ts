@@ -1,5 +1,5 @@
 import type { CallOptions } from './retry';
-import type { AnySource } from './source';
+import type { AnySource } from './source-reader';
 
 export const RETRIES = 20;
 

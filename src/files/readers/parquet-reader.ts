@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
-import { CellError } from '../cells';
+import { CellError } from '../cell-values';
 import { RunError, UsageError } from '../file-errors';
-import type { Input } from '../inputs';
-import type { Batch, ReadRow } from '../rows';
+import type { InputFile } from '../input-files';
+import type { ReadRow, RowBatch } from '../rows';
 import { columnsOf, type MetaData, type ParquetColumn, plainMetadata } from './parquet-columns';
 
 /** Rows that become objects at a time. */
@@ -14,7 +14,7 @@ const ROWS_BY_INDEX = 16_384;
 type Needed = (columns: readonly string[]) => readonly string[];
 
 /** @throws as readParquet */
-export async function parquetColumns(input: Input): Promise<readonly ParquetColumn[]> {
+export async function parquetColumns(input: InputFile): Promise<readonly ParquetColumn[]> {
   return (await open(input)).columns;
 }
 
@@ -25,10 +25,10 @@ export async function parquetColumns(input: Input): Promise<readonly ParquetColu
  * @throws UsageError where it is not Parquet, RunError where rows cannot be read
  */
 export async function* readParquet(
-  input: Input,
+  input: InputFile,
   needed: Needed,
   done: number,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<RowBatch> {
   const { file, metadata, columns: all } = await open(input);
   const names = needed(all.map(({ name }) => name));
   const columns = all.filter(({ name }) => names.includes(name));
@@ -49,7 +49,7 @@ export async function* readParquet(
   }
 }
 
-async function open(input: Input) {
+async function open(input: InputFile) {
   const { asyncBufferFromFile, parquetMetadataAsync } = await import('hyparquet');
   const file = await asyncBufferFromFile(input.path as string);
   try {

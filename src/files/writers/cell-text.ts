@@ -1,4 +1,4 @@
-import { JsonText, Time, timeText } from '../cells';
+import { formatTimestamp, JsonText, Timestamp } from '../cell-values';
 
 /** JSON of what a cell can hold. Numbers keep their digits; those that JSON does not have are strings. */
 export function toJson(value: unknown): string {
@@ -9,7 +9,7 @@ export function toJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   // White space of a document may be new lines, which end a line of JSONL.
   if (value instanceof JsonText) return value.text.replace(/[\r\n]+/g, ' ');
-  if (value instanceof Time) return JSON.stringify(timeText(value.millis, 3));
+  if (value instanceof Timestamp) return JSON.stringify(formatTimestamp(value.millis, 3));
   if (value instanceof Uint8Array) return JSON.stringify(base64(value));
   if (Array.isArray(value) || ArrayBuffer.isView(value)) {
     return `[${Array.from(value as ArrayLike<unknown>, toJson).join(',')}]`;
@@ -24,7 +24,7 @@ export function toText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return numberText(value);
   if (value instanceof JsonText) return value.text;
-  if (value instanceof Time) return timeText(value.millis, 3);
+  if (value instanceof Timestamp) return formatTimestamp(value.millis, 3);
   return value instanceof Uint8Array ? base64(value) : toJson(value);
 }
 

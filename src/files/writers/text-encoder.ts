@@ -1,22 +1,22 @@
 import { toCsvRecord } from '../../lib/csv';
 import type { Compression } from '../formats';
-import type { Layout } from '../layout';
-import type { AnswerColumn } from '../plan';
+import type { ResultColumn } from '../job-spec';
+import type { OutputSchema } from '../output-schema';
 import { fieldOf, type Row } from '../rows';
+import { toJson, toText } from './cell-text';
 import { compressWhole } from './compress';
-import type { Answered, Encoder } from './encoder';
-import { toJson, toText } from './values';
+import type { OutputEncoder, PredictedRow } from './output-encoder';
 
 /** Each part is a gzip member or a zstd frame of its own; readers take several for one file. */
 export function textEncoder(
   format: 'jsonl' | 'csv',
-  layout: Layout,
+  layout: OutputSchema,
   compression: Compression,
-): Encoder {
+): OutputEncoder {
   const lines = format === 'csv' ? csvLines : jsonLines;
   const compressed = (text: string) => compressWhole(Buffer.from(text), compression);
   return {
-    rowsOfPart: 1,
+    rowsPerPart: 1,
     // A compressed file without rows is one that can be read, too.
     start: () => compressed(format === 'csv' ? csvHeader(layout) : ''),
     part: async (rows) => ({ bytes: await compressed(await lines(rows, layout)), state: null }),
@@ -30,15 +30,15 @@ function toCsv(rows: readonly (readonly unknown[])[]): string {
   return rows.map((cells) => `${toCsvRecord(cells, { quoteEmpty: true })}\n`).join('');
 }
 
-function csvHeader({ kept, columns }: Layout): string {
-  return toCsv([[...(kept ?? []), ...columns].map(({ name }) => name)]);
+function csvHeader({ keptColumns, resultColumns }: OutputSchema): string {
+  return toCsv([[...(keptColumns ?? []), ...resultColumns].map(({ name }) => name)]);
 }
 
-async function csvLines(rows: readonly Answered[], layout: Layout): Promise<string> {
-  const kept = layout.kept ?? [];
-  const answers = rows.map(({ answer }) => layout.cellsOf(answer));
+async function csvLines(rows: readonly PredictedRow[], layout: OutputSchema): Promise<string> {
+  const kept = layout.keptColumns ?? [];
+  const answers = rows.map(({ prediction }) => layout.resultCells(prediction));
   const columns = await Promise.all(
-    layout.columns.map((column, index) =>
+    layout.resultColumns.map((column, index) =>
       column.toJson || column.type === 'json'
         ? jsonOf(
             answers.map((cells) => cells[index]),
@@ -56,12 +56,12 @@ async function csvLines(rows: readonly Answered[], layout: Layout): Promise<stri
 }
 
 /** One object a line: the columns of the row, then the members of the answer. */
-async function jsonLines(rows: readonly Answered[], layout: Layout): Promise<string> {
-  const members = layout.members.filter(({ parts }) => parts?.length !== 0);
+async function jsonLines(rows: readonly PredictedRow[], layout: OutputSchema): Promise<string> {
+  const members = layout.resultFields.filter(({ parts }) => parts?.length !== 0);
   const values = await Promise.all(
     members.map((member) => {
-      const { parts, of } = member;
-      const all = rows.map(({ answer }) => of(answer));
+      const { parts, extract } = member;
+      const all = rows.map(({ prediction }) => extract(prediction));
       return jsonOf(parts ? all.map((value) => named(parts, value as unknown[])) : all, member);
     }),
   );
@@ -78,7 +78,7 @@ async function jsonLines(rows: readonly Answered[], layout: Layout): Promise<str
 
 async function jsonOf(
   values: readonly unknown[],
-  { toJson }: Pick<AnswerColumn, 'toJson'>,
+  { toJson }: Pick<ResultColumn, 'toJson'>,
 ): Promise<readonly string[]> {
   if (!toJson) return values.map((value) => JSON.stringify(value));
   return (await toJson(values)).map((text) => text.toString('latin1'));
@@ -89,9 +89,9 @@ function named(names: readonly string[], values: readonly unknown[]) {
 }
 
 /** An object up to its last member, without what closes it. */
-function keptMembers(row: Row, layout: Layout): string {
+function keptMembers(row: Row, layout: OutputSchema): string {
   // A line of a person's own keeps its numbers digit by digit.
   if (row.json !== null) return row.json.slice(0, -1).trimEnd();
-  const kept = layout.keptOf(row);
+  const kept = layout.keptNames(row);
   return `{${kept.map((name) => `${JSON.stringify(name)}:${toJson(row.fields[name])}`).join(',')}`;
 }

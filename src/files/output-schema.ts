@@ -1,59 +1,59 @@
-import { doubleOf, integerOf, Time } from './cells';
+import { Timestamp, toExactDouble, toExactInteger } from './cell-values';
 import { UsageError } from './file-errors';
 import {
-  type AnswerColumn,
   COLUMN_TYPES,
   type Column,
   type ColumnType,
-  type Member,
-  type Plan,
+  type JobSpec,
+  type ResultColumn,
+  type ResultField,
   type SourceColumn,
-} from './plan';
-import { cellOf, type Result, type Row } from './rows';
+} from './job-spec';
+import { cellOf, type Row, type RowResult } from './rows';
 
 /** Which columns the output has, and how the answer's are called. */
-export class Layout {
+export class OutputSchema {
   /** Of the input; null: each row has its own (JSONL to JSONL). */
-  readonly kept: readonly Column[] | null;
+  readonly keptColumns: readonly Column[] | null;
   /** Columns of the answer in a table, with the prefix. */
-  readonly columns: readonly AnswerColumn[];
+  readonly resultColumns: readonly ResultColumn[];
   /** As the plan has them, with the prefix. */
-  readonly members: readonly Member[];
-  readonly #plan: Plan;
+  readonly resultFields: readonly ResultField[];
+  readonly #plan: JobSpec;
 
-  constructor(plan: Plan, kept: readonly Column[] | null) {
+  constructor(plan: JobSpec, kept: readonly Column[] | null) {
     const { options, format } = plan;
     this.#plan = plan;
-    this.kept = kept;
-    this.members = format.members.map((one) => ({ ...one, name: options.prefix + one.name }));
-    this.columns = [
-      ...this.members.filter(({ parts }) => !parts),
-      ...this.members.flatMap(({ name, type, parts = [] }) =>
+    this.keptColumns = kept;
+    this.resultFields = format.fields.map((one) => ({ ...one, name: options.prefix + one.name }));
+    this.resultColumns = [
+      ...this.resultFields.filter(({ parts }) => !parts),
+      ...this.resultFields.flatMap(({ name, type, parts = [] }) =>
         parts.map((part) => ({ name: `${name}.${part}`, type })),
       ),
     ];
   }
 
   /** The values of `columns`. */
-  cellsOf(answer: unknown): readonly unknown[] {
+  resultCells(answer: unknown): readonly unknown[] {
     const [whole, parted]: [unknown[], unknown[]] = [[], []];
-    for (const { parts, of } of this.members) {
-      if (!parts) whole.push(of(answer));
-      else if (parts.length > 0) parted.push(...(of(answer) as unknown[]));
+    for (const { parts, extract } of this.resultFields) {
+      if (!parts) whole.push(extract(answer));
+      else if (parts.length > 0) parted.push(...(extract(answer) as unknown[]));
     }
     return [...whole, ...parted];
   }
 
   /** Columns of one row that are kept where each row has its own. */
-  keptOf(row: Row): readonly string[] {
+  keptNames(row: Row): readonly string[] {
     const { options, format } = this.#plan;
     const { keep } = options;
     if (keep !== 'all') return keep.filter((name) => Object.hasOwn(row.fields, name));
-    return Object.keys(row.fields).filter((name) => !format.omitted.includes(name));
+    return Object.keys(row.fields).filter((name) => !format.omittedColumns.includes(name));
   }
 
   /** Rejects rows that cannot be written, and lets go of what of the others the output does not need. */
-  prepare(results: readonly Result[]): void {
+  prepare(results: readonly RowResult[]): void {
     for (const result of results) {
       if (result.row && result.problem === null) result.problem = this.#problemOf(result.row);
       result.row = result.row && result.problem === null ? this.#slim(result.row) : null;
@@ -62,18 +62,18 @@ export class Layout {
 
   /** Why a row cannot be written as the layout has it; null: it can. */
   #problemOf(row: Row): string | null {
-    if (this.kept === null) {
-      const names = this.keptOf(row);
-      return clashOf(names, this.members);
+    if (this.keptColumns === null) {
+      const names = this.keptNames(row);
+      return clashOf(names, this.resultFields);
     }
-    for (const { name, type } of this.kept) {
+    for (const { name, type } of this.keptColumns) {
       const cell = cellOf(row, name);
       if (hasLoneSurrogate(cell)) return `${name}: has half a surrogate pair, which is not UTF-8`;
       if (!fits(cell, type)) return `${name}: expected ${WORDS[type]}`;
     }
     if (this.#plan.options.keep !== 'all') return null;
-    const known = new Set(this.kept.map(({ name }) => name));
-    const other = this.keptOf(row).find((name) => !known.has(name));
+    const known = new Set(this.keptColumns.map(({ name }) => name));
+    const other = this.keptNames(row).find((name) => !known.has(name));
     if (other === undefined) return null;
     return `${other}: a column that the first rows do not have; name those that you want with --keep`;
   }
@@ -81,7 +81,7 @@ export class Layout {
   #slim(row: Row): Row {
     if (row.json !== null) return { ...row, fields: {}, exact: undefined, signal: null };
     const fields: { [name: string]: unknown } = Object.create(null);
-    for (const name of this.kept?.map(({ name }) => name) ?? this.keptOf(row)) {
+    for (const name of this.keptColumns?.map(({ name }) => name) ?? this.keptNames(row)) {
       fields[name] = cellOf(row, name);
     }
     return { ...row, fields, exact: undefined, signal: null };
@@ -94,20 +94,20 @@ export class Layout {
  * @param files columns that files say before their rows, by the names of the files
  * @throws UsageError where columns would have the same name, or one that the format cannot hold
  */
-export function makeLayout(
-  plan: Plan,
+export function inferOutputSchema(
+  plan: JobSpec,
   first: readonly Row[],
   files: ReadonlyMap<string, readonly SourceColumn[]>,
-): Layout {
+): OutputSchema {
   const { outputFormat, keep } = plan.options;
-  const free = new Layout(plan, null);
+  const free = new OutputSchema(plan, null);
   if (outputFormat === 'jsonl') {
-    requireNoClash(first[0] ? free.keptOf(first[0]) : [], free.members);
+    requireNoClash(first[0] ? free.keptNames(first[0]) : [], free.resultFields);
     return free;
   }
-  const names = new Set(keep === 'all' ? first.flatMap((row) => free.keptOf(row)) : keep);
+  const names = new Set(keep === 'all' ? first.flatMap((row) => free.keptNames(row)) : keep);
   if (keep === 'all' && first.length > 0) requireSameColumns(files, names);
-  requireNoClash([...names], free.columns);
+  requireNoClash([...names], free.resultColumns);
   const broken = [...names].find(hasLoneSurrogate);
   if (broken !== undefined) {
     throw new UsageError(
@@ -118,16 +118,16 @@ export function makeLayout(
   // Cells of CSV are text, whatever they were.
   const type = (name: string) => (outputFormat === 'csv' ? 'json' : typeOf(first, name, said));
   const kept = [...names].map((name) => ({ name, type: type(name) }));
-  return new Layout(plan, kept);
+  return new OutputSchema(plan, kept);
 }
 
-function requireNoClash(kept: readonly string[], answers: readonly AnswerColumn[]): void {
+function requireNoClash(kept: readonly string[], answers: readonly ResultColumn[]): void {
   const clash = clashOf(kept, answers);
   if (clash !== null) throw new UsageError(clash);
 }
 
 /** Why a column of the input cannot be kept beside those of the answer; null: each can. */
-function clashOf(kept: readonly string[], answers: readonly AnswerColumn[]): string | null {
+function clashOf(kept: readonly string[], answers: readonly ResultColumn[]): string | null {
   const twice = kept.find((name) => answers.some((answer) => answer.name === name));
   return twice === undefined
     ? null
@@ -185,16 +185,16 @@ function fits(value: unknown, type: ColumnType): boolean {
       return typeof value === type;
     case 'integer':
     case 'unsigned': {
-      const integer = integerOf(value);
+      const integer = toExactInteger(value);
       if (integer === null) return false;
       return (
         (type === 'integer' ? BigInt.asIntN(64, integer) : BigInt.asUintN(64, integer)) === integer
       );
     }
     case 'number':
-      return doubleOf(value) !== null;
+      return toExactDouble(value) !== null;
     case 'time':
-      return value instanceof Time && BigInt.asIntN(64, value.millis) === value.millis;
+      return value instanceof Timestamp && BigInt.asIntN(64, value.millis) === value.millis;
     case 'json':
       return true;
   }

@@ -1,5 +1,5 @@
-import { CellError, divide, JsonText, Time, timeText } from '../cells';
-import type { ColumnType } from '../plan';
+import { CellError, floorDivide, formatTimestamp, JsonText, Timestamp } from '../cell-values';
+import type { ColumnType } from '../job-spec';
 
 type Library = typeof import('hyparquet', { with: { 'resolution-mode': 'import' }});
 export type SchemaElement = Awaited<ReturnType<Library['parquetMetadataAsync']>>['schema'][number];
@@ -28,7 +28,7 @@ const TEXT: Leaf = { type: 'string', decode: (value) => textOf(bytesOf(value)) }
 const JSON_TEXT: Leaf = { type: 'json', decode: (value) => jsonOf(textOf(bytesOf(value))) };
 const UUID: Leaf = { type: 'string', decode: (value) => uuidOf(bytesOf(value)) };
 const FLOAT16: Leaf = { type: 'number', decode: (value) => float16(bytesOf(value)) };
-const DATE: Leaf = { type: 'time', decode: (days) => new Time(bigintOf(days) * DAY_MILLIS) };
+const DATE: Leaf = { type: 'time', decode: (days) => new Timestamp(bigintOf(days) * DAY_MILLIS) };
 const UNSIGNED_32: Leaf = { type: 'integer', decode: (value) => (value as number) >>> 0 };
 const UNSIGNED_64: Leaf = {
   type: 'unsigned',
@@ -117,8 +117,8 @@ function unscaled(value: unknown): bigint {
 /** Milliseconds are times of every format; a finer one would lose digits as such, so it is text. */
 function timestamp(digits: number): Leaf {
   return digits === 3
-    ? { type: 'time', decode: (millis) => new Time(bigintOf(millis)) }
-    : { type: 'string', decode: (value) => timeText(bigintOf(value), digits) };
+    ? { type: 'time', decode: (millis) => new Timestamp(bigintOf(millis)) }
+    : { type: 'string', decode: (value) => formatTimestamp(bigintOf(value), digits) };
 }
 
 function timeOfDay(digits: number): Leaf {
@@ -127,8 +127,8 @@ function timeOfDay(digits: number): Leaf {
     type: 'string',
     decode: (stored) => {
       const value = bigintOf(stored);
-      if (divide(value, perDay)[0] !== 0n) throw new CellError('is no time of a day');
-      return timeText(value, digits).slice('1970-01-01T'.length, -1);
+      if (floorDivide(value, perDay)[0] !== 0n) throw new CellError('is no time of a day');
+      return formatTimestamp(value, digits).slice('1970-01-01T'.length, -1);
     },
   };
 }

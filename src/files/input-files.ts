@@ -2,10 +2,10 @@ import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { glob } from 'tinyglobby';
 import { RunError, UsageError } from './file-errors';
-import { PIPE } from './formats';
+import { STANDARD_STREAM } from './formats';
 
 /** An input and, where it is a file, what it would not be the same without. */
-export interface Input {
+export interface InputFile {
   /** As a person names it. */
   readonly name: string;
   /** Absolute; null: standard input. */
@@ -22,15 +22,15 @@ export interface Input {
  *
  * @throws UsageError
  */
-export async function expandInputs(written: readonly string[]): Promise<readonly Input[]> {
-  const inputs: Input[] = [];
+export async function expandInputs(written: readonly string[]): Promise<readonly InputFile[]> {
+  const inputs: InputFile[] = [];
   const seen = new Map<string, string>();
   for (const one of written) {
-    const isFile = one === PIPE || statSync(one, { throwIfNoEntry: false });
+    const isFile = one === STANDARD_STREAM || statSync(one, { throwIfNoEntry: false });
     for (const name of isFile ? [one] : await filesOf(one)) inputs.push(describe(name));
   }
   for (const { path: place, name } of inputs) {
-    const real = place === null ? PIPE : realpathSync(place);
+    const real = place === null ? STANDARD_STREAM : realpathSync(place);
     const earlier = seen.get(real);
     if (earlier !== undefined) throw new UsageError(`${name}: is named twice, also as ${earlier}`);
     seen.set(real, name);
@@ -46,8 +46,8 @@ async function filesOf(pattern: string): Promise<readonly string[]> {
   return files.sort();
 }
 
-function describe(name: string): Input {
-  if (name === PIPE) return { name, path: null, size: 0, modified: '' };
+function describe(name: string): InputFile {
+  if (name === STANDARD_STREAM) return { name, path: null, size: 0, modified: '' };
   const stat = statSync(name, { bigint: true });
   if (stat.isDirectory()) throw new UsageError(`${name}: is a folder: name its files, ${name}/*`);
   const [size, modified] = [Number(stat.size), String(stat.mtimeNs)];
@@ -55,7 +55,7 @@ function describe(name: string): Input {
 }
 
 /** @throws RunError where a file is no longer what it was when it was expanded */
-export function requireUnchanged({ path: place, name, size, modified }: Input): void {
+export function requireUnmodified({ path: place, name, size, modified }: InputFile): void {
   if (place === null) return;
   const now = statSync(place, { bigint: true, throwIfNoEntry: false });
   if (now && Number(now.size) === size && String(now.mtimeNs) === modified) return;

@@ -7,7 +7,7 @@ const told = new WeakMap<AbortSignal, Set<() => void>>();
  *
  * @returns what takes it back
  */
-export function onceAborted(signal: AbortSignal | undefined, call: () => void): () => void {
+export function addAbortListener(signal: AbortSignal | undefined, call: () => void): () => void {
   if (!signal) return () => {};
   const calls = told.get(signal) ?? new Set();
   if (!told.has(signal)) {
@@ -27,7 +27,7 @@ export function onceAborted(signal: AbortSignal | undefined, call: () => void): 
  * DOMException named TimeoutError. Nothing of it is left afterwards, as of AbortSignal.any and
  * AbortSignal.timeout until their time has passed: one client may ask millions of times.
  */
-export async function withDeadline<Answer>(
+export async function withTimeout<Answer>(
   signal: AbortSignal | undefined,
   timeoutMs: number,
   run: (signal: AbortSignal) => Promise<Answer>,
@@ -35,9 +35,9 @@ export async function withDeadline<Answer>(
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
   if (signal?.aborted) onAbort();
-  const forget = onceAborted(signal, onAbort);
+  const forget = addAbortListener(signal, onAbort);
   const timer = setTimeout(() => {
-    controller.abort(timeoutOf(timeoutMs));
+    controller.abort(timeoutError(timeoutMs));
   }, timeoutMs);
   try {
     return await run(controller.signal);
@@ -54,10 +54,10 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
       if (either.aborted) resolve();
       else either.addEventListener('abort', () => resolve());
     });
-  await withDeadline(signal, ms, untilAborted);
+  await withTimeout(signal, ms, untilAborted);
   signal?.throwIfAborted();
 }
 
-export function timeoutOf(timeoutMs: number): DOMException {
+export function timeoutError(timeoutMs: number): DOMException {
   return new DOMException(`No answer within ${timeoutMs} ms.`, 'TimeoutError');
 }

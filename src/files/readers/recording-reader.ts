@@ -9,9 +9,9 @@ import {
   windowStarts,
 } from '../../recordings/recording';
 import { resample } from '../../recordings/resample';
-import type { Input } from '../inputs';
-import type { Batch } from '../rows';
-import { readBlocks } from './bytes';
+import type { InputFile } from '../input-files';
+import type { RowBatch } from '../rows';
+import { readBlocks } from './input-bytes';
 
 const WINDOWS_AT_ONCE = 256;
 /** As the page has it: a recording is in memory as a whole. */
@@ -20,7 +20,7 @@ const LARGEST_BYTES = 200 * 1024 ** 2;
 const SAME_RATE = 0.005;
 
 /** How recordings are cut into windows, as far as the model says. */
-export interface ModelWindows {
+export interface ModelInput {
   /** Samples. */
   readonly windowLength: number;
   readonly channel: string | null;
@@ -29,7 +29,7 @@ export interface ModelWindows {
 }
 
 /** As far as a person says. */
-export interface CuttingOptions {
+export interface WindowOptions {
   /** null: the model's, or the only one if it has no name. */
   readonly channel: string | null;
   /** Samples from one window to the next; null: a window. */
@@ -40,21 +40,21 @@ export interface CuttingOptions {
 }
 
 /** What both say. */
-export interface Chosen {
-  readonly model: ModelWindows;
-  readonly options: CuttingOptions;
+export interface WindowSpec {
+  readonly model: ModelInput;
+  readonly options: WindowOptions;
 }
 
-export interface Cutting extends Chosen {
+export interface Windowing extends WindowSpec {
   /** Told what a person should know of how a recording was read. */
-  readonly note: (text: string) => void;
+  readonly warn: (text: string) => void;
 }
 
 /** EDF, or a table of samples, cut into windows. One that cannot be is a bad row. */
-export async function* readWindows(input: Input, cutting: Cutting): AsyncGenerator<Batch> {
+export async function* readWindows(input: InputFile, cutting: Windowing): AsyncGenerator<RowBatch> {
   try {
     const recording = await open(input);
-    for (const note of recording.notes) cutting.note(`${input.name}: ${note}`);
+    for (const note of recording.notes) cutting.warn(`${input.name}: ${note}`);
     yield* windowsOf(recording, cutting);
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
@@ -62,7 +62,7 @@ export async function* readWindows(input: Input, cutting: Cutting): AsyncGenerat
   }
 }
 
-async function open(input: Input): Promise<Recording> {
+async function open(input: InputFile): Promise<Recording> {
   const name = path.basename(input.name);
   const blocks: Buffer[] = [];
   let size = 0;
@@ -77,7 +77,7 @@ async function open(input: Input): Promise<Recording> {
   return readRecording(new Uint8Array(Buffer.concat(blocks)).buffer, name, EDF);
 }
 
-function* windowsOf(recording: Recording, cutting: Cutting): Generator<Batch> {
+function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatch> {
   const { label, rate, samples } = prepare(recording, cutting);
   const { windowLength } = cutting.model;
   const starts = windowStarts(samples.length, windowLength, cutting.options.step ?? windowLength);
@@ -104,26 +104,30 @@ function* windowsOf(recording: Recording, cutting: Cutting): Generator<Batch> {
 }
 
 /** @returns `rate` in Hz of the samples; null: nobody knows */
-function prepare(recording: Recording, cutting: Cutting) {
+function prepare(recording: Recording, cutting: Windowing) {
   const { name } = recording;
-  const { label, samples, samplingRateHz } = chooseChannel(recording, cutting);
+  const { label, samples, samplingRateHz } = selectChannel(recording, cutting);
   const rate = samplingRateHz ?? cutting.options.samplingRate;
   const wanted = cutting.model.samplingRateHz;
   if (wanted === null) return { label, rate, samples };
-  if (rate === null) throw unknownRate(name);
-  requireRate(name, rate, cutting);
+  if (rate === null) throw unknownSamplingRate(name);
+  requireSamplingRate(name, rate, cutting);
   if (isRate(rate, wanted)) return { label, rate, samples };
   return { label, rate: wanted, samples: resample(samples, rate, wanted) };
 }
 
 const isRate = (rate: number, wanted: number) => Math.abs(rate - wanted) <= SAME_RATE * wanted;
 
-export function unknownRate(name: string): RecordingError {
+export function unknownSamplingRate(name: string): RecordingError {
   return new RecordingError(`${name}: does not say its sampling rate: use --sampling-rate.`);
 }
 
 /** @throws RecordingError: it is not the model's, and nobody has asked to resample */
-export function requireRate(name: string, rate: number, { model, options }: Chosen): void {
+export function requireSamplingRate(
+  name: string,
+  rate: number,
+  { model, options }: WindowSpec,
+): void {
   const { samplingRateHz: wanted } = model;
   if (wanted === null || options.resample || isRate(rate, wanted)) return;
   const rates = `was recorded at ${rate} Hz, the model expects ${wanted} Hz`;
@@ -136,7 +140,7 @@ function withoutCells(message: string): string {
 }
 
 /** The channels of a file, as far as their choice needs them. */
-export interface ChannelsOfFile<One extends Pick<Channel, 'label' | 'isNamed'>> {
+export interface FileChannels<One extends Pick<Channel, 'label' | 'isNamed'>> {
   /** Of the file. */
   readonly name: string;
   readonly channels: readonly One[];
@@ -149,9 +153,9 @@ export interface ChannelsOfFile<One extends Pick<Channel, 'label' | 'isNamed'>> 
  *
  * @throws RecordingError that names the channel
  */
-export function chooseChannel<One extends Pick<Channel, 'label' | 'isNamed'>>(
-  { name, channels, unreadable }: ChannelsOfFile<One>,
-  { options, model }: Chosen,
+export function selectChannel<One extends Pick<Channel, 'label' | 'isNamed'>>(
+  { name, channels, unreadable }: FileChannels<One>,
+  { options, model }: WindowSpec,
 ): One {
   const wanted = options.channel ?? model.channel;
   const all = [...unreadable, ...channels];

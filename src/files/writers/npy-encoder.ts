@@ -1,28 +1,28 @@
 import { endianness } from 'node:os';
-import type { Layout } from '../layout';
-import type { Encoder } from './encoder';
+import type { OutputSchema } from '../output-schema';
+import type { OutputEncoder } from './output-encoder';
 
 /** As many as NumPy itself takes: its count of rows may grow in place. */
 const HEADER_BYTES = 128;
 const MAGIC = Buffer.from('\x93NUMPY\x01\x00', 'latin1');
 
 /** NumPy's file of one array: float32, [rows, dimensions], C order. The header has the rows at the end alone. */
-export function npyEncoder({ members }: Layout): Encoder {
-  const member = members.find(({ type }) => type === 'vector');
+export function npyEncoder({ resultFields }: OutputSchema): OutputEncoder {
+  const member = resultFields.find(({ type }) => type === 'vector');
   if (!member) throw new Error('no vector to write');
-  const { length = 0, of } = member;
+  const { length = 0, extract } = member;
   return {
-    rowsOfPart: 1,
+    rowsPerPart: 1,
     start: async () => header(0, length),
     part: async (rows) => {
       const values = new Float32Array(rows.length * length);
-      for (const [at, { answer }] of rows.entries())
-        values.set(of(answer) as Float32Array, at * length);
+      for (const [at, { prediction }] of rows.entries())
+        values.set(extract(prediction) as Float32Array, at * length);
       const bytes = Buffer.from(values.buffer);
       return { bytes: endianness() === 'LE' ? bytes : bytes.swap32(), state: null };
     },
     finish: async () => Buffer.alloc(0),
-    head: (rows) => header(rows, length),
+    header: (rows) => header(rows, length),
     restore: async () => {},
   };
 }

@@ -1,7 +1,7 @@
 export type AnySource<Element> = Iterable<Element> | AsyncIterable<Element>;
 
 /** An iterable that is read as far as there is room, and closed when nobody wants more of it. */
-export class Source<Element> {
+export class SourceReader<Element> {
   readonly #source: AnySource<Element>;
   /** Null: it has not been asked for yet, or has closed itself. */
   #iterator: Iterator<Element> | AsyncIterator<Element> | null = null;

@@ -4,9 +4,9 @@ import type {
   SentimentInfo,
   ZeroShotAnswer,
 } from '../protocols/own/schemas/answers';
-import type { AllOptions, AllSource } from './all-options';
-import type { Outcome } from './ask-list';
 import { Client, isObject } from './client';
+import type { Outcome } from './list-request';
+import type { AllOptions, AllSource } from './pipeline-options';
 import type { CallOptions } from './retry';
 
 /** A text; or an object with one, and perhaps its pair, as a row of a table, of which nothing else is sent. */
@@ -49,7 +49,7 @@ export class SentimentClient extends Client<SentimentInfo> {
     options: AllOptions = {},
   ): AsyncIterableIterator<Outcome<Element, AnalyzeBatchAnswer['results'][number]>> {
     const list = { field: 'texts', rest: '', jsonOf: textOf };
-    return this.askAll('/analyze/batch', list, source, options);
+    return this.sendAll('/analyze/batch', list, source, options);
   }
 }
 

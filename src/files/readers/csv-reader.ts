@@ -1,9 +1,9 @@
 import { CsvError, parse } from 'csv-parse';
 import { UsageError } from '../file-errors';
-import type { Input } from '../inputs';
-import type { BadRow, Batch, ReadRow } from '../rows';
-import { readBlocks } from './bytes';
-import { LONGEST_LINE_BYTES } from './jsonl';
+import type { InputFile } from '../input-files';
+import type { ReadRow, RejectedRow, RowBatch } from '../rows';
+import { readBlocks } from './input-bytes';
+import { LONGEST_LINE_BYTES } from './jsonl-reader';
 
 const MARK = Buffer.from('\ufeff');
 const NEWLINE = 0x0a;
@@ -15,7 +15,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  *
  * @throws UsageError where it has no header, RunError where it cannot be read
  */
-export async function* readTable(input: Input, delimiter: ',' | '\t'): AsyncGenerator<Batch> {
+export async function* readTable(
+  input: InputFile,
+  delimiter: ',' | '\t',
+): AsyncGenerator<RowBatch> {
   let columns: readonly string[] | null = null;
   for await (const { records, fraction } of readRecords(input, delimiter)) {
     const [first, ...rest] = records;
@@ -29,18 +32,18 @@ export async function* readTable(input: Input, delimiter: ',' | '\t'): AsyncGene
 }
 
 /** @throws as readTable */
-export async function tableColumns(input: Input, delimiter: ',' | '\t') {
+export async function tableColumns(input: InputFile, delimiter: ',' | '\t') {
   for await (const { records } of readRecords(input, delimiter)) {
     if (records[0]) return headerOf(records[0], input);
   }
   throw withoutHeader(input);
 }
 
-function withoutHeader({ name }: Input): UsageError {
+function withoutHeader({ name }: InputFile): UsageError {
   return new UsageError(`${name}: expected a row of column names, found none`);
 }
 
-function headerOf(header: Record | BadRow, { name }: Input): readonly string[] {
+function headerOf(header: Record | RejectedRow, { name }: InputFile): readonly string[] {
   if ('problem' in header) throw new UsageError(`${name}, line ${header.line}: ${header.problem}`);
   const columns = header.cells.map(decode);
   const bad = columns.indexOf(null);
@@ -50,7 +53,7 @@ function headerOf(header: Record | BadRow, { name }: Input): readonly string[] {
   return columns as readonly string[];
 }
 
-function toRow(read: Record | BadRow, columns: readonly string[]): ReadRow {
+function toRow(read: Record | RejectedRow, columns: readonly string[]): ReadRow {
   if ('problem' in read) return read;
   const { cells, lastLine } = read;
   const line = lastLine - cells.reduce((sum, cell) => sum + countNewlines(cell), 0);
@@ -76,12 +79,12 @@ interface Record {
 }
 
 interface Records {
-  readonly records: readonly (Record | BadRow)[];
+  readonly records: readonly (Record | RejectedRow)[];
   readonly fraction: number | null;
 }
 
 /** A quote that is never closed takes the rest of the file with it: that is said, and nothing guessed. */
-async function* readRecords(input: Input, delimiter: string): AsyncGenerator<Records> {
+async function* readRecords(input: InputFile, delimiter: string): AsyncGenerator<Records> {
   let records: Record[] = [];
   let lastLine = 0;
   const parser = parse({
@@ -122,7 +125,7 @@ async function* readRecords(input: Input, delimiter: string): AsyncGenerator<Rec
 }
 
 /** The library's own message quotes what it found. */
-function describe(error: Error, line: number): BadRow {
+function describe(error: Error, line: number): RejectedRow {
   if (!(error instanceof CsvError)) throw error;
   const problems: { readonly [code: string]: string } = {
     CSV_QUOTE_NOT_CLOSED: 'a quote is never closed',

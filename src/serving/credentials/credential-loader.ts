@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../settings/config';
 import { UNLIMITED } from '../access';
+import { digestOf, type KeyEntry } from './api-keys';
 import { readCertificate } from './certificate';
+import type { Warn } from './credential-file';
 import {
   type CredentialName,
   Credentials,
+  type CredentialUpdate,
   type CredentialValues,
-  type Renewal,
 } from './credentials';
-import type { Warn } from './files';
-import { type GrantedKey, readKeys } from './key-file';
-import { digestOf, type KnownKey } from './keys';
+import { type ParsedKey, readKeys } from './key-file';
 
 /** Shorter ones are found by trying. */
 const SHORTEST_SAFE_KEY = 16;
@@ -24,13 +24,13 @@ const READ_AGAIN = {
 } as const;
 
 /** What files hold, by whether they have keys or the certificate. @throws CredentialError */
-type Sources = ReadonlyMap<CredentialName, () => Promise<Renewal>>;
+type Sources = ReadonlyMap<CredentialName, () => Promise<CredentialUpdate>>;
 
 /**
  * Reads keys and certificate at start, and again on SIGHUP. What cannot be read then leaves what was there
  * before. Where there is no file to read, SIGHUP ends the process, as it does by default.
  */
-export class CredentialFiles {
+export class CredentialLoader {
   readonly credentials: Credentials;
   readonly #logger: Logger;
 
@@ -45,7 +45,7 @@ export class CredentialFiles {
   }
 
   /** @throws CredentialError */
-  static async read(settings: Config['access'], logger: Logger): Promise<CredentialFiles> {
+  static async read(settings: Config['access'], logger: Logger): Promise<CredentialLoader> {
     const warn: Warn = (warning) => logger.warn(warning);
     const { apiKey, apiKeysFile } = settings;
     const keys =
@@ -53,13 +53,13 @@ export class CredentialFiles {
     let values: CredentialValues = { keys, certificate: null };
     const sources = sourcesOf(settings, warn);
     for (const read of sources.values()) values = { ...values, ...(await read()) };
-    return new CredentialFiles(values, sources, logger);
+    return new CredentialLoader(values, sources, logger);
   }
 
-  async #readAgain(name: CredentialName, read: () => Promise<Renewal>): Promise<void> {
+  async #readAgain(name: CredentialName, read: () => Promise<CredentialUpdate>): Promise<void> {
     try {
       const renewal = await read();
-      this.credentials.renew(renewal);
+      this.credentials.replace(renewal);
       this.credentials.count(name, 'renewed');
       const { keys, certificate } = renewal;
       const about = keys ? { keys: keys.length } : { validTo: certificate?.validTo };
@@ -73,7 +73,7 @@ export class CredentialFiles {
 
 function sourcesOf(settings: Config['access'], warn: Warn): Sources {
   const { apiKeysFile, tlsCertFile, tlsKeyFile } = settings;
-  const sources = new Map<CredentialName, () => Promise<Renewal>>();
+  const sources = new Map<CredentialName, () => Promise<CredentialUpdate>>();
   if (apiKeysFile) {
     sources.set('keys', async () => ({
       keys: digestsOf(await readKeys(apiKeysFile, warn), warn),
@@ -87,7 +87,7 @@ function sourcesOf(settings: Config['access'], warn: Warn): Sources {
   return sources;
 }
 
-function digestsOf(keys: readonly GrantedKey[], warn: Warn): readonly KnownKey[] {
+function digestsOf(keys: readonly ParsedKey[], warn: Warn): readonly KeyEntry[] {
   const short = keys.filter(({ key }) => key.length < SHORTEST_SAFE_KEY).length;
   if (short > 0) {
     warn(`${short} API keys have under ${SHORTEST_SAFE_KEY} characters, and may be guessed`);

@@ -6,7 +6,7 @@ const HEADER = 'authorization';
 const BEARER = /^bearer +([\x21-\x7e]+)$/i;
 
 /** A key, and what it is for. */
-export interface KnownKey {
+export interface KeyEntry {
   /** SHA-256. */
   readonly digest: Uint8Array;
   readonly grant: Grant;
@@ -14,9 +14,9 @@ export interface KnownKey {
 
 /** The keys that may ask. Kept as digests, so that all have one length and none can be read here. */
 export class ApiKeys {
-  #keys: readonly KnownKey[];
+  #keys: readonly KeyEntry[];
 
-  constructor(keys: readonly KnownKey[]) {
+  constructor(keys: readonly KeyEntry[]) {
     this.#keys = keys;
   }
 
@@ -25,7 +25,7 @@ export class ApiKeys {
   }
 
   /** From now on these, and no others. */
-  replace(keys: readonly KnownKey[]): void {
+  replace(keys: readonly KeyEntry[]): void {
     this.#keys = keys;
   }
 
@@ -43,7 +43,7 @@ export class ApiKeys {
 }
 
 /** The key of the one value that the header has; null: there is none, or more than one. */
-export function keyOfValues(values: readonly unknown[]): string | null {
+export function bearerKeyOfValues(values: readonly unknown[]): string | null {
   const [value, ...others] = values;
   return (others.length === 0 && BEARER.exec(String(value ?? ''))?.[1]) || null;
 }
@@ -52,7 +52,7 @@ export function keyOfValues(values: readonly unknown[]): string | null {
  * The key of `Authorization: Bearer KEY`; null: there is none, or more than one header, of which Node
  * would show the first and a proxy may have looked at another.
  */
-export function keyOf({ headers, rawHeaders }: IncomingMessage): string | null {
+export function bearerKeyOf({ headers, rawHeaders }: IncomingMessage): string | null {
   const key = BEARER.exec(headers.authorization ?? '')?.[1];
   return key !== undefined && countHeader(rawHeaders) === 1 ? key : null;
 }

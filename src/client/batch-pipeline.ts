@@ -1,9 +1,14 @@
 import { Changes } from '../lib/condition-variable';
-import { type AllOptions, type AllSettings, type AllSource, withDefaults } from './all-options';
-import { askList, type Item, type ListRequest, type Outcome } from './ask-list';
 import { NoAnswerError } from './client-errors';
+import { type ListItem, type ListRequest, type Outcome, sendList } from './list-request';
+import {
+  type AllOptions,
+  type AllSettings,
+  type AllSource,
+  withDefaults,
+} from './pipeline-options';
 import { type CallOptions, isTimeout } from './retry';
-import { Source } from './source';
+import { SourceReader } from './source-reader';
 
 /** A route that takes lists of elements. */
 export interface ListRoute<Element, Result> {
@@ -31,7 +36,7 @@ const bytesOf = (text: string): number => utf8.encode(text).length;
 
 /** Elements that are sent together; at least one. */
 interface List<Element, Result> {
-  readonly items: Item<Element, Result>[];
+  readonly items: ListItem<Element, Result>[];
   /** With the commas between them. */
   bytes: number;
   /** The last list alone grows; `failure`: what ends everything. */
@@ -51,9 +56,11 @@ interface List<Element, Result> {
  * NoAnswerError where the service does not answer. All outcomes of elements before come first (with
  * `ordered: false`: of all requests that were answered).
  */
-export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Element, Result>> {
+export class BatchPipeline<Element, Result>
+  implements AsyncIterableIterator<Outcome<Element, Result>>
+{
   readonly #route: ListRoute<Element, Result>;
-  readonly #source: Source<Element>;
+  readonly #source: SourceReader<Element>;
   readonly #settings: AllSettings;
   readonly #request: ListRequest<Result>;
   /** Aborted: nobody wants the outcomes any more. */
@@ -73,13 +80,13 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
 
   /** @throws TypeError, RangeError: the source or an option is none */
   constructor(route: ListRoute<Element, Result>, source: AllSource<Element>, options: AllOptions) {
-    this.#source = new Source(source, 'elements');
+    this.#source = new SourceReader(source, 'elements');
     this.#route = route;
     this.#settings = withDefaults(options);
     this.#request = {
       field: route.field,
       send: (elements) => route.send(this.#body(elements), this.#callOptions()),
-      answered: null,
+      lastAnswered: null,
     };
   }
 
@@ -190,7 +197,7 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
     if (this.#stop.signal.aborted) return;
     this.#held++;
     const json = JSON.stringify(this.#route.jsonOf(input)) ?? 'null';
-    const item: Item<Element, Result> = { index: this.#count++, input, json };
+    const item: ListItem<Element, Result> = { index: this.#count++, input, json };
     const bytes = bytesOf(json) + 1;
     const room = this.#limits.body_bytes - bytesOf(this.#body([]));
     if (bytes > room) refuse(item, this.#route.field, this.#limits.body_bytes);
@@ -238,7 +245,7 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
     list.state = 'sent';
     clearTimeout(list.timer);
     try {
-      await askList(
+      await sendList(
         list.items.filter(({ outcome }) => outcome === undefined),
         this.#request,
       );
@@ -268,7 +275,7 @@ export class Flow<Element, Result> implements AsyncIterableIterator<Outcome<Elem
 }
 
 /** Sent, it would be refused before it has been read, which a client may see as a broken connection. */
-function refuse(item: Item<unknown, unknown>, field: string, limit: number): void {
+function refuse(item: ListItem<unknown, unknown>, field: string, limit: number): void {
   const { index, input } = item;
   const message = `${field}[${index}]: its body would be over the service's limit of ${limit} bytes`;
   item.outcome = { index, input, ok: false, error: new RangeError(message) };

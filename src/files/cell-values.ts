@@ -13,7 +13,7 @@ export class JsonText {
 }
 
 /** A time of any distance, in ms since 1970, UTC. */
-export class Time {
+export class Timestamp {
   readonly millis: bigint;
 
   constructor(millis: bigint) {
@@ -34,7 +34,7 @@ const MOST_DIGITS = 100;
 const MOST_INTEGER_DIGITS = 309;
 
 /** An integer that is written as one; null: the cell is no integer, or is -0. */
-export function integerOf(cell: unknown): bigint | null {
+export function toExactInteger(cell: unknown): bigint | null {
   if (typeof cell === 'bigint') return cell;
   if (typeof cell === 'number') {
     return Number.isSafeInteger(cell) && !Object.is(cell, -0) ? BigInt(cell) : null;
@@ -46,7 +46,7 @@ export function integerOf(cell: unknown): bigint | null {
 }
 
 /** A double that has all digits of the cell; null: no double has, or the cell is no number. */
-export function doubleOf(cell: unknown): number | null {
+export function toExactDouble(cell: unknown): number | null {
   if (typeof cell === 'number') return cell;
   if (typeof cell === 'bigint') return BigInt(Number(cell)) === cell ? Number(cell) : null;
   return cell instanceof JsonText && NUMBER.test(cell.text) ? exactDouble(cell.text) : null;
@@ -79,11 +79,11 @@ const CYCLE_YEARS = 400n;
  *
  * @param digits of the fraction of a second
  */
-export function timeText(value: bigint, digits: number): string {
+export function formatTimestamp(value: bigint, digits: number): string {
   const perSecond = 10n ** BigInt(digits);
-  const [seconds, fraction] = divide(value, perSecond);
-  const [days, secondOfDay] = divide(seconds, DAY_SECONDS);
-  const [cycles, dayOfCycle] = divide(days, CYCLE_DAYS);
+  const [seconds, fraction] = floorDivide(value, perSecond);
+  const [days, secondOfDay] = floorDivide(seconds, DAY_SECONDS);
+  const [cycles, dayOfCycle] = floorDivide(days, CYCLE_DAYS);
   const date = new Date(Number(dayOfCycle * DAY_SECONDS + secondOfDay) * 1000);
   const year = yearText(BigInt(date.getUTCFullYear()) + cycles * CYCLE_YEARS);
   const rest = date.toISOString().slice(4, -5);
@@ -97,7 +97,7 @@ function yearText(year: bigint): string {
 }
 
 /** Towards minus infinity. */
-export function divide(value: bigint, by: bigint): readonly [quotient: bigint, rest: bigint] {
+export function floorDivide(value: bigint, by: bigint): readonly [quotient: bigint, rest: bigint] {
   const rest = ((value % by) + by) % by;
   return [(value - rest) / by, rest];
 }

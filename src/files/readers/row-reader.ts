@@ -1,12 +1,12 @@
 import { UsageError } from '../file-errors';
-import { type InputFormat, readName } from '../formats';
-import type { Input } from '../inputs';
-import type { Plan, SourceColumn } from '../plan';
-import type { Batch } from '../rows';
-import { readJsonLines } from './jsonl';
-import { parquetColumns, readParquet } from './parquet';
-import { readTable, tableColumns } from './table';
-import { readWindows } from './windows';
+import { type InputFormat, inferFromName } from '../formats';
+import type { InputFile } from '../input-files';
+import type { JobSpec, SourceColumn } from '../job-spec';
+import type { RowBatch } from '../rows';
+import { readTable, tableColumns } from './csv-reader';
+import { readJsonLines } from './jsonl-reader';
+import { parquetColumns, readParquet } from './parquet-reader';
+import { readWindows } from './recording-reader';
 
 const DELIMITERS = { csv: ',', tsv: '\t' } as const;
 
@@ -16,13 +16,13 @@ const DELIMITERS = { csv: ',', tsv: '\t' } as const;
  * @param done so many of its first rows are left out
  * @throws UsageError, RunError
  */
-export function readRows(input: Input, plan: Plan, done: number): AsyncIterable<Batch> {
-  const { cutting, omitted } = plan.format;
+export function readRows(input: InputFile, plan: JobSpec, done: number): AsyncIterable<RowBatch> {
+  const { windowing, omittedColumns } = plan.format;
   const { outputFormat, keep } = plan.options;
   const format = formatOf(input, plan);
   switch (format) {
     case 'jsonl': {
-      const keepsLines = outputFormat === 'jsonl' && keep === 'all' && omitted.length === 0;
+      const keepsLines = outputFormat === 'jsonl' && keep === 'all' && omittedColumns.length === 0;
       return behind(done, readJsonLines(input, keepsLines));
     }
     case 'csv':
@@ -31,8 +31,8 @@ export function readRows(input: Input, plan: Plan, done: number): AsyncIterable<
     case 'parquet':
       return readParquet(input, (columns) => wantedOf(columns, plan), done);
     case 'recording':
-      if (!cutting) throw new UsageError(`${input.name}: recordings are for eeg`);
-      return behind(done, readWindows(input, cutting));
+      if (!windowing) throw new UsageError(`${input.name}: recordings are for eeg`);
+      return behind(done, readWindows(input, windowing));
   }
 }
 
@@ -43,12 +43,12 @@ export function readRows(input: Input, plan: Plan, done: number): AsyncIterable<
  * @throws UsageError that names the file
  */
 export async function readColumns(
-  inputs: readonly Input[],
-  plan: Plan,
+  inputs: readonly InputFile[],
+  plan: JobSpec,
 ): Promise<ReadonlyMap<string, readonly SourceColumn[]>> {
   const all = new Map<string, readonly SourceColumn[]>();
   const { keep } = plan.options;
-  const wanted = [...plan.format.needed, ...(keep === 'all' ? [] : keep)];
+  const wanted = [...plan.format.requiredColumns, ...(keep === 'all' ? [] : keep)];
   for (const input of inputs) {
     const format = formatOf(input, plan);
     if (input.path === null || format === 'jsonl' || format === 'recording') continue;
@@ -68,24 +68,24 @@ export async function readColumns(
 }
 
 /** Of a model of signals a table is a recording, as on the page: a row of it is a sample. */
-function formatOf({ name }: Input, { options, format: { cutting } }: Plan): InputFormat {
-  const format = options.inputFormat ?? readName(name).format;
+function formatOf({ name }: InputFile, { options, format: { windowing } }: JobSpec): InputFormat {
+  const format = options.inputFormat ?? inferFromName(name).format;
   if (format === null) {
     throw new UsageError(
       `${name}: its name does not say its format: use --input-format jsonl, csv, tsv, parquet or recording`,
     );
   }
-  return cutting && (format === 'csv' || format === 'tsv') ? 'recording' : format;
+  return windowing && (format === 'csv' || format === 'tsv') ? 'recording' : format;
 }
 
-function wantedOf(columns: readonly string[], { options, format }: Plan): readonly string[] {
+function wantedOf(columns: readonly string[], { options, format }: JobSpec): readonly string[] {
   if (options.keep === 'all') return columns;
-  const wanted = [...format.needed, ...options.keep];
+  const wanted = [...format.requiredColumns, ...options.keep];
   return columns.filter((name) => wanted.includes(name));
 }
 
 /** Of files in which rows can only be found one after the other. */
-async function* behind(done: number, batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
+async function* behind(done: number, batches: AsyncIterable<RowBatch>): AsyncGenerator<RowBatch> {
   let left = done;
   for await (const { rows, fraction } of batches) {
     if (left < rows.length) yield { rows: left > 0 ? rows.slice(left) : rows, fraction };

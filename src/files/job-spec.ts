@@ -1,5 +1,5 @@
 import type { FileOptions } from './formats';
-import type { Cutting } from './readers/windows';
+import type { Windowing } from './readers/recording-reader';
 
 /** What a column of the output holds; integers of 64 bits, with a sign or not; JSON: what is of no one kind. */
 export const COLUMN_TYPES = [
@@ -22,7 +22,7 @@ export interface Column {
 export type SourceColumn = Column;
 
 /** A column of an answer in a table. */
-export interface AnswerColumn {
+export interface ResultColumn {
   readonly name: string;
   readonly type: ColumnType | 'vector';
   /** Of a vector: its numbers, each a float32. */
@@ -32,29 +32,29 @@ export interface AnswerColumn {
 }
 
 /** What an answer holds under one name. */
-export interface Member<Answer = unknown> extends AnswerColumn {
+export interface ResultField<Answer = unknown> extends ResultColumn {
   /** A table has a column for each, `name.part`, behind all whole members; absent: it is whole. */
   readonly parts?: readonly string[];
   /** Its value; where there are parts, an array of theirs. */
-  of(answer: Answer): unknown;
+  extract(answer: Answer): unknown;
 }
 
 /** How rows are read for a task, and its answers are written and counted. */
 export interface RowFormat<Answer = unknown> {
   /** Columns that every row must have. */
-  readonly needed: readonly string[];
+  readonly requiredColumns: readonly string[];
   /** Of these, those that are left out of the output where all columns are kept. */
-  readonly omitted: readonly string[];
+  readonly omittedColumns: readonly string[];
   /** How recordings become rows; null: they do not. */
-  readonly cutting: Cutting | null;
+  readonly windowing: Windowing | null;
   /** In the order of a JSON object; no column of the input may be called like one. */
-  readonly members: readonly Member<Answer>[];
+  readonly fields: readonly ResultField<Answer>[];
   /** Under which labels the summary counts it, and whether the input was longer than the model takes. */
-  count(answer: Answer): { readonly labels: readonly string[]; readonly truncated: boolean };
+  summarize(answer: Answer): { readonly labels: readonly string[]; readonly truncated: boolean };
 }
 
 /** What decides how a run reads its inputs, and which columns its output has. */
-export interface Plan {
+export interface JobSpec {
   readonly options: FileOptions;
   readonly format: RowFormat;
 }
