@@ -37,46 +37,46 @@ std::vector<int64_t> integers(const Napi::Object& from, const char* name) {
   return {array.Data(), array.Data() + array.ElementLength()};
 }
 
-constexpr Named<scheduler::Truncation> kTruncations[] = {
-    {"longest_first", scheduler::Truncation::kLongestFirst},
-    {"only_first", scheduler::Truncation::kOnlyFirst},
-    {"only_second", scheduler::Truncation::kOnlySecond},
-    {"do_not_truncate", scheduler::Truncation::kNone}};
-constexpr Named<scheduler::TruncationSide> kSides[] = {{"right", scheduler::TruncationSide::kRight},
-                                                    {"left", scheduler::TruncationSide::kLeft}};
+constexpr Named<backend::Truncation> kTruncations[] = {
+    {"longest_first", backend::Truncation::kLongestFirst},
+    {"only_first", backend::Truncation::kOnlyFirst},
+    {"only_second", backend::Truncation::kOnlySecond},
+    {"do_not_truncate", backend::Truncation::kNone}};
+constexpr Named<backend::TruncationSide> kSides[] = {{"right", backend::TruncationSide::kRight},
+                                                    {"left", backend::TruncationSide::kLeft}};
 constexpr Named<backend::ProductNumbers> kProducts[] = {
     {"auto", backend::ProductNumbers::kAuto},
     {"float32", backend::ProductNumbers::kFloat32},
     {"bfloat16", backend::ProductNumbers::kBFloat16}};
 
 /// TextInput of src/native/binding.ts.
-scheduler::Text text_input(const Napi::Object& from) {
-  scheduler::Text input{.text = text(from, "text"), .pair = optional<std::string>(text, from, "pair")};
+backend::TextInput text_input(const Napi::Object& from) {
+  backend::TextInput input{.text = text(from, "text"), .pair = optional<std::string>(text, from, "pair")};
   input.prompt = optional<std::string>(text, from, "prompt");
-  input.truncation = choice<scheduler::Truncation>(from.Get("truncation"), "truncation",
+  input.truncation = choice<backend::Truncation>(from.Get("truncation"), "truncation",
                                                 input.truncation, kTruncations);
-  input.side = choice<scheduler::TruncationSide>(from.Get("truncationSide"), "truncationSide",
+  input.side = choice<backend::TruncationSide>(from.Get("truncationSide"), "truncationSide",
                                               input.side, kSides);
-  input.places = flag(from, "places");
+  input.with_offsets = flag(from, "places");
   input.stride = optional(id, from, "stride");
-  input.most_windows = static_cast<size_t>(optional(id, from, "mostWindows").value_or(0));
+  input.max_windows = static_cast<size_t>(optional(id, from, "mostWindows").value_or(0));
   input.is_pair = flag(from, "isPair");
-  input.most = static_cast<size_t>(optional(id, from, "maxTokens").value_or(0));
-  input.fills = flag(from, "fills");
-  input.skips = flag(from, "skips");
+  input.max_tokens = static_cast<size_t>(optional(id, from, "maxTokens").value_or(0));
+  input.expand_query = flag(from, "fills");
+  input.apply_skiplist = flag(from, "skips");
   return input;
 }
 
 /// TokenInput of src/native/binding.ts.
-scheduler::Tokens tokens_input(const Napi::Object& from) {
-  scheduler::Tokens tokens{.ids = integers(from, "ids"), .types = integers(from, "types")};
+backend::TokenInput tokens_input(const Napi::Object& from) {
+  backend::TokenInput tokens{.ids = integers(from, "ids"), .types = integers(from, "types")};
   if (tokens.ids.size() != tokens.types.size()) fail(from.Get("types"), "one for each id", "types");
   return tokens;
 }
 
-scheduler::Input input(const Napi::Value& value) {
+backend::ModelInput input(const Napi::Value& value) {
   // Node-API writes a lone surrogate as U+FFFD.
-  if (value.IsString()) return scheduler::Text{.text = value.As<Napi::String>().Utf8Value()};
+  if (value.IsString()) return backend::TextInput{.text = value.As<Napi::String>().Utf8Value()};
   if (value.IsTypedArray() && value.As<Napi::TypedArray>().TypedArrayType() == napi_float32_array) {
     const auto array = value.As<Napi::Float32Array>();
     return std::vector<float>(array.Data(), array.Data() + array.ElementLength());
@@ -89,11 +89,12 @@ scheduler::Input input(const Napi::Value& value) {
   fail(value, "a string, an object with \"text\" or a Float32Array", "input");
 }
 
-/// Of the numbers of its answer; null: they have no limit.
-scheduler::Input limited(scheduler::Input given, const std::shared_ptr<scheduler::OutputBudget>& budget) {
-  if (auto* const text = std::get_if<scheduler::Text>(&given)) text->budget = budget;
-  if (auto* const tokens = std::get_if<scheduler::Tokens>(&given)) tokens->budget = budget;
-  return given;
+/// Sets the limit of the output size. budget: null for no limit.
+scheduler::InputPtr limited(backend::ModelInput given,
+                            const std::shared_ptr<backend::OutputBudget>& budget) {
+  if (auto* const text = std::get_if<backend::TextInput>(&given)) text->budget = budget;
+  if (auto* const tokens = std::get_if<backend::TokenInput>(&given)) tokens->budget = budget;
+  return std::make_unique<backend::Input>(std::move(given));
 }
 
 }  // namespace
@@ -146,10 +147,10 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
   };
 }
 
-std::vector<scheduler::Input> inputs_argument(const Napi::Value& value, int64_t max_outputs) {
-  std::vector<scheduler::Input> inputs;
+std::vector<scheduler::InputPtr> inputs_argument(const Napi::Value& value, int64_t max_outputs) {
+  std::vector<scheduler::InputPtr> inputs;
   const auto budget =
-      max_outputs > 0 ? std::make_shared<scheduler::OutputBudget>(max_outputs) : nullptr;
+      max_outputs > 0 ? std::make_shared<backend::OutputBudget>(max_outputs) : nullptr;
   if (!value.IsArray()) {
     inputs.push_back(limited(input(value), budget));
     return inputs;

@@ -4,6 +4,7 @@
 #include <napi.h>
 
 #include "backend/backends.h"
+#include "backend/model_input.h"
 #include "scheduler/engine.h"
 #include "sources.h"
 
@@ -26,7 +27,7 @@ backend::ProductNumbers products_argument(const Napi::Value& value);
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options);
 /// NativeInput of src/native/binding.ts, or an array of them. `max_outputs`: numbers that their
 /// answers may have together, where each token has a row; 0: any.
-std::vector<scheduler::Input> inputs_argument(const Napi::Value& value, int64_t max_outputs);
+std::vector<scheduler::InputPtr> inputs_argument(const Napi::Value& value, int64_t max_outputs);
 /// See Engine::set_share.
 double share_argument(const Napi::Value& value);
 Napi::Function function_argument(const Napi::Value& value, const char* name);

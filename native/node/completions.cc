@@ -4,6 +4,8 @@
 #include <chrono>
 #include <iterator>
 
+#include "backend/model_input.h"
+
 namespace node {
 namespace {
 
@@ -15,13 +17,13 @@ Napi::Uint32Array integers(Napi::Env env, const auto& values) {
 }
 
 /// TokenPlaces of src/native/binding.ts.
-Napi::Object to_js(Napi::Env env, const scheduler::TokenPlaces& places) {
+Napi::Object to_js(Napi::Env env, const backend::EncodingWithOffsets& encoding) {
   auto object = Napi::Object::New(env);
-  object["ids"] = integers(env, places.tokens.ids);
-  object["types"] = integers(env, places.tokens.types);
-  object["offsets"] = integers(env, places.offsets);
-  object["texts"] = integers(env, places.texts);
-  object["lengths"] = integers(env, places.lengths);
+  object["ids"] = integers(env, encoding.tokens.ids);
+  object["types"] = integers(env, encoding.tokens.types);
+  object["offsets"] = integers(env, encoding.offsets);
+  object["texts"] = integers(env, encoding.texts);
+  object["lengths"] = integers(env, encoding.lengths);
   return object;
 }
 
@@ -35,14 +37,15 @@ Napi::Object to_js(Napi::Env env, const scheduler::Completion& completion) {
   }
   object["values"] = floats(env, completion.output.values);
   object["rows"] = static_cast<double>(completion.output.rows);
-  object["tokens"] = static_cast<double>(completion.tokens);
-  object["truncated"] = completion.truncated;
+  object["tokens"] = static_cast<double>(completion.input->cost());
+  object["truncated"] = completion.input->is_truncated();
   object["batchSize"] = static_cast<double>(completion.batch_size);
   object["batchTokens"] = static_cast<double>(completion.batch_tokens);
   object["queueMs"] = milliseconds(completion.queue_time);
   object["tokenizationMs"] = milliseconds(completion.preparation_time);
   object["inferenceMs"] = milliseconds(completion.inference_time);
-  if (completion.places) object["places"] = to_js(env, *completion.places);
+  const auto& input = static_cast<const backend::PreparedSequence&>(*completion.input);
+  if (input.sequence.encoding) object["places"] = to_js(env, *input.sequence.encoding);
   return object;
 }
 

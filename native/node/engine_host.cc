@@ -94,7 +94,7 @@ void EngineHost::receive() {
   loaded_ = true;
 }
 
-scheduler::Admission EngineHost::submit(uint64_t first_ticket, std::vector<scheduler::Input> inputs,
+scheduler::Admission EngineHost::submit(uint64_t first_ticket, std::vector<scheduler::InputPtr> inputs,
                                      scheduler::Clock::time_point deadline) {
   const size_t count = inputs.size();
   if (!model_.engine) return {.status = scheduler::Status::kDraining};

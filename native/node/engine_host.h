@@ -53,7 +53,7 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   const Model& model() const { return model_; }
 
   /// JS thread, after a successful load.
-  scheduler::Admission submit(uint64_t first_ticket, std::vector<scheduler::Input> inputs,
+  scheduler::Admission submit(uint64_t first_ticket, std::vector<scheduler::InputPtr> inputs,
                            scheduler::Clock::time_point deadline);
   scheduler::Admission admission(scheduler::Clock::time_point deadline) const {
     if (!model_.engine) return {.status = scheduler::Status::kDraining};

@@ -6,7 +6,7 @@ namespace scheduler {
 
 /// One of a batch.
 struct CachedRuns::Item {
-  const Sequence* sequence;
+  const PreparedInput* input;
   ResultCache::Key key;
   Output* output;
 };
@@ -33,11 +33,11 @@ class CachedRuns::Own {
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
 
-  void compute(const kernels::LentPool& pool) {
-    std::vector<const Sequence*> sequences;
-    sequences.reserve(items_.size());
-    for (const Item* const item : items_) sequences.push_back(item->sequence);
-    std::vector<Output> outputs = runs_.backend_->run(sequences, pool);
+  void compute(const AssignedPool& pool) {
+    std::vector<const PreparedInput*> inputs;
+    inputs.reserve(items_.size());
+    for (const Item* const item : items_) inputs.push_back(item->input);
+    std::vector<Output> outputs = runs_.backend_->run(inputs, pool);
     if (outputs.size() != items_.size()) {
       throw BackendError("the model left inputs unanswered");
     }
@@ -58,19 +58,19 @@ CachedRuns::CachedRuns(std::shared_ptr<ResultCache> cache, std::shared_ptr<Backe
 
 CachedRuns::~CachedRuns() { cache_->remove(*model_); }
 
-ResultCache::Answer CachedRuns::find(const Sequence& sequence) {
-  ResultCache::Answer answer = cache_->find(cache_->key_of(*model_, sequence));
+ResultCache::Answer CachedRuns::find(const PreparedInput& input) {
+  ResultCache::Answer answer = cache_->find(cache_->key_of(*model_, input));
   if (answer) ++model_->hits;
   return answer;
 }
 
-std::vector<Output> CachedRuns::run(Batch batch, const kernels::LentPool& pool, bool& computes_all) {
+std::vector<Output> CachedRuns::run(Batch batch, const AssignedPool& pool, bool& computes_all) {
   std::vector<Output> outputs(batch.size());
   std::vector<Item> items;
   items.reserve(batch.size());
   for (size_t i = 0; i < batch.size(); ++i) {
     items.push_back(
-        {.sequence = batch[i], .key = cache_->key_of(*model_, *batch[i]), .output = &outputs[i]});
+        {.input = batch[i], .key = cache_->key_of(*model_, *batch[i]), .output = &outputs[i]});
   }
   std::vector<Item*> left;
   left.reserve(items.size());

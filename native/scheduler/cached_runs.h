@@ -17,11 +17,11 @@ class CachedRuns {
   CachedRuns& operator=(const CachedRuns&) = delete;
 
   /// What the model has answered to the same before; null: nothing that is still kept.
-  ResultCache::Answer find(const Sequence& sequence);
+  ResultCache::Answer find(const PreparedInput& input);
 
   /// As of Backend::run(), whose answers these are; the model runs what nobody else has run or is
   /// running. `computes_all`: it ran all of them, so that the time it took says something.
-  std::vector<Output> run(Batch batch, const kernels::LentPool& pool, bool& computes_all);
+  std::vector<Output> run(Batch batch, const AssignedPool& pool, bool& computes_all);
 
   const ResultCache::Model& counts() const { return *model_; }
 

@@ -9,9 +9,7 @@ Completion& end(Request& request, Status status) noexcept {
   Completion& completion = request.ending.front();
   completion.ticket = request.ticket;
   completion.status = status;
-  completion.tokens = request.sequence.cost();
-  completion.truncated = request.sequence.truncated;
-  completion.places = request.sequence.places;
+  completion.input = request.prepared;
   completion.preparation_time = request.preparation_time;
   return completion;
 }

@@ -10,16 +10,6 @@
 namespace scheduler {
 namespace {
 
-size_t bytes_of(const Input& input) {
-  if (const auto* text = std::get_if<Text>(&input)) {
-    return text->text.size() + text->pair.size() + text->prompt.size();
-  }
-  if (const auto* tokens = std::get_if<Tokens>(&input)) {
-    return (tokens->ids.size() + tokens->types.size()) * sizeof(int64_t);
-  }
-  return std::get<std::vector<float>>(input).size() * sizeof(float);
-}
-
 Options for_model(Options options, const Description& description) {
   if (!description.batching) options.max_batch_requests = 1;
   return options;
@@ -55,7 +45,7 @@ Engine::Engine(std::shared_ptr<Machine> machine, std::shared_ptr<Backend> backen
 
 Engine::~Engine() { abort(); }
 
-Admission Engine::submit(uint64_t first_ticket, std::vector<Input> inputs,
+Admission Engine::submit(uint64_t first_ticket, std::vector<InputPtr> inputs,
                          Clock::time_point deadline) {
   if (inputs.empty()) return {};
   const bool ready = !description_.needs_preparation;
@@ -64,11 +54,11 @@ Admission Engine::submit(uint64_t first_ticket, std::vector<Input> inputs,
   for (auto& input : inputs) {
     Request& request = requests.emplace_back();
     request.ticket = first_ticket++;
-    request.bytes = bytes_of(input);
+    request.bytes = input->bytes();
     request.input = std::move(input);
     request.arrival = arrival;
     request.deadline = deadline;
-    if (ready) request.sequence = backend_->prepare(std::move(request.input));
+    if (ready) request.prepared = backend_->prepare(std::move(request.input));
   }
   const size_t count = requests.size();
   Machine::Lock lock(machine_->mutex_);

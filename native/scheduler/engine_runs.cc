@@ -27,10 +27,10 @@ struct Engine::Ran {
 bool Engine::prepare(Request& request) noexcept {
   const auto start = options_.now();
   try {
-    request.sequence = backend_->prepare(std::move(request.input));
+    request.prepared = backend_->prepare(std::move(request.input));
     request.preparation_time = options_.now() - start;
-    if (!request.sequence.is_only_cut()) {
-      const auto known = cached_ ? cached_->find(request.sequence) : nullptr;
+    if (request.prepared->needs_run()) {
+      const auto known = cached_ ? cached_->find(*request.prepared) : nullptr;
       if (!known) return true;
       request.ending.front().output = *known;
     }
@@ -49,7 +49,7 @@ bool Engine::prepare(Request& request) noexcept {
 void Engine::prepare_worker(Machine::Worker& worker) {
   constexpr std::chrono::milliseconds kMoment{250};
   constexpr size_t kMost = 256;  // beyond, a batch takes in proportion
-  const std::optional<Sequence> sample = backend_->prepare_thread(worker.pool);
+  const PreparedPtr sample = backend_->prepare_thread(worker.pool);
   if (!sample) return;
   const auto alone = measure(*sample, 1, worker);
   if (!alone) return;
@@ -61,9 +61,9 @@ void Engine::prepare_worker(Machine::Worker& worker) {
 }
 
 /// Runs a batch of that one sequence. Nothing: it failed.
-std::optional<Clock::duration> Engine::measure(const Sequence& sample, size_t count,
+std::optional<Clock::duration> Engine::measure(const PreparedInput& sample, size_t count,
                                                Machine::Worker& worker) {
-  const std::vector<const Sequence*> batch(count, &sample);
+  const std::vector<const PreparedInput*> batch(count, &sample);
   const auto start = options_.now();
   try {
     backend_->run(batch, worker.pool);
@@ -115,11 +115,11 @@ std::optional<Engine::Ran> Engine::run_together(Requests& batch, const Part& par
     worker.begin(&batch);
   }
   try {
-    std::vector<const Sequence*> sequences;
-    sequences.reserve(size);
-    for (const auto& request : part) sequences.push_back(&request.sequence);
-    outputs = cached_ ? cached_->run(sequences, worker.pool, is_typical)
-                      : backend_->run(sequences, worker.pool);
+    std::vector<const PreparedInput*> inputs;
+    inputs.reserve(size);
+    for (const auto& request : part) inputs.push_back(request.prepared.get());
+    outputs = cached_ ? cached_->run(inputs, worker.pool, is_typical)
+                      : backend_->run(inputs, worker.pool);
     if (outputs.size() != size) throw BackendError("the model left inputs unanswered");
   } catch (const RunTimeout&) {
     status = Status::kTimedOut;
@@ -135,7 +135,7 @@ std::optional<Engine::Ran> Engine::run_together(Requests& batch, const Part& par
   const auto inference_time = options_.now() - start;
   auto output = outputs.begin();
   size_t tokens = 0;
-  for (const auto& request : part) tokens += request.sequence.cost();
+  for (const auto& request : part) tokens += request.prepared->cost();
   for (auto& request : part) {
     Completion& completion = end(request, status);
     if (status == Status::kOk) completion.output = std::move(*output++);

@@ -152,7 +152,7 @@ void Machine::prepare(Worker& worker, Engine& engine, Lock& lock) {
 void Machine::make_pools(Worker& worker, const Engine& engine, Lock& lock) {
   const size_t own = engine.options_.threads_per_worker, all = engine.threads_alone();
   const auto make = [](size_t threads) {
-    return std::make_unique<kernels::ThreadPool>(static_cast<int>(threads) - 1);
+    return std::make_unique<ThreadPool>(static_cast<int>(threads) - 1);
   };
   ThreadPools& shared = shared_pools_[worker.priority];
   const bool is_first = shared.try_emplace(all).second;

@@ -10,12 +10,12 @@ namespace scheduler {
 /// One accepted request on its way through the queue.
 struct Request {
   uint64_t ticket = 0;
-  Input input;
+  InputPtr input;          ///< null once it is prepared
   size_t bytes = 0;          ///< of the input, for the queue's bound
-  size_t expected_cost = 0;  ///< until it is prepared; see Sequence::cost()
+  size_t expected_cost = 0;  ///< until it is prepared; see PreparedInput::cost()
   Clock::time_point arrival;
   Clock::time_point deadline;
-  Sequence sequence;  ///< valid once prepared
+  PreparedPtr prepared;  ///< null until it is prepared
   Clock::duration preparation_time{0};
   bool is_cancelled = false;  ///< while it was prepared; behind the machine's lock
   /// How it ends: one element, until that is handed on. A request that was given up has none.

@@ -36,7 +36,7 @@ Admission RequestQueue::push(Requests& requests, bool ready, double beside) {
   while (!requests.empty()) {
     const auto request = requests.begin();
     if (ready) {
-      ready_cost_ += request->sequence.cost();
+      ready_cost_ += request->prepared->cost();
       ready_.push_back(requests, request);
     } else {
       const Lane lane = lane_of(*request);
@@ -94,7 +94,7 @@ void RequestQueue::push_ready(Request& request) {
   const Lane lane = lane_of(request);
   estimate_.remove_arrived(lane, request);
   estimate_.learn_preparation(lane, request);
-  ready_cost_ += request.sequence.cost();
+  ready_cost_ += request.prepared->cost();
   ready_.next_deadline = std::min(ready_.next_deadline, request.deadline);
   // Requests of the other lane that came later may have overtaken it.
   auto place = ready_.requests.end();
@@ -131,7 +131,7 @@ Taken RequestQueue::take_batch() {
   const size_t budget = batch_budget();
   size_t cost = 0;
   while (!waiting.empty() && taken.batch.size() < options_.max_batch_requests) {
-    const size_t next = waiting.front().sequence.cost();
+    const size_t next = waiting.front().prepared->cost();
     if (!taken.batch.empty() && cost + next > budget) break;
     cost += next;
     ready_cost_ -= next;
@@ -189,7 +189,7 @@ void RequestQueue::account_removed(const Request& request) {
 /// It leaves this queue for good.
 void RequestQueue::account_left(const Fifo& fifo, const Request& request) {
   if (&fifo == &ready_) {
-    ready_cost_ -= request.sequence.cost();
+    ready_cost_ -= request.prepared->cost();
   } else {
     estimate_.remove_arrived(lane_of(request), request);
   }

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <random>
 
-#include "siphash.h"
 
 namespace scheduler {
 namespace {
@@ -39,16 +38,10 @@ void ResultCache::remove(const Model& model) {
   }
 }
 
-ResultCache::Key ResultCache::key_of(const Model& model, const Sequence& sequence) const {
+ResultCache::Key ResultCache::key_of(const Model& model, const PreparedInput& input) const {
   SipHash128 hash(secret_);
   hash.add(model.number);
-  hash.add(sequence.prompt_tokens);
-  hash.add(sequence.unseen_tokens);
-  hash.add(sequence.left_out.size());
-  for (const size_t token : sequence.left_out) hash.add(token);
-  hash.add(sequence.input_ids.size());
-  for (const int64_t id : sequence.input_ids) hash.add(static_cast<uint64_t>(id));
-  for (const int64_t type : sequence.token_type_ids) hash.add(static_cast<uint64_t>(type));
+  input.add_to(hash);
   return hash.finish();
 }
 

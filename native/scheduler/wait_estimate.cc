@@ -82,9 +82,9 @@ void WaitEstimate::remove_arrived(Lane lane, const Request& request) {
 void WaitEstimate::learn_preparation(Lane lane, const Request& request) {
   preparation(lane).pace.add(static_cast<double>(preparation_work(request)),
                              request.preparation_time);
-  if (request.sequence.truncated) return;
+  if (request.prepared->is_truncated()) return;
   constexpr double kKept = 0.99;
-  tokens_ = tokens_ * kKept + static_cast<double>(request.sequence.cost());
+  tokens_ = tokens_ * kKept + static_cast<double>(request.prepared->cost());
   text_bytes_ = text_bytes_ * kKept + static_cast<double>(request.bytes);
 }
 

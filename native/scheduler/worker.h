@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "scheduler/machine.h"
-#include "kernels/thread_pool.h"
+#include "scheduler/thread_pool.h"
 #include "request.h"
 #include "worker_thread.h"
 
@@ -31,7 +31,7 @@ struct Machine::Worker {
   Clock::time_point wakes_at = Clock::time_point::max();
   std::set<const Engine*> prepared;  ///< whose models may run here, and the one that is prepared
   ThreadPools pools;                 ///< its helpers on a batch
-  kernels::LentPool pool{nullptr};      ///< that helps it now: of these, or the machine's
+  AssignedPool pool{nullptr};      ///< that helps it now: of these, or the machine's
 
   Engine* engine = nullptr;     ///< that it is at work on, from here to there; null: none
   std::optional<size_t> place;  ///< of its batch in that engine's queue; see WaitEstimate

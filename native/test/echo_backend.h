@@ -14,16 +14,64 @@
 #include <vector>
 
 #include "scheduler/engine.h"
-#include "kernels/thread_pool.h"
+#include "scheduler/thread_pool.h"
 
 namespace scheduler::test {
+
+/// Content of an input of the tests.
+struct Text {
+  std::string text;
+  std::string pair{};
+  bool must_fit = false;   ///< the input is too long for the model
+  bool needs_run = true;   ///< false: its preparation is the response
+};
+
+/// A Text as the scheduler transports it.
+class TextInput final : public Input {
+ public:
+  explicit TextInput(Text from) : content(std::move(from)) {}
+  size_t bytes() const override { return content.text.size() + content.pair.size(); }
+  const Text content;
+};
+
+inline InputPtr input_of(Text text) { return std::make_unique<TextInput>(std::move(text)); }
+
+inline std::vector<InputPtr> inputs_of(const std::vector<Text>& texts) {
+  std::vector<InputPtr> inputs;
+  for (const Text& text : texts) inputs.push_back(input_of(text));
+  return inputs;
+}
+
+inline const Text& text_of(const InputPtr& input) {
+  return static_cast<const TextInput&>(*input).content;
+}
+
+/// A prepared text: each character is a token.
+class Characters final : public PreparedInput {
+ public:
+  explicit Characters(std::string from, bool is_run = true)
+      : text(std::move(from)), needs_run_(is_run) {}
+  size_t cost() const override { return std::max(text.size(), size_t{1}); }
+  bool needs_run() const override { return needs_run_; }
+  void add_to(SipHash128& hash) const override {
+    hash.add(text.size());
+    for (const char each : text) hash.add(static_cast<uint64_t>(each));
+  }
+  const std::string text;
+
+ private:
+  bool needs_run_;
+};
+
+inline const std::string& text_of(const PreparedInput* input) {
+  return static_cast<const Characters*>(input)->text;
+}
 
 /// Texts that are longer can be made to wait in prepare().
 inline constexpr size_t kShortText = 16;
 
-/// Tokens of a text: its length. With a stride it is cut into two windows. One that must not be cut
-/// is too long. "fail" makes every batch
-/// that holds it fail.
+/// Returns the number that a text spells and its number of characters. The text "fail" makes every
+/// batch that contains it fail.
 class EchoBackend : public Backend {
  public:
   Description description() const override {
@@ -33,10 +81,10 @@ class EchoBackend : public Backend {
             .uses_pool = uses_pool};
   }
 
-  Sequence prepare(Input input) const override {
-    const Text& asked = std::get<Text>(input);
+  PreparedPtr prepare(InputPtr input) const override {
+    const Text& asked = text_of(input);
     const std::string& text = asked.text;
-    if (asked.truncation == Truncation::kNone) throw InputTooLong("has too many tokens");
+    if (asked.must_fit) throw InputTooLong("has too many tokens");
     if (text == "untokenizable") throw BackendError("cannot be tokenized");
     if (text.size() > kShortText) {
       std::unique_lock lock(mutex_);
@@ -45,20 +93,10 @@ class EchoBackend : public Backend {
       changed_.wait(lock, [&] { return place <= passing_; });
     }
     if (fails_once_prepared) throw BackendError("cannot be tokenized, as it turned out");
-    Sequence sequence;
-    sequence.input_ids.assign(text.begin(), text.end());
-    if (asked.places) {
-      const std::vector<size_t> halves{text.size() / 2, text.size() - text.size() / 2};
-      sequence.places = std::make_shared<const TokenPlaces>(
-          TokenPlaces{.tokens = {.ids = sequence.input_ids, .types = {}},
-                      .offsets = {},
-                      .texts = {},
-                      .lengths = asked.stride ? halves : std::vector{text.size()}});
-    }
-    return sequence;
+    return std::make_shared<Characters>(text, asked.needs_run);
   }
 
-  std::optional<Sequence> prepare_thread(const kernels::LentPool& /*pool*/) override {
+  PreparedPtr prepare_thread(const AssignedPool& /*pool*/) override {
     {
       std::unique_lock lock(mutex_);
       most_warming_up_ = std::max(most_warming_up_, ++warming_up_);
@@ -67,10 +105,10 @@ class EchoBackend : public Backend {
       --warming_up_;
     }
     if (thread_fails) throw BackendError("thread cannot be prepared");
-    return std::nullopt;
+    return nullptr;
   }
 
-  std::vector<Output> run(Batch batch, const kernels::LentPool& pool) override {
+  std::vector<Output> run(Batch batch, const scheduler::AssignedPool& pool) override {
     {
       std::unique_lock lock(mutex_);
       batch_sizes.push_back(batch.size());
@@ -78,8 +116,8 @@ class EchoBackend : public Backend {
       if (pool != nullptr) batch_threads.push_back(threads_of(pool));
       ++running_;
       changed_.notify_all();
-      const bool asked = std::ranges::any_of(batch, [this](const Sequence* sequence) {
-        return !held_text_.empty() && std::ranges::equal(sequence->input_ids, held_text_);
+      const bool asked = std::ranges::any_of(batch, [this](const PreparedInput* input) {
+        return !held_text_.empty() && text_of(input) == held_text_;
       });
       if (asked || held_) {
         changed_.wait(lock, [this] { return (!held_ && held_text_.empty()) || passes_ > 0; });
@@ -87,8 +125,8 @@ class EchoBackend : public Backend {
       }
     }
     std::vector<Output> results;
-    for (const auto* const sequence : batch) {
-      const std::string text(sequence->input_ids.begin(), sequence->input_ids.end());
+    for (const auto* const input : batch) {
+      const std::string& text = text_of(input);
       if (text == "fail") throw BackendError("cannot be run");
       if (text == "time out") throw RunTimeout(std::chrono::milliseconds(60'000));
       if (text == "fail oddly") throw 42;  // NOLINT: not derived from std::exception, on purpose
@@ -185,15 +223,15 @@ class EchoBackend : public Backend {
   bool forgetful = false;  ///< a result less than there are inputs
 
  private:
-  static int64_t threads_of(const kernels::LentPool& lent) {
-    const kernels::ThreadPool* const pool = lent;
+  static int64_t threads_of(const scheduler::AssignedPool& lent) {
+    const scheduler::ThreadPool* const pool = lent;
     return pool != nullptr ? pool->threads() : 0;
   }
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::vector<size_t> batch_sizes;
-  std::vector<const kernels::LentPool*> lent_pools;
+  std::vector<const scheduler::AssignedPool*> lent_pools;
   std::vector<int64_t> batch_threads;
   mutable size_t preparing_ = 0;
   size_t running_ = 0;
@@ -258,10 +296,14 @@ inline constexpr auto kNever = Clock::time_point::max();
 /// Of one engine alone.
 inline std::shared_ptr<Machine> a_machine() { return std::make_shared<Machine>(); }
 
-inline Status submit(Engine& engine, uint64_t ticket, Input input, Clock::time_point deadline) {
-  std::vector<Input> inputs;
+inline Status submit(Engine& engine, uint64_t ticket, InputPtr input, Clock::time_point deadline) {
+  std::vector<InputPtr> inputs;
   inputs.push_back(std::move(input));
   return engine.submit(ticket, std::move(inputs), deadline).status;
+}
+
+inline Status submit(Engine& engine, uint64_t ticket, Text text, Clock::time_point deadline) {
+  return submit(engine, ticket, input_of(std::move(text)), deadline);
 }
 
 /// Until so many requests wait, prepared or not.

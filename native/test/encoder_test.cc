@@ -45,10 +45,10 @@ TEST(EncoderTest, GivesTheStatesThatAreAskedFor) {
   EXPECT_EQ(sizes.vocabulary_size, 420);
   EXPECT_EQ(sizes.token_types, 2);
   EXPECT_EQ(sizes.hidden_size, 32);
-  const scheduler::Sequence texts[] = {
+  const backend::Sequence texts[] = {
       {.input_ids = {2, 40, 50, 3}, .token_type_ids = {0, 0, 0, 0}, .samples = {}},
       {.input_ids = {2, 60, 3}, .token_type_ids = {0, 0, 0}, .samples = {}}};
-  const scheduler::Sequence* const pointers[] = {&texts[0], &texts[1]};
+  const backend::Sequence* const pointers[] = {&texts[0], &texts[1]};
   const backend::nn::PackedBatch batch(pointers);
   const at::Tensor all = (*encoder)(batch, Outputs::kAllTokens);
   const at::Tensor first = (*encoder)(batch, Outputs::kFirstTokens);
@@ -102,10 +102,10 @@ struct Diverged {
     states[token][5] = std::numeric_limits<float>::quiet_NaN();
   }
 
-  const scheduler::Sequence texts[2] = {
+  const backend::Sequence texts[2] = {
       {.input_ids = {2, 3}, .token_type_ids = {0, 0}, .samples = {}},
       {.input_ids = {2, 60, 61, 3}, .token_type_ids = {0, 0, 0, 0}, .samples = {}}};
-  const scheduler::Sequence* pointers[2] = {&texts[0], &texts[1]};
+  const backend::Sequence* pointers[2] = {&texts[0], &texts[1]};
   backend::nn::PackedBatch batch;
   at::Tensor states;  ///< the first text's, then the second's
 };

@@ -38,7 +38,7 @@ class TimedBackend : public EchoBackend {
     needs_preparation = false;
     batching = false;
   }
-  std::vector<Output> run(Batch batch, const kernels::LentPool& pool) override {
+  std::vector<Output> run(Batch batch, const scheduler::AssignedPool& pool) override {
     auto outputs = EchoBackend::run(batch, pool);
     simulated_time += Clock::duration(time_).count();
     const std::lock_guard lock(log_.mutex);

@@ -18,10 +18,10 @@ struct Texts {
                        .token_type_ids = std::vector<int64_t>(length),
                        .samples = {}});
     }
-    for (const scheduler::Sequence& text : texts) pointers.push_back(&text);
+    for (const backend::Sequence& text : texts) pointers.push_back(&text);
   }
-  std::vector<scheduler::Sequence> texts;
-  std::vector<const scheduler::Sequence*> pointers;
+  std::vector<backend::Sequence> texts;
+  std::vector<const backend::Sequence*> pointers;
 };
 
 TEST(PackedBatchTest, OfARowForEachSequenceEachTextHasItsOwn) {

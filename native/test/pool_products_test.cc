@@ -8,14 +8,14 @@
 #include "kernels/aligned.h"
 #include "kernels/attention.h"
 #include "kernels/linear.h"
-#include "kernels/thread_pool.h"
+#include "scheduler/thread_pool.h"
 #include "random_floats.h"
 
 namespace {
 
 using kernels::Format;
 using kernels::Linear;
-using kernels::ThreadPool;
+using scheduler::ThreadPool;
 
 constexpr int kHelpers = 3;
 constexpr int kRounds = 20;

@@ -36,31 +36,14 @@ TEST(SipHash128, IsThatOfTheReference) {
   }
 }
 
-Sequence sequence_of(std::vector<int64_t> ids) {
-  Sequence sequence;
-  sequence.token_type_ids.resize(ids.size());
-  sequence.input_ids = std::move(ids);
-  return sequence;
-}
-
-TEST(ResultCache, TellsApartAllThatAModelReads) {
+TEST(ResultCache, HasADifferentKeyForEachInputAndModel) {
   ResultCache cache(kMegabyte);
   const auto model = cache.add_model();
   const auto other = cache.add_model();
-  std::vector<Sequence> different{sequence_of({1, 2, 3}), sequence_of({1, 2}),
-                                  sequence_of({1, 2, 0}), sequence_of({3, 2, 1})};
-  different.push_back(different.front());
-  different.back().token_type_ids.back() = 1;
-  different.push_back(different.front());
-  different.back().prompt_tokens = 1;
-  different.push_back(different.front());
-  different.back().unseen_tokens = 1;
-  different.push_back(different.front());
-  different.back().left_out = {0};
-  different.push_back(different.front());
-  different.back().left_out = {1};
+  const std::vector<Characters> different{Characters("123"), Characters("12"), Characters("120"),
+                                          Characters("321")};
   std::vector<ResultCache::Key> keys{cache.key_of(*other, different.front())};
-  for (const Sequence& each : different) keys.push_back(cache.key_of(*model, each));
+  for (const Characters& each : different) keys.push_back(cache.key_of(*model, each));
   std::ranges::sort(keys);
   EXPECT_EQ(std::ranges::adjacent_find(keys), keys.end());
   EXPECT_EQ(cache.key_of(*model, different.front()), cache.key_of(*model, different.front()));
@@ -130,7 +113,7 @@ TEST_F(CachedEngineTest, EqualTextsRunOnce) {
     EXPECT_EQ(completion.status, Status::kOk);
     EXPECT_EQ(completion.output.values, (std::vector<float>{17, 2}));
     EXPECT_EQ(completion.batch_size, i == 0 ? 1U : 0U);
-    EXPECT_EQ(completion.tokens, 2U);
+    EXPECT_EQ(completion.input->cost(), 2U);
   }
   submit(*engine, 10, Text{.text = "18"}, kNever);
   EXPECT_EQ(ended.of(10).output.values, (std::vector<float>{18, 2}));

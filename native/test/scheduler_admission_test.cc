@@ -17,19 +17,22 @@ namespace {
 using std::chrono::duration;
 using std::chrono::seconds;
 
+/// An input of cost 1.
+const Text kWindow{.text = "w"};
+
 /// Windows of signals: every run takes a while, however few windows share it.
 class SimulatedProgram : public Backend {
  public:
   SimulatedProgram(milliseconds run, std::chrono::microseconds window)
       : run_(run), window_(window) {}
   Description description() const override { return {.max_length = 4, .batching = true}; }
-  Sequence prepare(Input input) const override {
-    return {.input_ids = {}, .token_type_ids = {}, .samples = std::get<std::vector<float>>(input)};
+  PreparedPtr prepare(InputPtr input) const override {
+    return std::make_shared<Characters>(text_of(input).text);
   }
-  std::optional<Sequence> prepare_thread(const kernels::LentPool& /*pool*/) override {
-    return prepare(std::vector<float>(4));
+  PreparedPtr prepare_thread(const AssignedPool& /*pool*/) override {
+    return prepare(input_of(kWindow));
   }
-  std::vector<Output> run(Batch batch, const kernels::LentPool& /*pool*/) override {
+  std::vector<Output> run(Batch batch, const scheduler::AssignedPool& /*pool*/) override {
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return !held_; });
@@ -54,11 +57,11 @@ class SimulatedProgram : public Backend {
 /// A long text takes half a second.
 class SlowTokenizer : public EchoBackend {
  public:
-  Sequence prepare(Input input) const override {
-    const bool is_long = std::get<Text>(input).text.size() > kShortText;
-    Sequence sequence = EchoBackend::prepare(std::move(input));
+  PreparedPtr prepare(InputPtr input) const override {
+    const bool is_long = text_of(input).text.size() > kShortText;
+    PreparedPtr prepared = EchoBackend::prepare(std::move(input));
     if (is_long) simulated_time += Clock::duration(milliseconds(500)).count();
-    return sequence;
+    return prepared;
   }
 };
 
@@ -90,7 +93,7 @@ TEST(EngineAdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
         program->hold(true);
         ask();
         await_queue(engine, 0);  // it runs
-        std::vector<Input> list(behind, std::vector<float>(4));
+        std::vector<InputPtr> list = inputs_of(std::vector<Text>(behind, kWindow));
         EXPECT_EQ(engine.submit(ticket + 1, std::move(list), kNever).status, Status::kOk);
         ticket += behind;
         const duration<double> expected = engine.statistics().queue_wait;
@@ -122,10 +125,10 @@ TEST(EngineAdmissionTest, AListWaitsAsLongAsTheSlowerOfItsLanes) {
   }
   slow->let_pass(1);
   for (int i = 0; i < 8; ++i) submit(engine, ++ticket, large, kNever);  // 4 s
-  for (const auto& list : {std::vector<Input>{small, large}, std::vector<Input>{large, small}}) {
-    EXPECT_EQ(engine.submit(ticket + 1, list, kNever).status, Status::kWaitTooLong);
+  for (const auto& list : {std::vector<Text>{small, large}, std::vector<Text>{large, small}}) {
+    EXPECT_EQ(engine.submit(ticket + 1, inputs_of(list), kNever).status, Status::kWaitTooLong);
   }
-  EXPECT_EQ(engine.submit(ticket + 1, {small, small}, kNever).status, Status::kOk);
+  EXPECT_EQ(engine.submit(ticket + 1, inputs_of({small, small}), kNever).status, Status::kOk);
   EXPECT_EQ(engine.admission(kNever).status, Status::kOk);  // of what is not known yet
   slow->let_pass(SIZE_MAX);
   engine.close();

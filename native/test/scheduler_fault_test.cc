@@ -38,7 +38,7 @@ class EngineFaultTest : public testing::Test {
   /// Nothing when memory ran out. Only what submit() does is counted.
   std::optional<uint64_t> submit(Engine& engine, const std::string& text) {
     const uint64_t ticket = ++last_ticket;
-    Input input = Text{.text = text};
+    InputPtr input = input_of(Text{.text = text});
     try {
       const faults::Counting here(true);
       EXPECT_EQ(test::submit(engine, ticket, std::move(input), kNever), Status::kOk);

@@ -62,7 +62,7 @@ TEST_F(EngineTest, SharesWhatWaitsAmongTheWorkers) {
   submit(engine, 101, Text{.text = "0"}, kNever);
   backend->await_running(2);
   const std::string text = std::string(63, '0') + "1";  // 64 tokens
-  ASSERT_EQ(engine.submit(0, std::vector<Input>(12, Text{.text = text}), kNever).status,
+  ASSERT_EQ(engine.submit(0, inputs_of(std::vector<Text>(12, Text{.text = text})), kNever).status,
             Status::kOk);
   backend->release();
   engine.close();
@@ -251,11 +251,8 @@ TEST_F(EngineTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
 
 TEST_F(EngineTest, WhatIsTooLongEndsAsThatAndLeavesItsNeighboursTheirAnswers) {
   Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
-  std::vector<Input> inputs;
-  inputs.emplace_back(Text{.text = "1"});
-  inputs.emplace_back(Text{.text = "2", .truncation = Truncation::kNone});
-  inputs.emplace_back(Text{.text = "3"});
-  EXPECT_EQ(engine.submit(1, std::move(inputs), kNever).status, Status::kOk);
+  EXPECT_EQ(engine.submit(1, inputs_of({{.text = "1"}, {.text = "2", .must_fit = true}, {.text = "3"}}),
+                          kNever).status, Status::kOk);
   EXPECT_EQ(ended.of(2).status, Status::kTooLong);
   EXPECT_EQ(ended.of(2).message, "has too many tokens");
   EXPECT_EQ(ended.of(1).output.values.at(0), 1.0F);
@@ -267,7 +264,7 @@ TEST_F(EngineTest, WhatIsTooLongEndsAsThatAndLeavesItsNeighboursTheirAnswers) {
   EXPECT_EQ(statistics.queue_bytes, 0U);
 }
 
-TEST_F(EngineTest, BothTextsOfAPairCountForTheBound) {
+TEST_F(EngineTest, BothTextsOfAPairCountTowardsTheLimitOfTheQueue) {
   Engine engine(a_machine(), backend, {.workers = 1, .max_queue_bytes = 10}, ended.handler());
   occupy_worker(engine, 100);
   EXPECT_EQ(submit(engine, 1, Text{.text = "1", .pair = "22222"}, kNever), Status::kOk);
@@ -276,22 +273,18 @@ TEST_F(EngineTest, BothTextsOfAPairCountForTheBound) {
   backend->release();
 }
 
-TEST_F(EngineTest, ATextThatIsOnlyCutIsNotRun) {
+TEST_F(EngineTest, DoesNotRunAnInputWhoseResponseIsItsPreparation) {
   Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
-  submit(engine, 1, Text{.text = "1234", .places = true, .stride = 0}, kNever);
-  const Completion cut = ended.of(1);
-  EXPECT_EQ(cut.status, Status::kOk);
-  EXPECT_TRUE(cut.output.values.empty());
-  EXPECT_EQ(cut.places->lengths, (std::vector<size_t>{2, 2}));
-  submit(engine, 2, Text{.text = "1234", .places = true}, kNever);
-  const Completion run = ended.of(2);
-  EXPECT_EQ(run.output.values, (std::vector<float>{1234, 4}));
-  EXPECT_EQ(run.places->lengths, (std::vector<size_t>{4}));
-  submit(engine, 3, Text{.text = "5"}, kNever);
-  EXPECT_EQ(ended.of(3).places, nullptr);
+  submit(engine, 1, Text{.text = "1234", .needs_run = false}, kNever);
+  const Completion prepared = ended.of(1);
+  EXPECT_EQ(prepared.status, Status::kOk);
+  EXPECT_TRUE(prepared.output.values.empty());
+  EXPECT_EQ(text_of(prepared.input.get()), "1234");
+  submit(engine, 2, Text{.text = "1234"}, kNever);
+  EXPECT_EQ(ended.of(2).output.values, (std::vector<float>{1234, 4}));
   const Statistics statistics = engine.statistics();
-  EXPECT_EQ(statistics.completed, 3U);
-  EXPECT_EQ(statistics.batches, 2U);
+  EXPECT_EQ(statistics.completed, 2U);
+  EXPECT_EQ(statistics.batches, 1U);
   EXPECT_EQ(statistics.queue_requests, 0U);
 }
 

@@ -35,25 +35,23 @@ class SimulatedEncoder : public Backend {
   Description description() const override {
     return {.max_length = 512, .batching = true, .needs_preparation = true};
   }
-  Sequence prepare(Input input) const override {
-    const auto& text = std::get<Text>(input).text;
+  PreparedPtr prepare(InputPtr input) const override {
+    const auto& text = text_of(input).text;
     if (text.empty()) throw BackendError("nothing to prepare");
-    Sequence sequence;
-    sequence.input_ids.assign(text.size(), 1);
-    return sequence;
+    return std::make_shared<Characters>(text);
   }
-  std::optional<Sequence> prepare_thread(const kernels::LentPool& /*pool*/) override {
-    return Sequence{.input_ids = std::vector<int64_t>(16), .token_type_ids = {}, .samples = {}};
+  PreparedPtr prepare_thread(const AssignedPool& /*pool*/) override {
+    return std::make_shared<Characters>(std::string(16, 'x'));
   }
-  std::vector<Output> run(Batch batch, const kernels::LentPool& /*pool*/) override {
+  std::vector<Output> run(Batch batch, const scheduler::AssignedPool& /*pool*/) override {
     duration<double> time = milliseconds(1);
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return !held_; });
       time += std::exchange(hiccup_, milliseconds(0));
     }
-    for (const auto* const sequence : batch) {
-      const auto tokens = static_cast<double>(sequence->input_ids.size());
+    for (const auto* const input : batch) {
+      const auto tokens = static_cast<double>(input->cost());
       time += duration<double>(tokens * 100e-6 * (1 + tokens / 256));
     }
     simulated_time += duration_cast<Clock::duration>(time).count();
@@ -193,7 +191,7 @@ TEST_F(EngineWaitTest, RefusesWhatWouldWaitTooLongAndSaysHowLong) {
   run(engine, 100, 20);
   Admission refused;
   do {
-    std::vector<Input> text{Text{.text = std::string(20, 'x')}};
+    std::vector<InputPtr> text = inputs_of({Text{.text = std::string(20, 'x')}});
     refused = engine.submit(next_, std::move(text), kNever);
     if (refused.status == Status::kOk) ++next_;
   } while (refused.status == Status::kOk);
@@ -238,7 +236,7 @@ TEST_F(EngineWaitTest, AListIsTakenWholeOrNotAtAll) {
   Engine engine(a_machine(), backend, {.workers = 1, .max_queue_requests = 3, .now = simulated_now},
                 ended.handler());
   backend->hold(true);
-  const auto list = [](size_t size) { return std::vector<Input>(size, Text{.text = "x"}); };
+  const auto list = [](size_t size) { return inputs_of(std::vector<Text>(size, Text{.text = "x"})); };
   EXPECT_EQ(engine.submit(100, list(4), kNever).status, Status::kQueueFull);
   EXPECT_EQ(engine.statistics().queue_requests, 0U);
   EXPECT_EQ(engine.submit(200, list(3), kNever).status, Status::kOk);

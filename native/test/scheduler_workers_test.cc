@@ -27,7 +27,7 @@ class NiceBackend : public EchoBackend {
     needs_preparation = has_texts;
     uses_pool = true;
   }
-  std::vector<Output> run(Batch batch, const kernels::LentPool& pool) override {
+  std::vector<Output> run(Batch batch, const scheduler::AssignedPool& pool) override {
     std::mutex mutex;
     std::set<int> found;
     const auto look = [&](uint32_t) noexcept {

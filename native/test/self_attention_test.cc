@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "encoder/nn/attention.h"
-#include "kernels/thread_pool.h"
+#include "scheduler/thread_pool.h"
 #include "packed/pool_in_use.h"
 
 namespace {
@@ -30,18 +30,18 @@ constexpr int64_t kHidden = kHeads * kHeadSize;
 struct Texts {
   Texts(std::initializer_list<size_t> lengths) {
     for (const size_t length : lengths) {
-      scheduler::Sequence text;
+      backend::Sequence text;
       text.input_ids.resize(length);
       text.token_type_ids.resize(length);
       texts.push_back(text);
     }
-    for (const scheduler::Sequence& text : texts) pointers.push_back(&text);
+    for (const backend::Sequence& text : texts) pointers.push_back(&text);
   }
 
   PackedBatch batch() const { return PackedBatch(pointers); }
 
-  std::vector<scheduler::Sequence> texts;
-  std::vector<const scheduler::Sequence*> pointers;
+  std::vector<backend::Sequence> texts;
+  std::vector<const backend::Sequence*> pointers;
 };
 
 struct Limit {
@@ -107,14 +107,14 @@ TEST(SelfAttention, OfATextHasTheSameBitsInAnyBatch) {
   size_t place = 0;
   while (many.order[place] != 0) ++place;
   const int64_t first = many.cu_seqlens[place];
-  kernels::ThreadPool pool(1);
+  scheduler::ThreadPool pool(1);
   for (const auto& [name, format, limit] : kFormats) {
     const auto attend = [&, format = format](const at::Tensor& states, const PackedBatch& batch) {
       return self_attention(projections(states, batch, Outputs::kAllTokens, format), batch, kHeads);
     };
     const at::Tensor wanted = attend(others.narrow(0, first, 90).contiguous(), one);
     EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name;
-    const kernels::LentPool lent(&pool);
+    const scheduler::AssignedPool lent(&pool);
     const backend::PoolInUse in_use(lent);
     EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name << ", by a pool";
   }

@@ -19,8 +19,8 @@ constexpr int64_t kParts = 64;
 
 /// A thread that has no memory for its part fails the request, and not the process.
 TEST(SharePartsTest, ThrowsWhatAPartHasThrown) {
-  kernels::ThreadPool pool(3);
-  const kernels::LentPool lent(&pool);
+  scheduler::ThreadPool pool(3);
+  const scheduler::AssignedPool lent(&pool);
   const PoolInUse in_use(lent);
   for (int64_t failing = 0; failing < kParts; ++failing) {
     std::atomic<int64_t> run{0};
@@ -43,8 +43,8 @@ TEST(SharePartsTest, ThrowsTheSameWhereNobodyHelps) {
 }
 
 TEST(SharePartsTest, EachRowIsOfOnePart) {
-  kernels::ThreadPool pool(3);
-  const kernels::LentPool lent(&pool);
+  scheduler::ThreadPool pool(3);
+  const scheduler::AssignedPool lent(&pool);
   const PoolInUse in_use(lent);
   for (const int64_t rows : {0, 1, 2, 7, 500}) {
     std::vector<std::atomic<int>> times(static_cast<size_t>(rows));
@@ -60,8 +60,8 @@ TEST(SharePartsTest, EachRowIsOfOnePart) {
 
 /// Another thread takes the pool away, and gives it back.
 TEST(SharePartsTest, EachPieceOfWorkHasThePoolOfItsTime) {
-  kernels::ThreadPool pool(1);
-  kernels::LentPool lent(nullptr);
+  scheduler::ThreadPool pool(1);
+  scheduler::AssignedPool lent(nullptr);
   const PoolInUse in_use(lent);
   EXPECT_EQ(PoolInUse::current(), nullptr);
   lent = &pool;

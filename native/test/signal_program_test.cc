@@ -32,16 +32,17 @@ struct Served : backend::LoadedModel {
 
   /// The sizes of what the model was given for so many windows.
   std::vector<at::IntArrayRef::value_type> first_sizes(size_t windows) {
-    std::vector<scheduler::Sequence> sequences;
+    auto& model = static_cast<backend::ModelBackend&>(*backend);
+    std::vector<backend::Sequence> sequences;
     sequences.reserve(windows);
     for (size_t i = 0; i < windows; ++i) {
-      sequences.push_back(backend->prepare(std::vector<float>(12, static_cast<float>(i))));
+      sequences.push_back(model.to_sequence(std::vector<float>(12, static_cast<float>(i))));
     }
-    std::vector<const scheduler::Sequence*> batch;
+    std::vector<const backend::Sequence*> batch;
     batch.reserve(windows);
     for (const auto& sequence : sequences) batch.push_back(&sequence);
     runs->clear();
-    const auto answers = backend->run(batch, nullptr);
+    const auto answers = model.run_batch(batch, nullptr);
     EXPECT_EQ(answers.size(), windows);
     for (size_t i = 0; i < answers.size(); ++i) {
       EXPECT_EQ(answers[i].values.front(), 12 * static_cast<float>(i));

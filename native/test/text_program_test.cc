@@ -37,22 +37,23 @@ struct Served : backend::LoadedModel {
   /// What the model was given for texts of so many words, a run each; their answers have to be
   /// those that each has alone.
   std::vector<at::IntArrayRef> sizes(const std::vector<size_t>& words) {
-    std::vector<scheduler::Sequence> texts;
+    auto& model = static_cast<backend::ModelBackend&>(*backend);
+    std::vector<backend::Sequence> texts;
     for (const size_t count : words) {
       std::string text;
       for (size_t i = 0; i < count; ++i) text += "a ";
-      texts.push_back(backend->prepare(scheduler::Text{.text = text}));
+      texts.push_back(model.to_sequence(backend::TextInput{.text = text}));
     }
-    std::vector<const scheduler::Sequence*> batch;
+    std::vector<const backend::Sequence*> batch;
     batch.reserve(texts.size());
     for (const auto& text : texts) batch.push_back(&text);
     std::vector<scheduler::Output> alone;
     alone.reserve(batch.size());
     for (const auto* text : batch) {
-      alone.push_back(backend->run({&text, 1}, nullptr).front());
+      alone.push_back(model.run_batch({&text, 1}, nullptr).front());
     }
     runs->clear();
-    const auto together = backend->run(batch, nullptr);
+    const auto together = model.run_batch(batch, nullptr);
     EXPECT_EQ(together.size(), words.size());
     for (size_t i = 0; i < together.size(); ++i) {
       for (size_t j = 0; j < 3; ++j) EXPECT_NEAR(together[i].values[j], alone[i].values[j], 1e-5);

@@ -1,5 +1,5 @@
 // Shared work: every part once, whatever the helpers do.
-#include "kernels/thread_pool.h"
+#include "scheduler/thread_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 
 namespace {
 
-using kernels::ThreadPool;
+using scheduler::ThreadPool;
 
 TEST(ThreadPool, RunsEveryPartOnce) {
   for (const int helpers : {0, 1, 3}) {

@@ -84,29 +84,29 @@ void require_below(int64_t rows, const std::vector<int64_t>& entries, const char
 size_t count_prompt(const tokenizers::Tokenizer& tokenizer, const std::string& prompt) {
   if (prompt.empty()) return 0;
   const auto ids_of = [&](const std::string& text) {
-    return tokenize(tokenizer, scheduler::Text{.text = text}).input_ids;
+    return tokenize(tokenizer, TextInput{.text = text}).input_ids;
   };
   const std::vector<int64_t> ids = ids_of(prompt), none = ids_of("");
   const bool has_end = !ids.empty() && !none.empty() && ids.back() == none.back();
   return ids.size() - (has_end ? 1 : 0);
 }
 
-/// null: the input has none.
-std::shared_ptr<scheduler::OutputBudget> budget_of(const scheduler::Input& input) {
-  if (const auto* const text = std::get_if<scheduler::Text>(&input)) return text->budget;
-  if (const auto* const tokens = std::get_if<scheduler::Tokens>(&input)) return tokens->budget;
+/// Null if the input has no budget.
+std::shared_ptr<OutputBudget> budget_of(const ModelInput& input) {
+  if (const auto* const text = std::get_if<TextInput>(&input)) return text->budget;
+  if (const auto* const tokens = std::get_if<TokenInput>(&input)) return tokens->budget;
   return nullptr;
 }
 
 /// Before anything is computed, and before there is memory for the answer.
-void take_outputs(scheduler::OutputBudget* budget, size_t tokens, int64_t columns) {
+void take_outputs(OutputBudget* budget, size_t tokens, int64_t columns) {
   if (budget == nullptr || budget->take(static_cast<int64_t>(tokens) * columns)) return;
   throw scheduler::InputTooLong("The response would have more than " + std::to_string(budget->limit) +
                              " numbers, the limit: " + std::to_string(columns) +
                              " for each token. Send fewer or shorter texts.");
 }
 
-class TextEncoderBackend final : public scheduler::Backend {
+class TextEncoderBackend final : public ModelBackend {
  public:
   explicit TextEncoderBackend(TextModel model) : model_(std::move(model)) {}
 
@@ -119,21 +119,22 @@ class TextEncoderBackend final : public scheduler::Backend {
             .uses_pool = true};
   }
 
-  scheduler::Sequence prepare(scheduler::Input input) const override {
-    const auto* const text = std::get_if<scheduler::Text>(&input);
+  Sequence to_sequence(ModelInput input) const override {
+    const auto* const text = std::get_if<TextInput>(&input);
     const std::string prompt = text != nullptr ? text->prompt : "";
     const auto budget = budget_of(input);
-    const bool fills = text != nullptr && text->fills, skips = text != nullptr && text->skips;
-    scheduler::Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
-    if (sequence.is_only_cut()) return sequence;
+    const bool expands = text != nullptr && text->expand_query;
+    const bool has_skiplist = text != nullptr && text->apply_skiplist;
+    Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
+    if (sequence.is_windowed()) return sequence;
     sequence.prompt_tokens = count_prompt(*model_.tokenizer, prompt);
     // In a batch its first token would be another text's.
     if (sequence.input_ids.empty()) {
       throw scheduler::BackendError("the tokenizer leaves no token of the text");
     }
-    if (fills) model_.reading.fill(sequence);
-    if (skips) model_.reading.skip(sequence);
-    take_outputs(budget.get(), sequence.input_ids.size() - sequence.left_out.size(),
+    if (expands) model_.reading.fill(sequence);
+    if (has_skiplist) model_.reading.skip(sequence);
+    take_outputs(budget.get(), sequence.input_ids.size() - sequence.skiplist_rows.size(),
                  model_.head->columns());
     const models::EncoderSizes sizes = model_.encoder->sizes();
     require_below(sizes.vocabulary_size, sequence.input_ids, "id", "ids");
@@ -144,11 +145,11 @@ class TextEncoderBackend final : public scheduler::Backend {
     return sequence;
   }
 
-  std::optional<scheduler::Sequence> prepare_thread(const kernels::LentPool& pool) override {
+  Sequence warm_up(const scheduler::AssignedPool& pool) override {
     // The first run on a thread sets up its allocator and kernels; no request should pay for it.
-    scheduler::Sequence sequence = prepare(scheduler::Text{.text = std::string(kWarmUpText)});
-    const scheduler::Sequence* batch[] = {&sequence, &sequence};
-    for (const auto& [values, rows] : run(batch, pool)) {
+    Sequence sequence = to_sequence(TextInput{.text = std::string(kWarmUpText)});
+    const Sequence* batch[] = {&sequence, &sequence};
+    for (const auto& [values, rows] : run_batch(batch, pool)) {
       if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) continue;
       throw LoadError(
           "the weights, or numbers of config.json: the model answers a trial text with NaN or an "
@@ -157,7 +158,7 @@ class TextEncoderBackend final : public scheduler::Backend {
     return sequence;
   }
 
-  std::vector<scheduler::Output> run(scheduler::Batch batch, const kernels::LentPool& pool) override {
+  std::vector<scheduler::Output> run_batch(Batch batch, const scheduler::AssignedPool& pool) override {
     try {
       set_intra_op_threads(1);  // of LibTorch's own operators; the layers have the pool
       const PoolInUse in_use(pool);
@@ -165,7 +166,7 @@ class TextEncoderBackend final : public scheduler::Backend {
       const nn::PackedBatch packed(batch);
       auto outputs =
           packed.outputs((*model_.head)((*model_.encoder)(packed, model_.head->reads()), packed));
-      for (size_t i = 0; i < outputs.size(); ++i) leave_out(batch[i]->left_out, outputs[i]);
+      for (size_t i = 0; i < outputs.size(); ++i) leave_out(batch[i]->skiplist_rows, outputs[i]);
       return outputs;
     } catch (...) {
       throw scheduler::BackendError(message_of_current_exception());

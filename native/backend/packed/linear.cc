@@ -39,7 +39,7 @@ std::vector<int64_t> starts_of_parts(int64_t panels, int64_t fewest, int64_t thr
 /// Calls multiply(first, count) for all outputs; in parts of whole panels where a pool helps.
 template <class Multiply>
 void share_outputs(int64_t outputs, int64_t work, int64_t panel_width, const Multiply& multiply) {
-  const kernels::ThreadPool* const pool = PoolInUse::current();
+  const scheduler::ThreadPool* const pool = PoolInUse::current();
   if (pool == nullptr || work < 2 * kShareOfWork) {
     multiply(0, outputs);
     return;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <exception>
 
-#include "kernels/thread_pool.h"
+#include "scheduler/thread_pool.h"
 
 namespace backend {
 
@@ -14,20 +14,20 @@ namespace backend {
 /// is lent, each with the one of its time.
 class PoolInUse {
  public:
-  explicit PoolInUse(const kernels::LentPool& pool) : before_(lent_) { lent_ = &pool; }
+  explicit PoolInUse(const scheduler::AssignedPool& pool) : before_(lent_) { lent_ = &pool; }
   ~PoolInUse() { lent_ = before_; }
   PoolInUse(const PoolInUse&) = delete;
   PoolInUse& operator=(const PoolInUse&) = delete;
 
   /// Of the calling thread: a pool that has helpers, or null.
-  static kernels::ThreadPool* current() {
-    kernels::ThreadPool* const pool = lent_ != nullptr ? lent_->load() : nullptr;
+  static scheduler::ThreadPool* current() {
+    scheduler::ThreadPool* const pool = lent_ != nullptr ? lent_->load() : nullptr;
     return pool != nullptr && pool->has_helpers() ? pool : nullptr;
   }
 
  private:
-  static inline thread_local constinit const kernels::LentPool* lent_ = nullptr;
-  const kernels::LentPool* before_;
+  static inline thread_local constinit const scheduler::AssignedPool* lent_ = nullptr;
+  const scheduler::AssignedPool* before_;
 };
 
 /// Multiplications (with an addition each) that are worth a part of their own: some microseconds.
@@ -40,7 +40,7 @@ constexpr int64_t kPartsOfAThread = 4;
 /// that failed has thrown (std::bad_alloc, of a thread's own memory), once all have ended.
 template <class Part>
 void share_parts(int64_t count, const Part& part) {
-  kernels::ThreadPool* const pool = PoolInUse::current();
+  scheduler::ThreadPool* const pool = PoolInUse::current();
   if (pool == nullptr || count <= 1) {
     for (int64_t index = 0; index < count; ++index) part(index);
     return;
@@ -63,7 +63,7 @@ constexpr int64_t kShareOfNumbers = 16'384;
 /// Calls some(first, count) for all rows of so many numbers each; in parts where a pool helps.
 template <class Some>
 void share_rows(int64_t rows, int64_t numbers, const Some& some) {
-  const kernels::ThreadPool* const pool = PoolInUse::current();
+  const scheduler::ThreadPool* const pool = PoolInUse::current();
   const int64_t most = pool != nullptr ? std::min(rows, kPartsOfAThread * pool->threads()) : 1;
   const int64_t parts = std::max<int64_t>(1, std::min(rows * numbers / kShareOfNumbers, most));
   share_parts(parts, [&](int64_t part) {

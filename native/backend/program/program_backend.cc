@@ -54,7 +54,7 @@ void ProgramBackend::limit_rows(const DimRange& things, int64_t most) {
   limits_.least_rows = static_cast<size_t>(std::max<int64_t>(things.least, 1));
 }
 
-std::vector<scheduler::Output> ProgramBackend::run(scheduler::Batch batch, const kernels::LentPool& pool) {
+std::vector<scheduler::Output> ProgramBackend::run_batch(Batch batch, const scheduler::AssignedPool& pool) {
   const PoolInUse in_use(pool);
   const RunLimit limit(compute_, in_trial_ ? file_ : "");
   set_intra_op_threads(compute_.threads_per_worker);
@@ -81,10 +81,10 @@ std::vector<scheduler::Output> ProgramBackend::run(scheduler::Batch batch, const
   }
 }
 
-bool ProgramBackend::gives(std::span<const scheduler::Output> answers, scheduler::Batch batch,
+bool ProgramBackend::gives(std::span<const scheduler::Output> answers, Batch batch,
                            Compare compare) {
   try {
-    return std::ranges::equal(run(batch), answers, compare);
+    return std::ranges::equal(run_batch(batch), answers, compare);
   } catch (const scheduler::BackendError&) {
     return false;
   }
@@ -107,8 +107,8 @@ ModelReport ProgramBackend::report_of(size_t num_outputs, const std::string& thi
   return report;
 }
 
-std::vector<const scheduler::Sequence*> pointers_to(const std::vector<scheduler::Sequence>& sequences) {
-  std::vector<const scheduler::Sequence*> pointers(sequences.size());
+std::vector<const Sequence*> pointers_to(const std::vector<Sequence>& sequences) {
+  std::vector<const Sequence*> pointers(sequences.size());
   std::ranges::transform(sequences, pointers.begin(), [](const auto& one) { return &one; });
   return pointers;
 }

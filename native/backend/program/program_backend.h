@@ -9,16 +9,17 @@
 #include "backend/backends.h"
 #include "program/program.h"
 #include "program/rows.h"
+#include "text/model_backend.h"
 
 namespace backend {
 
 /// Any thread, once the trial of its constructor is over.
-class ProgramBackend : public scheduler::Backend {
+class ProgramBackend : public ModelBackend {
  public:
   /// Groups that share a call of the program run one after the other. The pool helps layers of
   /// ours; LibTorch's operators have threads of their own. Throws scheduler::BackendError,
   /// scheduler::RunTimeout among them; in the trial LoadError too.
-  std::vector<scheduler::Output> run(scheduler::Batch batch, const kernels::LentPool& pool) final;
+  std::vector<scheduler::Output> run_batch(Batch batch, const scheduler::AssignedPool& pool) final;
 
  protected:
   using Compare = bool (*)(const scheduler::Output& a, const scheduler::Output& b);
@@ -34,21 +35,21 @@ class ProgramBackend : public scheduler::Backend {
   void limit_rows(const DimRange& things, int64_t most);
 
   /// What the program is given.
-  virtual std::vector<c10::IValue> arguments(const Rows& rows, scheduler::Batch batch) const = 0;
+  virtual std::vector<c10::IValue> arguments(const Rows& rows, Batch batch) const = 0;
 
   /// What it gave: the answers of the rows, one after the other. Throws scheduler::BackendError.
   virtual at::Tensor answers(const c10::IValue& output, const Rows& rows) const = 0;
 
   /// Of one row: what the input has asked for.
   virtual scheduler::Output output_of(std::span<const float> answer,
-                                   const scheduler::Sequence& /*input*/) const {
+                                   const Sequence& /*input*/) const {
     return {.values = {answer.begin(), answer.end()}};
   }
 
-  std::vector<scheduler::Output> run(scheduler::Batch batch) { return run(batch, nullptr); }
+  std::vector<scheduler::Output> run_batch(Batch batch) { return run_batch(batch, nullptr); }
 
   /// Whether a run gives these answers; not where it fails.
-  bool gives(std::span<const scheduler::Output> answers, scheduler::Batch batch, Compare compare);
+  bool gives(std::span<const scheduler::Output> answers, Batch batch, Compare compare);
 
   /// The thread's part of prepare_thread().
   void prepare_program() const;
@@ -73,7 +74,7 @@ class ProgramBackend : public scheduler::Backend {
 };
 
 /// As a batch of them.
-std::vector<const scheduler::Sequence*> pointers_to(const std::vector<scheduler::Sequence>& sequences);
+std::vector<const Sequence*> pointers_to(const std::vector<Sequence>& sequences);
 
 /// Whether two answers to one input are the same, but for the last digits of a sum. Of a signal
 /// model, whose outputs may be anything: in probability, as how far apart logits may be depends on

@@ -21,7 +21,7 @@ size_t longest_in_batch(size_t length, Batching batching) {
 
 /// Calls write(begin of the row, text) for each row.
 template <class Write>
-at::Tensor written(const Rows& rows, scheduler::Batch batch, const Write& write) {
+at::Tensor written(const Rows& rows, Batch batch, const Write& write) {
   at::Tensor tensor =
       at::empty({static_cast<int64_t>(rows.count), static_cast<int64_t>(rows.length)}, at::kLong);
   auto* row = tensor.mutable_data_ptr<int64_t>();
@@ -33,7 +33,7 @@ at::Tensor written(const Rows& rows, scheduler::Batch batch, const Write& write)
 
 }  // namespace
 
-std::vector<Rows> rows_of(scheduler::Batch batch, const RowLimits& limits) {
+std::vector<Rows> rows_of(Batch batch, const RowLimits& limits) {
   const auto length_of = [&](size_t place) {
     return std::max(batch[place]->input_ids.size(), limits.least_length);
   };
@@ -55,15 +55,15 @@ std::vector<Rows> rows_of(scheduler::Batch batch, const RowLimits& limits) {
   return all;
 }
 
-at::Tensor filled(const Rows& rows, scheduler::Batch batch,
-                  std::vector<int64_t> scheduler::Sequence::* of, int64_t padding) {
-  return written(rows, batch, [&](int64_t* row, const scheduler::Sequence& text) {
+at::Tensor filled(const Rows& rows, Batch batch,
+                  std::vector<int64_t> Sequence::* of, int64_t padding) {
+  return written(rows, batch, [&](int64_t* row, const Sequence& text) {
     std::fill(std::ranges::copy(text.*of, row).out, row + rows.length, padding);
   });
 }
 
-at::Tensor mask_of(const Rows& rows, scheduler::Batch batch) {
-  return written(rows, batch, [&](int64_t* row, const scheduler::Sequence& text) {
+at::Tensor mask_of(const Rows& rows, Batch batch) {
+  return written(rows, batch, [&](int64_t* row, const Sequence& text) {
     const auto tokens = static_cast<std::ptrdiff_t>(text.input_ids.size());
     std::fill(row, row + tokens, 1);
     std::fill(row + tokens, row + rows.length, 0);

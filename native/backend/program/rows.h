@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "scheduler/batch.h"
+#include "backend/model_input.h"
 
 namespace backend {
 
@@ -31,20 +31,20 @@ struct Rows {
   size_t count = 0;            ///< rows, copies of the last one among them
 
   /// What is in a row of the run.
-  const scheduler::Sequence& row(scheduler::Batch batch, size_t index) const {
+  const Sequence& row(Batch batch, size_t index) const {
     return *batch[places[std::min(index, places.size() - 1)]];
   }
 };
 
 /// Every one of a batch once, the short ones first.
-std::vector<Rows> rows_of(scheduler::Batch batch, const RowLimits& limits);
+std::vector<Rows> rows_of(Batch batch, const RowLimits& limits);
 
 /// What the rows hold of one thing, int64 [count, length]: `of` names the vector of a text, after
 /// which there is `padding`.
-at::Tensor filled(const Rows& rows, scheduler::Batch batch,
-                  std::vector<int64_t> scheduler::Sequence::* of, int64_t padding);
+at::Tensor filled(const Rows& rows, Batch batch,
+                  std::vector<int64_t> Sequence::* of, int64_t padding);
 
 /// 1 where there is a token, 0 where there is padding; int64 [count, length].
-at::Tensor mask_of(const Rows& rows, scheduler::Batch batch);
+at::Tensor mask_of(const Rows& rows, Batch batch);
 
 }  // namespace backend

@@ -20,11 +20,11 @@ namespace {
 constexpr size_t kSamplesPerRun = 262'144;
 
 /// Seeded noise of different strengths, and one constant window (all zeros).
-std::vector<scheduler::Sequence> trial_windows(size_t window_length) {
+std::vector<Sequence> trial_windows(size_t window_length) {
   constexpr size_t kMax = 16;
   constexpr size_t kSamples = 1'048'576;
   std::mt19937 generator(20);
-  std::vector<scheduler::Sequence> windows(std::clamp(kSamples / window_length, size_t{4}, kMax));
+  std::vector<Sequence> windows(std::clamp(kSamples / window_length, size_t{4}, kMax));
   for (size_t i = 0; i < windows.size(); ++i) {
     std::normal_distribution<float> noise(0.0F, i == 0 ? 1e-9F : 1.0F);
     windows[i].samples.resize(window_length);
@@ -124,8 +124,8 @@ class SignalBackend final : public ProgramBackend {
         window_length_(source.window_length),
         input_(signal_input_of(this->program().inputs(), source)) {
     limit_rows(input_.windows, windows_per_run(input_.windows, window_length_));
-    const std::vector<scheduler::Sequence> windows = trial_windows(window_length_);
-    const std::vector<const scheduler::Sequence*> batch = pointers_to(windows);
+    const std::vector<Sequence> windows = trial_windows(window_length_);
+    const std::vector<const Sequence*> batch = pointers_to(windows);
     try {
       batching_ = try_windows(batch) && limits_.most_rows > 1;
       if (batching_ && answers_exactly_in_pairs_alone(batch)) {
@@ -150,9 +150,9 @@ class SignalBackend final : public ProgramBackend {
     return report;
   }
 
-  scheduler::Sequence prepare(scheduler::Input input) const override {
-    scheduler::Sequence sequence;
-    sequence.samples = std::get<std::vector<float>>(std::move(input));
+  Sequence to_sequence(ModelInput input) const override {
+    Sequence sequence;
+    sequence.samples = std::get<Samples>(std::move(input));
     if (sequence.samples.size() != window_length_) {
       throw scheduler::BackendError("expected " + std::to_string(window_length_) +
                                  " samples, received " + std::to_string(sequence.samples.size()));
@@ -160,12 +160,12 @@ class SignalBackend final : public ProgramBackend {
     return sequence;
   }
 
-  std::optional<scheduler::Sequence> prepare_thread(const kernels::LentPool& /*pool*/) override {
+  Sequence warm_up(const scheduler::AssignedPool& /*pool*/) override {
     prepare_program();
-    scheduler::Sequence zeros = prepare(std::vector<float>(window_length_));
-    const scheduler::Sequence* batch[] = {&zeros};
+    Sequence zeros = to_sequence(std::vector<float>(window_length_));
+    const Sequence* batch[] = {&zeros};
     try {
-      run(batch);
+      run_batch(batch);
     } catch (const scheduler::BackendError&) {
       // The model does not take zeros. Whether it takes a request's signal, that request is told.
     }
@@ -174,7 +174,7 @@ class SignalBackend final : public ProgramBackend {
 
  private:
   /// [windows, …]
-  std::vector<c10::IValue> arguments(const Rows& rows, scheduler::Batch batch) const override {
+  std::vector<c10::IValue> arguments(const Rows& rows, Batch batch) const override {
     std::vector<int64_t> sizes{static_cast<int64_t>(rows.count)};
     sizes.insert(sizes.end(), input_.shape.begin(), input_.shape.end());
     at::Tensor input = at::empty(sizes, at::kFloat);
@@ -198,10 +198,10 @@ class SignalBackend final : public ProgramBackend {
 
   /// Whether windows answer the same in a batch as alone: nothing in the file promises it
   /// (a model may normalize over its batch, or only take batches of one).
-  bool try_windows(scheduler::Batch windows) {
+  bool try_windows(Batch windows) {
     for (size_t i = 0; i < windows.size(); ++i) {
       try {
-        trial_.outputs.push_back(run(windows.subspan(i, 1)).front());
+        trial_.outputs.push_back(run_batch(windows.subspan(i, 1)).front());
       } catch (const OutputError&) {
         throw;
       } catch (const scheduler::RunTimeout&) {
@@ -230,17 +230,17 @@ class SignalBackend final : public ProgramBackend {
   /// `use_mkldnn`), by which the last bits of its answer would tell whether it was alone. Most
   /// models give every window the same bits in any batch of two and more; of those, a window that
   /// is alone runs beside itself.
-  bool answers_exactly_in_pairs_alone(scheduler::Batch windows) {
+  bool answers_exactly_in_pairs_alone(Batch windows) {
     try {
-      const std::vector<scheduler::Output> together = run(windows);
+      const std::vector<scheduler::Output> together = run_batch(windows);
       if (together == trial_.outputs) return false;  // a batch changes nothing
       for (size_t i = 0; i < windows.size(); ++i) {
-        const scheduler::Sequence* pair[] = {windows[i], windows[i]};
-        if (run(pair).front() != together[i]) return false;
+        const Sequence* pair[] = {windows[i], windows[i]};
+        if (run_batch(pair).front() != together[i]) return false;
       }
-      std::vector<const scheduler::Sequence*> batch(windows.begin(), windows.end());
+      std::vector<const Sequence*> batch(windows.begin(), windows.end());
       batch.resize(2 * windows.size(), windows.front());
-      const std::vector<scheduler::Output> more = run(batch);
+      const std::vector<scheduler::Output> more = run_batch(batch);
       return std::ranges::equal(std::span(more).first(windows.size()), together);
     } catch (const scheduler::BackendError&) {
       return false;

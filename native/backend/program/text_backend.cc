@@ -59,7 +59,7 @@ rust::Box<tokenizers::Tokenizer> open_tokenizer(const TextProgramSource& source,
 }
 
 /// `length` tokens of a text, from its start and its end, the inner ones in another order.
-scheduler::Sequence cut(const scheduler::Sequence& text, size_t length, size_t turn) {
+Sequence cut(const Sequence& text, size_t length, size_t turn) {
   const auto head = static_cast<std::ptrdiff_t>(length / 2);
   const auto tail = static_cast<std::ptrdiff_t>(length) - head;
   const auto ends = [&](const std::vector<int64_t>& all) {
@@ -67,7 +67,7 @@ scheduler::Sequence cut(const scheduler::Sequence& text, size_t length, size_t t
     some.insert(some.end(), all.end() - tail, all.end());
     return some;
   };
-  scheduler::Sequence sequence{.input_ids = ends(text.input_ids),
+  Sequence sequence{.input_ids = ends(text.input_ids),
                             .token_type_ids = ends(text.token_type_ids),
                             .samples = {}};
   if (length > 2) {
@@ -82,13 +82,13 @@ scheduler::Sequence cut(const scheduler::Sequence& text, size_t length, size_t t
 /// longest that a text may have (up to a length that takes long to compute). `tokenize`: a text as
 /// the model reads it.
 template <class Tokenize>
-std::vector<scheduler::Sequence> probes(const Tokenize& tokenize) {
+std::vector<Sequence> probes(const Tokenize& tokenize) {
   constexpr size_t kLongest = 512;
   std::string words;
   for (size_t i = 0; i < kLongest; ++i) words += "one good film and a bad 7, ";
-  std::vector<scheduler::Sequence> probes;
-  const scheduler::Sequence longest = tokenize(scheduler::Text{.text = words});
-  const scheduler::Sequence empty = tokenize(scheduler::Text{});
+  std::vector<Sequence> probes;
+  const Sequence longest = tokenize(TextInput{.text = words});
+  const Sequence empty = tokenize(TextInput{});
   const size_t specials = empty.input_ids.size();
   const size_t most = std::min(longest.input_ids.size(), kLongest);
   for (const size_t length :
@@ -113,8 +113,8 @@ class TextBackend final : public ProgramBackend {
     limit_rows(inputs_.texts, inputs_.texts.most);
     limits_.least_length = static_cast<size_t>(inputs_.length.least);
     require_padding_where_needed();
-    const std::vector<scheduler::Sequence> texts =
-        probes([this](scheduler::Text text) { return prepare(std::move(text)); });
+    const std::vector<Sequence> texts =
+        probes([this](TextInput text) { return to_sequence(std::move(text)); });
     const std::vector<scheduler::Output> alone = answers_alone(texts);
     batching_ = are_allclose_in_batches(texts, alone) && limits_.most_rows > 1;
     if (batching_ && are_allclose_when_padded(texts, alone)) {
@@ -143,23 +143,23 @@ class TextBackend final : public ProgramBackend {
     return report;
   }
 
-  scheduler::Sequence prepare(scheduler::Input input) const override {
+  Sequence to_sequence(ModelInput input) const override {
     return tokenize(*tokenizer_, std::move(input));
   }
 
-  std::optional<scheduler::Sequence> prepare_thread(const kernels::LentPool& /*pool*/) override {
+  Sequence warm_up(const scheduler::AssignedPool& /*pool*/) override {
     prepare_program();
-    scheduler::Sequence sequence = prepare(scheduler::Text{.text = std::string(kWarmUpText)});
-    const scheduler::Sequence* batch[] = {&sequence};
-    run(batch);
+    Sequence sequence = to_sequence(TextInput{.text = std::string(kWarmUpText)});
+    const Sequence* batch[] = {&sequence};
+    run_batch(batch);
     return sequence;
   }
 
  private:
-  std::vector<c10::IValue> arguments(const Rows& rows, scheduler::Batch batch) const override {
+  std::vector<c10::IValue> arguments(const Rows& rows, Batch batch) const override {
     std::vector<c10::IValue> arguments;
     arguments.reserve(inputs_.in_order.size());
-    for (const TextInput& input : inputs_.in_order) {
+    for (const TextTensor& input : inputs_.in_order) {
       arguments.emplace_back(values_of(input.role, rows, batch).to(input.type));
     }
     return arguments;
@@ -180,21 +180,21 @@ class TextBackend final : public ProgramBackend {
 
   /// Without the rows of tokens that the text was filled up with, which are its last.
   scheduler::Output output_of(std::span<const float> answer,
-                           const scheduler::Sequence& text) const override {
+                           const Sequence& text) const override {
     if (!of_tokens_) return ProgramBackend::output_of(answer, text);
     const size_t tokens = text.input_ids.size();
     const auto own = answer.first(tokens * static_cast<size_t>(num_labels_));
     return {.values = {own.begin(), own.end()}, .rows = tokens};
   }
 
-  at::Tensor values_of(TextRole role, const Rows& rows, scheduler::Batch batch) const {
+  at::Tensor values_of(TextRole role, const Rows& rows, Batch batch) const {
     switch (role) {
       case TextRole::kInputIds:
-        return filled(rows, batch, &scheduler::Sequence::input_ids, padding_id_.value_or(0));
+        return filled(rows, batch, &Sequence::input_ids, padding_id_.value_or(0));
       case TextRole::kAttentionMask:
         return mask_of(rows, batch);
       case TextRole::kTokenTypeIds:
-        return filled(rows, batch, &scheduler::Sequence::token_type_ids, 0);
+        return filled(rows, batch, &Sequence::token_type_ids, 0);
     }
     return {};
   }
@@ -204,7 +204,7 @@ class TextBackend final : public ProgramBackend {
   bool can_pad() const { return inputs_.has(TextRole::kAttentionMask) && padding_id_.has_value(); }
 
   void require_padding_where_needed() const {
-    if (limits_.least_length <= prepare(scheduler::Text{}).input_ids.size() || can_pad()) return;
+    if (limits_.least_length <= to_sequence(TextInput{}).input_ids.size() || can_pad()) return;
     const bool has_mask = inputs_.has(TextRole::kAttentionMask);
     throw LoadError(file() + ": takes texts of " + words_for(inputs_.length) +
                     " tokens, to which shorter ones have to be padded, but " +
@@ -215,14 +215,14 @@ class TextBackend final : public ProgramBackend {
   }
 
   /// Of each probe. Throws LoadError: a model that was traced may work at one length only.
-  std::vector<scheduler::Output> answers_alone(const std::vector<scheduler::Sequence>& texts) {
+  std::vector<scheduler::Output> answers_alone(const std::vector<Sequence>& texts) {
     std::vector<scheduler::Output> answers;
     std::set<size_t> works;
     std::optional<std::pair<size_t, std::string>> problem;
     for (const auto& text : texts) {
-      const scheduler::Sequence* batch[] = {&text};
+      const Sequence* batch[] = {&text};
       try {
-        answers.push_back(run(batch).front());
+        answers.push_back(run_batch(batch).front());
         works.insert(text.input_ids.size());
       } catch (const scheduler::RunTimeout&) {
         throw too_slow_to_try();
@@ -242,13 +242,13 @@ class TextBackend final : public ProgramBackend {
 
   /// Whether texts of one length answer the same in a batch as alone: nothing in the file
   /// promises it (a traced model may take the batch size of its example only).
-  bool are_allclose_in_batches(const std::vector<scheduler::Sequence>& texts,
+  bool are_allclose_in_batches(const std::vector<Sequence>& texts,
                                std::span<const scheduler::Output> alone) {
-    const std::vector<const scheduler::Sequence*> batch = pointers_to(texts);
+    const std::vector<const Sequence*> batch = pointers_to(texts);
     // Groups of two, then of three, and all lengths at once.
     for (const size_t size : {size_t{2}, size_t{3}, batch.size()}) {
       for (size_t begin = 0; begin + size <= batch.size(); begin += 3) {
-        const scheduler::Batch some = scheduler::Batch(batch).subspan(begin, size);
+        const Batch some = Batch(batch).subspan(begin, size);
         if (!gives(alone.subspan(begin, size), some, allclose_in_logits)) return false;
       }
     }
@@ -256,11 +256,11 @@ class TextBackend final : public ProgramBackend {
   }
 
   /// Whether a text answers the same beside others of any other length.
-  bool are_allclose_when_padded(const std::vector<scheduler::Sequence>& texts,
+  bool are_allclose_when_padded(const std::vector<Sequence>& texts,
                                 const std::vector<scheduler::Output>& alone) {
     // Whose file does not say that texts may be of any length may take the mask for something else.
     if (!can_pad() || !inputs_.says_sizes || inputs_.length.is_fixed()) return false;
-    std::vector<const scheduler::Sequence*> batch;
+    std::vector<const Sequence*> batch;
     std::vector<scheduler::Output> expected;
     for (size_t i = 0; i < texts.size(); ++i) {
       const size_t length = texts[i].input_ids.size();

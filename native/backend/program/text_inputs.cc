@@ -85,7 +85,7 @@ void narrow(TextInputs& inputs, const ProgramInput& input, const std::string& fi
 }  // namespace
 
 bool TextInputs::has(TextRole role) const {
-  return std::ranges::find(in_order, role, &TextInput::role) != in_order.end();
+  return std::ranges::find(in_order, role, &TextTensor::role) != in_order.end();
 }
 
 TextInputs text_inputs_of(const std::vector<ProgramInput>& inputs, const std::string& file) {

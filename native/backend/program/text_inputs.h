@@ -13,13 +13,13 @@ namespace backend {
 enum class TextRole { kInputIds, kAttentionMask, kTokenTypeIds };
 
 /// One of them, [texts, length].
-struct TextInput {
+struct TextTensor {
   TextRole role;
   c10::ScalarType type;  ///< int64 or int32; of an attention mask any
 };
 
 struct TextInputs {
-  std::vector<TextInput> in_order;
+  std::vector<TextTensor> in_order;
   DimRange texts;           ///< that a run takes
   DimRange length;          ///< tokens of each
   bool says_sizes = false;  ///< the file says these

@@ -34,18 +34,18 @@ LateReading::LateReading(const LateInteraction& what, const tokenizers::Tokenize
       " tokens, the model takes " + std::to_string(most));
 }
 
-void LateReading::skip(scheduler::Sequence& sequence) const {
+void LateReading::skip(Sequence& sequence) const {
   for (size_t i = 0; i < sequence.input_ids.size(); ++i) {
-    if (skipped_.contains(sequence.input_ids[i])) sequence.left_out.push_back(i);
+    if (skipped_.contains(sequence.input_ids[i])) sequence.skiplist_rows.push_back(i);
   }
 }
 
-void LateReading::fill(scheduler::Sequence& sequence) const {
+void LateReading::fill(Sequence& sequence) const {
   const size_t count = sequence.input_ids.size();
   if (count >= filled_length_) return;
   sequence.input_ids.resize(filled_length_, filling_id_);
   sequence.token_type_ids.resize(filled_length_, 0);
-  if (!filling_is_seen_) sequence.unseen_tokens = filled_length_ - count;
+  if (!filling_is_seen_) sequence.unattended_expansion_tokens = filled_length_ - count;
 }
 
 void leave_out(const std::vector<size_t>& tokens, scheduler::Output& output) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/late_interaction.h"
-#include "scheduler/batch.h"
+#include "backend/model_input.h"
 #include "tokenizers/bridge.h"
 
 namespace backend {
@@ -21,10 +21,10 @@ class LateReading {
   LateReading(const LateInteraction& what, const tokenizers::Tokenizer& tokenizer, size_t most);
 
   /// Filled up to the model's length; a longer one stays as it is.
-  void fill(scheduler::Sequence& sequence) const;
+  void fill(Sequence& sequence) const;
 
   /// The rows of the tokens that are skipped are left out.
-  void skip(scheduler::Sequence& sequence) const;
+  void skip(Sequence& sequence) const;
 
  private:
   size_t filled_length_;

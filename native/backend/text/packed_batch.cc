@@ -12,7 +12,7 @@ at::Tensor empty_ids(int64_t size) { return at::empty({size}, at::TensorOptions(
 
 }  // namespace
 
-PackedBatch::PackedBatch(scheduler::Batch batch) : order(batch.size()) {
+PackedBatch::PackedBatch(Batch batch) : order(batch.size()) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return batch[a]->input_ids.size() < batch[b]->input_ids.size();
@@ -28,7 +28,7 @@ PackedBatch::PackedBatch(scheduler::Batch batch) : order(batch.size()) {
     }
     ++groups.back().sequences;
     prompt_tokens.push_back(static_cast<int64_t>(batch[index]->prompt_tokens));
-    seen_tokens.push_back(length - static_cast<int64_t>(batch[index]->unseen_tokens));
+    seen_tokens.push_back(length - static_cast<int64_t>(batch[index]->unattended_expansion_tokens));
     cu_seqlens.push_back(cu_seqlens.back() + length);
   }
   input_ids = empty_ids(tokens());

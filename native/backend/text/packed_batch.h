@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "scheduler/batch.h"
+#include "backend/model_input.h"
 
 namespace backend::nn {
 
@@ -18,7 +18,7 @@ struct LengthGroup {
 /// The sequences of a batch end to end, without padding, the ones of equal length side by side.
 /// Rows of every [tokens, …] tensor of the model follow this order.
 struct PackedBatch {
-  explicit PackedBatch(scheduler::Batch batch);
+  explicit PackedBatch(Batch batch);
 
   at::Tensor input_ids;             ///< int64 [tokens]
   at::Tensor token_type_ids;        ///< int64 [tokens]

@@ -9,8 +9,8 @@ namespace backend {
 namespace {
 
 /// The same in the words of the tokenizers.
-tokenizers::Truncation truncation_of(scheduler::Truncation truncation) {
-  using enum scheduler::Truncation;
+tokenizers::Truncation truncation_of(Truncation truncation) {
+  using enum Truncation;
   static_assert(static_cast<tokenizers::Truncation>(kLongestFirst) == tokenizers::Truncation::LongestFirst);
   static_assert(static_cast<tokenizers::Truncation>(kOnlyFirst) == tokenizers::Truncation::OnlyFirst);
   static_assert(static_cast<tokenizers::Truncation>(kOnlySecond) == tokenizers::Truncation::OnlySecond);
@@ -18,8 +18,8 @@ tokenizers::Truncation truncation_of(scheduler::Truncation truncation) {
   return static_cast<tokenizers::Truncation>(truncation);
 }
 
-tokenizers::TruncationSide side_of(scheduler::TruncationSide side) {
-  using enum scheduler::TruncationSide;
+tokenizers::TruncationSide side_of(TruncationSide side) {
+  using enum TruncationSide;
   static_assert(static_cast<tokenizers::TruncationSide>(kOfTokenizer) == tokenizers::TruncationSide::OfTokenizer);
   static_assert(static_cast<tokenizers::TruncationSide>(kRight) == tokenizers::TruncationSide::Right);
   static_assert(static_cast<tokenizers::TruncationSide>(kLeft) == tokenizers::TruncationSide::Left);
@@ -30,7 +30,7 @@ std::vector<int64_t> copy(const rust::Vec<int64_t>& values) {
   return {values.begin(), values.end()};
 }
 
-scheduler::Sequence encode(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input& input) {
+Sequence encode(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input& input) {
   const tokenizers::Encoding encoding = tokenizer.encode(input);
   if (!encoding.too_long.empty()) throw scheduler::InputTooLong(std::string(encoding.too_long));
   return {.input_ids = copy(encoding.input_ids),
@@ -39,27 +39,27 @@ scheduler::Sequence encode(const tokenizers::Tokenizer& tokenizer, const tokeniz
           .truncated = encoding.truncated};
 }
 
-scheduler::Sequence locate(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input& input,
-                        const scheduler::Text& text) {
-  const tokenizers::Located located = tokenizer.locate(input, text.stride.value_or(-1), text.most_windows);
+Sequence locate(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input& input,
+                        const TextInput& text) {
+  const tokenizers::Located located = tokenizer.locate(input, text.stride.value_or(-1), text.max_windows);
   if (!located.too_long.empty()) throw scheduler::InputTooLong(std::string(located.too_long));
-  scheduler::TokenPlaces places{
+  EncodingWithOffsets encoding{
       .tokens = {.ids = copy(located.ids), .types = copy(located.types)},
       .offsets = {located.offsets.begin(), located.offsets.end()},
       .texts = {located.texts.begin(), located.texts.end()},
       .lengths = {located.lengths.begin(), located.lengths.end()},
   };
-  scheduler::Sequence sequence{
+  Sequence sequence{
       .input_ids = {}, .token_type_ids = {}, .samples = {}, .truncated = located.truncated};
-  if (places.lengths.size() == 1) {
-    sequence.input_ids = places.tokens.ids;
-    sequence.token_type_ids = places.tokens.types;
+  if (encoding.lengths.size() == 1) {
+    sequence.input_ids = encoding.tokens.ids;
+    sequence.token_type_ids = encoding.tokens.types;
   }
-  sequence.places = std::make_shared<const scheduler::TokenPlaces>(std::move(places));
+  sequence.encoding = std::make_shared<const EncodingWithOffsets>(std::move(encoding));
   return sequence;
 }
 
-scheduler::Sequence take(const tokenizers::Tokenizer& tokenizer, scheduler::Tokens tokens) {
+Sequence take(const tokenizers::Tokenizer& tokenizer, TokenInput tokens) {
   const size_t most = tokenizer.max_length();
   if (tokens.ids.size() > most) {
     throw scheduler::InputTooLong("There are " + std::to_string(tokens.ids.size()) +
@@ -71,19 +71,19 @@ scheduler::Sequence take(const tokenizers::Tokenizer& tokenizer, scheduler::Toke
 
 }  // namespace
 
-scheduler::Sequence tokenize(const tokenizers::Tokenizer& tokenizer, scheduler::Input input) {
-  if (auto* const tokens = std::get_if<scheduler::Tokens>(&input)) {
+Sequence tokenize(const tokenizers::Tokenizer& tokenizer, ModelInput input) {
+  if (auto* const tokens = std::get_if<TokenInput>(&input)) {
     return take(tokenizer, std::move(*tokens));
   }
-  const auto& text = std::get<scheduler::Text>(input);
+  const auto& text = std::get<TextInput>(input);
   const tokenizers::Input given{.text = tokenizers::bytes(text.text),
                         .pair = tokenizers::bytes(text.pair),
                         .truncation = truncation_of(text.truncation),
                         .side = side_of(text.side),
                         .is_pair = text.is_pair,
-                        .most = text.most};
+                        .most = text.max_tokens};
   try {
-    return text.places ? locate(tokenizer, given, text) : encode(tokenizer, given);
+    return text.with_offsets ? locate(tokenizer, given, text) : encode(tokenizer, given);
   } catch (const rust::Error& error) {
     throw scheduler::BackendError(error.what());
   }

@@ -75,9 +75,7 @@ struct Completion {
   Status status = Status::kOk;
   std::string message;  ///< for kTimedOut, kTooLong and kFailed
   Output output;
-  size_t tokens = 0;
-  bool truncated = false;
-  std::shared_ptr<const TokenPlaces> places;  ///< where they were asked for
+  PreparedPtr input;  ///< as the model read it; null if the request ended before it was prepared
   size_t batch_size = 0;
   size_t batch_tokens = 0;              ///< of one request of the batch; 0 in the others
   Clock::duration queue_time{0};        ///< waiting, before and after preparation
@@ -138,7 +136,7 @@ class Engine {
   /// All inputs or none; their tickets are first_ticket, first_ticket + 1 … Refused: no completion
   /// will come; none either where it throws, as of a signal that does not fit the model (what
   /// Backend::prepare() throws, for a model that needs no preparation) or std::bad_alloc.
-  Admission submit(uint64_t first_ticket, std::vector<Input> inputs, Clock::time_point deadline);
+  Admission submit(uint64_t first_ticket, std::vector<InputPtr> inputs, Clock::time_point deadline);
 
   /// The admission of one small input in the queue that is the shorter for now: that of short texts
   /// or that of long ones.
@@ -177,7 +175,7 @@ class Engine {
   }
   size_t threads_alone() const { return options_.workers * options_.threads_per_worker; }
   void prepare_worker(Machine::Worker& worker);
-  std::optional<Clock::duration> measure(const Sequence& sample, size_t count,
+  std::optional<Clock::duration> measure(const PreparedInput& sample, size_t count,
                                          Machine::Worker& worker);
   bool prepare(Request& request) noexcept;
   bool run_batch(Requests& batch, Machine::Worker& worker);

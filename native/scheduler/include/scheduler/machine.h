@@ -43,7 +43,7 @@ class Machine {
   struct Worker;
   using Lock = std::unique_lock<std::mutex>;
   /// By the number of threads.
-  using ThreadPools = std::map<size_t, std::unique_ptr<kernels::ThreadPool>>;
+  using ThreadPools = std::map<size_t, std::unique_ptr<ThreadPool>>;
 
   // All but the loops of the threads with the lock held:
   void add(Engine& engine, Lock& lock);

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "scheduler/batch.h"
+#include "scheduler/input.h"
 
 namespace scheduler {
 
@@ -48,7 +48,7 @@ class ResultCache {
   /// Drops all of its answers. It must have no claims.
   void remove(const Model& model);
 
-  Key key_of(const Model& model, const Sequence& sequence) const;
+  Key key_of(const Model& model, const PreparedInput& input) const;
 
   /// Null: it is not known.
   Answer find(const Key& key);

@@ -1,5 +1,5 @@
-// SipHash-2-4 with 128 bits of output (Aumasson and Bernstein, 2012; github.com/veorq/SipHash), of
-// messages that are whole words. Who does not know the key can make no two messages of one hash.
+// SipHash-2-4 with 128 bits of output (Aumasson and Bernstein, 2012; github.com/veorq/SipHash) for
+// messages of whole 64-bit words. Without the key nobody can construct two messages with equal hashes.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class SipHash128 {
     bytes_ += sizeof(word);
   }
 
-  /// Of all that was added. Once.
+  /// Returns the hash of all added words. Call it once.
   Hash finish() {
     add(bytes_ << 56);
     v_[2] ^= 0xee;

@@ -1,4 +1,4 @@
-#include "kernels/thread_pool.h"
+#include "scheduler/thread_pool.h"
 
 #include <pthread.h>
 
@@ -8,22 +8,22 @@
 #include <immintrin.h>
 #endif
 
-namespace kernels {
+namespace scheduler {
 namespace {
 
-/// A helper stays awake for this long: the next layer's work comes within it. Waking one takes as
-/// long as a layer.
+/// Time that an idle helper spins before it sleeps. The next layer starts within it, and waking a
+/// thread takes as long as computing a layer.
 constexpr auto kAwake = std::chrono::microseconds(100);
 
-/// A helper that keeps the caller waiting for this long had its core taken away.
+/// A helper that delays the caller for longer than this has lost its core to another process.
 constexpr auto kLate = std::chrono::microseconds(300);
 
-/// Helpers that cost more than they gain are not asked for this long.
+/// Time without helpers after they have cost more time than they saved.
 constexpr auto kAlone = std::chrono::milliseconds(100);
 
-/// Of what helpers have gained, so much counts: a hypervisor takes a core for a millisecond or two
-/// now and then, which does not matter beside it; a process that wants the core takes more.
-constexpr auto kMaxGain = std::chrono::milliseconds(10);
+/// Upper limit of ThreadPool::benefit_. It tolerates a hypervisor that occasionally takes a core for
+/// one or two milliseconds, but not a process that competes for the core.
+constexpr auto kMaxBenefit = std::chrono::milliseconds(10);
 
 void pause() {
 #if defined(__x86_64__)
@@ -73,19 +73,19 @@ void ThreadPool::run_parts(uint32_t count, Work work) {
   const uint64_t number = (open_.load(std::memory_order_relaxed) >> 32) + 1;
   open_.store(number << 32 | count, std::memory_order_release);
   open_.notify_all();
-  while (take_part()) {
+  while (run_next_part()) {
   }
   const auto worked = Clock::now();
   await_parts(count);
-  weigh(worked - start, Clock::now() - worked);
+  update_helper_benefit(worked - start, Clock::now() - worked);
 }
 
-/// False: none is left.
-bool ThreadPool::take_part() {
+/// Returns false if no part is left to claim.
+bool ThreadPool::run_next_part() {
   uint64_t open = open_.load(std::memory_order_acquire);
   for (;;) {
     if (parts_left(open) == 0) return false;
-    // Read before the part is taken: once it is, they are known to belong to it.
+    // Read before the exchange: if it succeeds, both belong to the work of the claimed part.
     const Function function = function_.load(std::memory_order_relaxed);
     const void* const context = context_.load(std::memory_order_relaxed);
     if (open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel,
@@ -106,14 +106,15 @@ void ThreadPool::await_parts(uint32_t count) {
   }
 }
 
-/// Without help the caller would have worked for up to twice as long. Half of that counts, for both
-/// may have waited for memory, or the helper has not come.
-void ThreadPool::weigh(Clock::duration worked, Clock::duration waited) {
-  gain_ = std::min<Clock::duration>(gain_ + worked / 2, kMaxGain);
+/// Credits the helpers with half of the time that the caller worked. If the caller waited for them
+/// longer than their credit, it works alone for kAlone. Half, because both may have been limited by
+/// memory bandwidth, or no helper may have started.
+void ThreadPool::update_helper_benefit(Clock::duration worked, Clock::duration waited) {
+  benefit_ = std::min<Clock::duration>(benefit_ + worked / 2, kMaxBenefit);
   if (waited < kLate) return;
-  gain_ -= waited;
-  if (gain_ >= Clock::duration::zero()) return;
-  gain_ = Clock::duration::zero();
+  benefit_ -= waited;
+  if (benefit_ >= Clock::duration::zero()) return;
+  benefit_ = Clock::duration::zero();
   alone_until_ = Clock::now() + kAlone;
 }
 
@@ -121,7 +122,7 @@ void ThreadPool::help() {
   auto last = Clock::now();
   while (!ending_) {
     const uint64_t open = open_.load(std::memory_order_acquire);
-    if (take_part()) {
+    if (run_next_part()) {
       last = Clock::now();
     } else if (Clock::now() - last < kAwake) {
       for (int i = 0; i < 4; ++i) pause();
@@ -132,4 +133,4 @@ void ThreadPool::help() {
   }
 }
 
-}  // namespace kernels
+}  // namespace scheduler

@@ -1,4 +1,4 @@
-// Several threads on the parts of one piece of work.
+// A pool of helper threads that share one piece of work.
 #pragma once
 
 #include <atomic>
@@ -9,15 +9,16 @@
 #include <type_traits>
 #include <vector>
 
-namespace kernels {
+namespace scheduler {
 
-/// Helpers for a thread that computes. Nobody waits for a helper that has not come: the caller
-/// takes parts like everyone, and helpers take what is left. So a core that another process wants
-/// costs the help, not the time. (OpenMP's teams wait for every member at every section.)
+/// Helper threads for a thread that computes. The caller takes parts of the work like every helper
+/// and never waits for a helper that has not started a part. If another process occupies a core, its
+/// helper contributes nothing, but delays nobody. (In OpenMP every thread of the team must reach
+/// every barrier.)
 class ThreadPool {
  public:
-  /// helpers: threads beside the caller's own; they take over its priority.
-  /// Throws std::system_error where one cannot be started, and then none is left.
+  /// helpers: threads in addition to the caller; they inherit the caller's priority.
+  /// Throws std::system_error if a thread cannot be started; then no helper is left.
   explicit ThreadPool(int helpers);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -25,7 +26,7 @@ class ThreadPool {
 
   bool has_helpers() const { return !helpers_.empty(); }
 
-  /// The helpers and the caller.
+  /// Number of threads, including the caller.
   int64_t threads() const { return static_cast<int64_t>(helpers_.size()) + 1; }
 
   /// Calls part(0) … part(count - 1), each once, on any thread, and returns when all have returned.
@@ -48,27 +49,27 @@ class ThreadPool {
   };
 
   void run_parts(uint32_t count, Work work);
-  bool take_part();
+  bool run_next_part();
   void await_parts(uint32_t count);
-  void weigh(Clock::duration worked, Clock::duration waited);
+  void update_helper_benefit(Clock::duration worked, Clock::duration waited);
   void help();
   void end();
 
-  /// The number of this work (high half) and the parts of it that nobody has taken (low half): in
-  /// one number, so that a helper that comes late cannot take a part of other work.
+  /// Sequence number of the current work (high half) and number of its unclaimed parts (low half).
+  /// Both are in one atomic, so that a late helper cannot claim a part of the next work.
   std::atomic<uint64_t> open_{0};
-  std::atomic<uint32_t> done_{0};  ///< parts
+  std::atomic<uint32_t> done_{0};  ///< parts that have returned
   std::atomic<Function> function_{nullptr};
   std::atomic<const void*> context_{nullptr};
   std::atomic<bool> ending_{false};
-  // The caller's:
-  Clock::duration gain_{};  ///< by help, of late
+  // Only the caller uses these:
+  Clock::duration benefit_{};  ///< recent time that helpers saved
   Clock::time_point alone_until_;
   std::vector<std::thread> helpers_;
 };
 
-/// The pool that helps a thread now, or null. Another thread changes that while the first one
-/// computes. A pool that was read may be used for one piece of work.
-using LentPool = std::atomic<ThreadPool*>;
+/// The pool assigned to a worker now, or null. The scheduler may change it while the worker computes.
+/// A pool that was read stays valid for one call of ThreadPool::run().
+using AssignedPool = std::atomic<ThreadPool*>;
 
-}  // namespace kernels
+}  // namespace scheduler

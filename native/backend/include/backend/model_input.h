@@ -1,0 +1,128 @@
+// Inputs of our models: texts, tokens and signals, and their form after tokenization.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "scheduler/input.h"
+
+namespace backend {
+
+/// Text of a pair that is truncated if the pair is too long, as in transformers. kNone: an input that
+/// is too long is an error.
+enum class Truncation { kLongestFirst, kOnlyFirst, kOnlySecond, kNone };
+
+/// Side from which tokens are removed. kOfTokenizer: the tokenizer's own setting.
+enum class TruncationSide { kOfTokenizer, kRight, kLeft };
+
+/// Maximum number of values in the outputs of all inputs of one request. The inputs share it.
+struct OutputBudget {
+  explicit OutputBudget(int64_t limit_) : limit(limit_), left(limit_) {}
+
+  /// Subtracts `values`. Returns false if fewer are left. Any thread.
+  bool take(int64_t values) { return left.fetch_sub(values) >= values; }
+
+  const int64_t limit;
+  std::atomic<int64_t> left;
+};
+
+/// A text or a text pair (premise and hypothesis), UTF-8, with its truncation.
+struct TextInput {
+  std::string text;
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::string pair{};  ///< second text; empty: a single text unless is_pair is set
+  Truncation truncation = Truncation::kLongestFirst;
+  TruncationSide side = TruncationSide::kOfTokenizer;
+  bool is_pair = false;  ///< the input is a pair even if the second text is empty
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::string prompt{};  ///< prefix of the text that pooling excludes; empty: none
+  bool with_offsets = false;  ///< the response contains the tokens and their offsets in the text
+  /// Returns the whole text as overlapping windows of `stride` shared tokens instead of truncating
+  /// it. Requires with_offsets.
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<int64_t> stride{};
+  /// Maximum number of windows; further windows are dropped. 0: all windows, and too many are an
+  /// error.
+  size_t max_windows = 0;
+  size_t max_tokens = 0;  ///< special tokens included; 0: the tokenizer's own limit
+  bool expand_query = false;    ///< pads the query as LateInteraction specifies (ColBERT)
+  bool apply_skiplist = false;  ///< omits the rows of tokens on the skiplist of LateInteraction
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
+};
+
+/// Token ids of an already tokenized text, special tokens included.
+struct TokenInput {
+  std::vector<int64_t> ids;
+  std::vector<int64_t> types;  ///< token types, one for each id
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
+};
+
+/// Samples of one window of a signal.
+using Samples = std::vector<float>;
+
+using ModelInput = std::variant<TextInput, Samples, TokenInput>;
+
+/// A ModelInput as the scheduler transports it.
+class Input final : public scheduler::Input {
+ public:
+  explicit Input(ModelInput input) : content(std::move(input)) {}
+  size_t bytes() const override;
+
+  ModelInput content;
+};
+
+/// Tokens of a text with their offsets in the text, window by window.
+struct EncodingWithOffsets {
+  TokenInput tokens;
+  std::vector<uint32_t> offsets;  ///< [tokens, 2]: start and end in the text, in UTF-16 code units
+  std::vector<uint8_t> texts;     ///< [tokens]: 0: special token, 1: token of the text, 2: of the pair
+  std::vector<size_t> lengths;    ///< [windows]: number of tokens
+};
+
+/// An input as the model reads it. A text has ids and types, a signal has samples.
+struct Sequence {
+  std::vector<int64_t> input_ids;       ///< [tokens], special tokens included
+  std::vector<int64_t> token_type_ids;  ///< [tokens]
+  Samples samples;                      ///< [window length]
+  bool truncated = false;               ///< the text was longer than the model's limit
+  size_t prompt_tokens = 0;             ///< leading tokens that pooling may exclude
+  /// Trailing expansion tokens that attend to the others, but that no token attends to (ColBERT).
+  size_t unattended_expansion_tokens = 0;
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::vector<size_t> skiplist_rows{};  ///< tokens, ascending, whose rows the output omits
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::shared_ptr<const EncodingWithOffsets> encoding{};  ///< null: offsets were not requested
+
+  /// True if the text is longer than one window. The windows are then the response, and the model is
+  /// not run.
+  bool is_windowed() const { return encoding && encoding->lengths.size() > 1; }
+};
+
+/// The sequences of one run, in any order of lengths. Does not own them.
+using Batch = std::span<const Sequence* const>;
+
+/// A Sequence as the scheduler transports it.
+class PreparedSequence final : public scheduler::PreparedInput {
+ public:
+  explicit PreparedSequence(Sequence from) : sequence(std::move(from)) {}
+  size_t cost() const override {
+    return sequence.input_ids.empty() ? 1 : sequence.input_ids.size();
+  }
+  bool is_truncated() const override { return sequence.truncated; }
+  bool needs_run() const override { return !sequence.is_windowed(); }
+  void add_to(scheduler::SipHash128& hash) const override;
+
+  const Sequence sequence;
+};
+
+}  // namespace backend

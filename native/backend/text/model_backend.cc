@@ -1,0 +1,46 @@
+#include "text/model_backend.h"
+
+#include <utility>
+
+namespace backend {
+
+size_t Input::bytes() const {
+  if (const auto* text = std::get_if<TextInput>(&content)) {
+    return text->text.size() + text->pair.size() + text->prompt.size();
+  }
+  if (const auto* tokens = std::get_if<TokenInput>(&content)) {
+    return (tokens->ids.size() + tokens->types.size()) * sizeof(int64_t);
+  }
+  return std::get<Samples>(content).size() * sizeof(float);
+}
+
+void PreparedSequence::add_to(scheduler::SipHash128& hash) const {
+  hash.add(sequence.prompt_tokens);
+  hash.add(sequence.unattended_expansion_tokens);
+  hash.add(sequence.skiplist_rows.size());
+  for (const size_t row : sequence.skiplist_rows) hash.add(row);
+  hash.add(sequence.input_ids.size());
+  for (const int64_t id : sequence.input_ids) hash.add(static_cast<uint64_t>(id));
+  for (const int64_t type : sequence.token_type_ids) hash.add(static_cast<uint64_t>(type));
+}
+
+scheduler::PreparedPtr ModelBackend::prepare(scheduler::InputPtr input) const {
+  return std::make_shared<PreparedSequence>(
+      to_sequence(std::move(static_cast<Input&>(*input).content)));
+}
+
+scheduler::PreparedPtr ModelBackend::prepare_thread(const scheduler::AssignedPool& pool) {
+  return std::make_shared<PreparedSequence>(warm_up(pool));
+}
+
+std::vector<scheduler::Output> ModelBackend::run(scheduler::Batch batch,
+                                                 const scheduler::AssignedPool& pool) {
+  std::vector<const Sequence*> sequences;
+  sequences.reserve(batch.size());
+  for (const scheduler::PreparedInput* const input : batch) {
+    sequences.push_back(&static_cast<const PreparedSequence*>(input)->sequence);
+  }
+  return run_batch(sequences, pool);
+}
+
+}  // namespace backend

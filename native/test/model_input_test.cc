@@ -1,0 +1,47 @@
+// The hash of a prepared input: inputs that the model reads differently have different hashes.
+#include "backend/model_input.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using backend::Sequence;
+
+Sequence sequence_of(std::vector<int64_t> ids) {
+  Sequence sequence;
+  sequence.token_type_ids.resize(ids.size());
+  sequence.input_ids = std::move(ids);
+  return sequence;
+}
+
+scheduler::SipHash128::Hash hash_of(const Sequence& sequence) {
+  scheduler::SipHash128 hash({1, 2});
+  backend::PreparedSequence(sequence).add_to(hash);
+  return hash.finish();
+}
+
+TEST(PreparedSequence, HashesEverythingThatAModelReads) {
+  std::vector<Sequence> different{sequence_of({1, 2, 3}), sequence_of({1, 2}),
+                                  sequence_of({1, 2, 0}), sequence_of({3, 2, 1})};
+  different.push_back(different.front());
+  different.back().token_type_ids.back() = 1;
+  different.push_back(different.front());
+  different.back().prompt_tokens = 1;
+  different.push_back(different.front());
+  different.back().unattended_expansion_tokens = 1;
+  different.push_back(different.front());
+  different.back().skiplist_rows = {0};
+  different.push_back(different.front());
+  different.back().skiplist_rows = {1};
+  std::vector<scheduler::SipHash128::Hash> hashes;
+  for (const Sequence& each : different) hashes.push_back(hash_of(each));
+  EXPECT_EQ(hash_of(different.front()), hashes.front());
+  std::ranges::sort(hashes);
+  EXPECT_EQ(std::ranges::adjacent_find(hashes), hashes.end());
+}
+
+}  // namespace
