@@ -1,18 +1,13 @@
-// What `require('libtorch_serve.node')` gives: NativeBinding of src/native/binding.ts.
-#include <fcntl.h>
+// Exports of libtorch_serve.node: NativeBinding of src/native/binding.ts.
 #include <napi.h>
-
-#include <cerrno>
-#include <cstring>
 
 #include "arguments.h"
 #include "backend/backends.h"
 #include "backend/inspect.h"
 #include "completions.h"
 #include "engine_object.h"
+#include "guard_scan.h"
 #include "json_rows.h"
-#include "looks.h"
-#include "shared_models.h"
 
 namespace node {
 namespace {
@@ -39,25 +34,6 @@ Napi::Value load(const Napi::CallbackInfo& info) {
     }
   });
   return deferred.Promise();
-}
-
-/// attach(number, onCompletions): NativeEngine
-Napi::Value attach(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const auto number = static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value());
-  Model shared = find_shared(number);
-  if (!shared.engine) throw Napi::Error::New(env, "the model is not loaded any more");
-  const auto host = EngineHost::create(env, function_argument(info[1], "onCompletions"));
-  env.GetInstanceData<EnvironmentData>()->add(host);
-  host->attach(std::move(shared));
-  return EngineObject::create(env, host);
-}
-
-/// duplicateDescriptor(descriptor): number
-Napi::Value duplicate_descriptor(const Napi::CallbackInfo& info) {
-  const int copy = fcntl(info[0].As<Napi::Number>().Int32Value(), F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) throw Napi::Error::New(info.Env(), std::strerror(errno));
-  return Napi::Number::New(info.Env(), copy);
 }
 
 /// dtypeProblem(dtype, products): string
@@ -117,7 +93,7 @@ Napi::Value inspect_program(const Napi::CallbackInfo& info) {
   }
 }
 
-/// stopAll(): end every thread of this environment's engines, at once.
+/// stopAll(): ends all threads of this environment's engines immediately.
 void stop_all(const Napi::CallbackInfo& info) {
   info.Env().GetInstanceData<EnvironmentData>()->end_all();
 }
@@ -131,9 +107,6 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   versions["tokenizers"] = backend::tokenizers_version();
   exports["versions"] = versions;
   exports["load"] = Napi::Function::New<load>(env, "load");
-  exports["attach"] = Napi::Function::New<attach>(env, "attach");
-  exports["duplicateDescriptor"] =
-      Napi::Function::New<duplicate_descriptor>(env, "duplicateDescriptor");
   exports["dtypeProblem"] = Napi::Function::New<dtype_problem>(env, "dtypeProblem");
   exports["instructionsProblem"] =
       Napi::Function::New<instructions_problem>(env, "instructionsProblem");

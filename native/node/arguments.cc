@@ -4,28 +4,26 @@
 #include <span>
 #include <utility>
 
-#include "shared_models.h"
 #include "values.h"
 
 namespace node {
 namespace {
 
-/// Threads, and those of a worker: their product is an int.
+/// Maximum of `workers` and of `threadsPerWorker`. Their product fits into an int.
 constexpr double kMaxThreads = 10'000;
 constexpr double kMaxCacheMegabytes = 1024.0 * 1024;
-/// How many times as much of the machine one model may have as another, to either side of 1.
+/// Maximum weight of a model; the minimum is its inverse.
 constexpr double kMaxShare = 1000;
-/// Thirty years: in nanoseconds, and added to the time that it is now, it still fits into 64 bits.
+/// 30 years. The current time plus this duration fits into 64 bits of nanoseconds.
 constexpr double kMaxMilliseconds = 1e12;
 
 std::optional<double> share(const Napi::Object& from, const char* name) {
-  return number(from.Get(name), {.least = 1 / kMaxShare, .most = kMaxShare}, name);
+  return number(from.Get(name), {.min = 1 / kMaxShare, .max = kMaxShare}, name);
 }
 
-/// In MiB; null where there are none.
-std::shared_ptr<scheduler::ResultCache> result_cache(const Napi::Object& from, const char* name) {
-  const double megabytes = number(from.Get(name), {.least = 0, .most = kMaxCacheMegabytes}, name);
-  return results_of_process(static_cast<size_t>(megabytes * 1024 * 1024));
+size_t cache_bytes(const Napi::Object& from, const char* name) {
+  const double megabytes = number(from.Get(name), {.min = 0, .max = kMaxCacheMegabytes}, name);
+  return static_cast<size_t>(megabytes * 1024 * 1024);
 }
 
 std::vector<int64_t> integers(const Napi::Object& from, const char* name) {
@@ -75,7 +73,7 @@ backend::TokenInput tokens_input(const Napi::Object& from) {
 }
 
 backend::ModelInput input(const Napi::Value& value) {
-  // Node-API writes a lone surrogate as U+FFFD.
+  // Node-API converts a lone surrogate to U+FFFD.
   if (value.IsString()) return backend::TextInput{.text = value.As<Napi::String>().Utf8Value()};
   if (value.IsTypedArray() && value.As<Napi::TypedArray>().TypedArrayType() == napi_float32_array) {
     const auto array = value.As<Napi::Float32Array>();
@@ -117,7 +115,7 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
   using Milliseconds = std::chrono::duration<double, std::milli>;
   const auto milliseconds = [&](const char* name, double least) {
     return std::chrono::duration_cast<scheduler::Clock::duration>(
-        Milliseconds(number(given.Get(name), {.least = least, .most = kMaxMilliseconds}, name)));
+        Milliseconds(number(given.Get(name), {.min = least, .max = kMaxMilliseconds}, name)));
   };
   const size_t workers = count(given, "workers", kMaxThreads);
   const size_t threads = count(given, "threadsPerWorker", kMaxThreads);
@@ -142,8 +140,8 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
               .max_queue_wait = milliseconds("maxQueueWaitMs", 1),
               .run_limit = run_limit,
               .share = optional(share, given, "share").value_or(1),
-              .results = optional(result_cache, given, "resultCacheMb"),
           },
+      .result_cache_bytes = optional(cache_bytes, given, "resultCacheMb"),
   };
 }
 
@@ -165,7 +163,7 @@ std::vector<scheduler::InputPtr> inputs_argument(const Napi::Value& value, int64
 }
 
 double share_argument(const Napi::Value& value) {
-  return number(value, {.least = 1 / kMaxShare, .most = kMaxShare}, "share");
+  return number(value, {.min = 1 / kMaxShare, .max = kMaxShare}, "share");
 }
 
 Napi::Function function_argument(const Napi::Value& value, const char* name) {

@@ -1,4 +1,4 @@
-// JS values → plain structs, before anything leaves the JS thread. JS thread only.
+// Conversion of the addon's JavaScript arguments to structs. JS thread only.
 #pragma once
 
 #include <napi.h>
@@ -10,25 +10,25 @@
 
 namespace node {
 
-/// What load() was called with; see NativeSource and SchedulingOptions in src/native/binding.ts.
+/// Arguments of load(): ModelSource and SchedulingOptions of src/native/binding.ts.
 struct LoadArguments {
   Source source;
   backend::ComputeOptions compute;
-  scheduler::Options scheduling;
+  scheduler::Options scheduling;  ///< without `results`
+  size_t result_cache_bytes = 0;  ///< 0: no result cache
 };
 
-// Each throws Napi::TypeError: "Expected X for Y but received Z".
+// Each function throws Napi::TypeError: "Expected X for Y but received Z".
 
-/// "float32", "bfloat16" or "int8"; float32 when it is undefined.
+/// "float32", "bfloat16" or "int8"; float32 if undefined.
 backend::Dtype dtype_argument(const Napi::Value& value);
-
-/// Undefined: auto.
+/// kAuto if undefined.
 backend::ProductNumbers products_argument(const Napi::Value& value);
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options);
-/// NativeInput of src/native/binding.ts, or an array of them. `max_outputs`: numbers that their
-/// answers may have together, where each token has a row; 0: any.
+/// Converts a NativeInput of src/native/binding.ts, or an array of them. `max_outputs`: maximum number
+/// of values in all outputs together, for models with a row for each token; 0: no limit.
 std::vector<scheduler::InputPtr> inputs_argument(const Napi::Value& value, int64_t max_outputs);
-/// See Engine::set_share.
+/// See ModelQueue::set_weight().
 double share_argument(const Napi::Value& value);
 Napi::Function function_argument(const Napi::Value& value, const char* name);
 

@@ -1,4 +1,4 @@
-// Structs → JS values: how requests ended, and what other answers are made of. JS thread only.
+// Conversion of completions and other structs to JavaScript values. JS thread only.
 #pragma once
 
 #include <napi.h>
@@ -11,12 +11,12 @@
 
 namespace node {
 
-/// The EngineErrorCode of src/native/binding.ts; nullptr for kOk.
+/// EngineErrorCode of src/native/binding.ts; null for kOk.
 const char* error_code(scheduler::Status status);
 
 double milliseconds(scheduler::Clock::duration duration);
 
-/// convert(value) of each.
+/// Returns an array of convert(value) for each value.
 template <class Values, class Convert = std::identity>
 Napi::Array array(Napi::Env env, const Values& values, const Convert& convert = {}) {
   auto result = Napi::Array::New(env, values.size());
@@ -27,7 +27,7 @@ Napi::Array array(Napi::Env env, const Values& values, const Convert& convert = 
 
 Napi::Float32Array floats(Napi::Env env, const std::vector<float>& values);
 
-/// NativeCompletion[] of src/native/binding.ts.
+/// Completion[] of src/native/binding.ts.
 Napi::Array to_js(Napi::Env env, const scheduler::Completions& completions);
 
 }  // namespace node

@@ -11,11 +11,11 @@
 namespace node {
 namespace {
 
-/// How long a batch that runs may keep the process from ending.
-constexpr std::chrono::seconds kPatience{1};
+/// Time that a running batch may delay the end of the environment.
+constexpr std::chrono::seconds kStopTimeout{1};
 
-/// Why the model could not be loaded: the exception being handled.
-std::string load_problem() noexcept {
+/// Message of the current exception, which a load has thrown.
+std::string load_error() noexcept {
   try {
     try {
       throw;
@@ -28,7 +28,7 @@ std::string load_problem() noexcept {
       return failure.what();
     }
   } catch (const std::bad_alloc&) {
-    return "out of memory";  // short enough to need none
+    return "out of memory";  // stored in the string itself, without an allocation
   } catch (...) {
     return "unknown error";
   }
@@ -36,11 +36,20 @@ std::string load_problem() noexcept {
 
 }  // namespace
 
+EngineHost::EngineHost(Napi::Env env)
+    : env_(env),
+      router_(std::make_shared<CompletionRouter>([this](scheduler::Completions completions) {
+        post([&](PendingEvents& events) {
+          events.completions.splice(events.completions.end(), completions);
+        });
+      })) {}
+
+/// Adds an event and wakes the JS thread. Any thread.
 template <class Change>
-void EngineHost::tell(const Change& change) noexcept {
+void EngineHost::post(const Change& change) noexcept {
   {
-    const std::lock_guard lock(news_mutex_);
-    change(news_);
+    const std::lock_guard lock(events_mutex_);
+    change(events_);
   }
   wake_js();
 }
@@ -50,8 +59,8 @@ std::shared_ptr<EngineHost> EngineHost::create(Napi::Env env, Napi::Function on_
   host->channel_ = JsChannel::New(env, on_completions, "libtorch-serve engine", 0, 1, host.get());
   host->channel_.Unref(env);
   host->connected_ = true;
-  // Hooks run last in, first out. The channel has one of its own, added before this one: our
-  // threads have ended when it is torn down.
+  // Hooks run in reverse order. The channel's own hook was added before this one, so our threads
+  // have ended before the channel is destroyed.
   napi_add_env_cleanup_hook(env, on_environment_end, host.get());
   return host;
 }
@@ -62,50 +71,39 @@ void EngineHost::on_environment_end(void* host) { static_cast<EngineHost*>(host)
 
 void EngineHost::load(LoadArguments arguments, LoadHandler on_loaded) {
   on_loaded_ = std::move(on_loaded);
-  hold_loop(1);
-  const auto ended = [this](std::string problem) {
-    tell([&](News& news) { news.load_problem = std::move(problem); });
+  ref_event_loop(1);
+  const auto post_result = [this](std::string error) {
+    post([&](PendingEvents& events) { events.load_result = std::move(error); });
   };
   try {
-    loading_ = std::make_shared<Loading>(std::move(arguments));
-    helper_ = std::thread([this, ended] {
+    loading_ = std::make_shared<Loading>(
+        std::move(arguments), [router = router_](scheduler::Completions completions) {
+          router->deliver(std::move(completions));
+        });
+    helper_ = std::thread([this, post_result] {
       try {
         model_ = loading_->run();
-        ended("");
+        post_result("");
       } catch (...) {
-        ended(load_problem());
+        post_result(load_error());
       }
     });
   } catch (...) {
-    ended(load_problem());
+    post_result(load_error());
   }
-}
-
-void EngineHost::attach(Model shared) {
-  attached_ = true;
-  model_ = std::move(shared);
-  receive();
-}
-
-void EngineHost::receive() {
-  client_ = model_.clients->add([this](scheduler::Completions ended) noexcept {
-    tell([&](News& news) { news.ended.splice(news.ended.end(), ended); });
-  });
-  loaded_ = true;
 }
 
 scheduler::Admission EngineHost::submit(uint64_t first_ticket, std::vector<scheduler::InputPtr> inputs,
                                      scheduler::Clock::time_point deadline) {
   const size_t count = inputs.size();
   if (!model_.engine) return {.status = scheduler::Status::kDraining};
-  const auto admission =
-      model_.engine->submit(Clients::ticket(client_, first_ticket), std::move(inputs), deadline);
-  if (admission.status == scheduler::Status::kOk) hold_loop(count);
+  const auto admission = model_.engine->submit(first_ticket, std::move(inputs), deadline);
+  if (admission.status == scheduler::Status::kOk) ref_event_loop(count);
   return admission;
 }
 
 void EngineHost::cancel(uint64_t ticket) {
-  if (model_.engine) model_.engine->cancel(Clients::ticket(client_, ticket));
+  if (model_.engine) model_.engine->cancel(ticket);
 }
 
 void EngineHost::drop() {
@@ -118,145 +116,131 @@ scheduler::Statistics EngineHost::statistics() const {
 
 void EngineHost::close(CloseHandler on_closed) {
   on_closed_ = std::move(on_closed);
-  if (attached_) return leave_when_idle(env_);
-  hold_loop(1);
-  if (helper_.joinable()) helper_.join();  // the loader, which is done
-  try {
-    helper_ = std::thread([this] {
-      model_.engine->close();
-      tell([](News& news) { news.closed = true; });
-    });
-  } catch (...) {
-    // No thread to be had. Blocks the event loop for as long as accepted requests take.
+  ref_event_loop(1);
+  if (helper_.joinable()) helper_.join();  // the loader, which has ended
+  const auto close_queue = [this] {
     model_.engine->close();
-    tell([](News& news) { news.closed = true; });
-  }
-}
-
-/// Attached. The engine's threads go on; nothing that they do concerns this environment any more.
-void EngineHost::leave_when_idle(Napi::Env env) {
-  if (outstanding_ > 0 || !connected_) return;
-  on_closed_(env);
-  stop();
-  last_statistics_ = model_.engine->statistics();
-  model_.engine.reset();
-}
-
-/// The JavaScript object may live on for long, so it keeps nothing of the model. A model takes
-/// milliseconds to free: not on the JS thread.
-void EngineHost::unload() {
-  if (helper_.joinable()) helper_.join();  // it has said that it is closed
-  if (!model_.engine->abort_within(std::chrono::seconds(0))) {
-    tell([](News& news) {
-      news.freed = true;
-    });  // it is not: a run of the model does not come back, and stop() detaches it
-    return;
-  }
-  last_statistics_ = model_.engine->statistics();
-  const auto held = std::make_shared<Held>(take_model());
-  const auto free = [this](Held& held) {
-    held = {};
-    backend::give_back_free_memory();
-    tell([](News& news) { news.freed = true; });
+    post([](PendingEvents& events) { events.closed = true; });
   };
   try {
-    helper_ = std::thread([free, held] { free(*held); });
+    helper_ = std::thread(close_queue);
   } catch (...) {
-    free(*held);  // no thread to be had: freed here
+    close_queue();  // no thread available: blocks the event loop until accepted requests end
   }
 }
 
-EngineHost::Held EngineHost::take_model() {
+/// Frees the model after the queue is closed. The JavaScript object may live on, so it keeps nothing of
+/// the model. Freeing takes milliseconds and therefore happens on another thread.
+void EngineHost::unload() {
+  if (helper_.joinable()) helper_.join();  // the thread that posted `closed`
+  const auto post_freed = [this] { post([](PendingEvents& events) { events.freed = true; }); };
+  if (!model_.engine->abort_within(std::chrono::seconds(0))) {
+    return post_freed();  // a run hangs: the model is not freed, and stop() abandons it
+  }
+  last_statistics_ = model_.engine->statistics();
+  const auto memory = std::make_shared<ModelMemory>(take_model());
+  const auto free = [memory, post_freed] {
+    *memory = {};
+    backend::give_back_free_memory();
+    post_freed();
+  };
+  try {
+    helper_ = std::thread(free);
+  } catch (...) {
+    free();  // no thread available
+  }
+}
+
+EngineHost::ModelMemory EngineHost::take_model() {
   return {.engine = std::move(model_.engine), .vocabulary = std::move(model_.vocabulary)};
 }
 
-/// How much memory is freed when the JavaScript object is collected: V8 collects it the sooner.
-void EngineHost::tell_v8(size_t bytes) {
-  const auto change = static_cast<int64_t>(bytes) - static_cast<int64_t>(told_bytes_);
+/// Tells V8 how much memory the JavaScript object keeps, so that it collects an unused object earlier.
+void EngineHost::report_memory_to_v8(size_t bytes) {
+  const auto change = static_cast<int64_t>(bytes) - static_cast<int64_t>(reported_bytes_);
   if (change != 0) Napi::MemoryManagement::AdjustExternalMemory(env_, change);
-  told_bytes_ = bytes;
+  reported_bytes_ = bytes;
 }
 
 void EngineHost::stop() {
   if (!connected_) return;
   connected_ = false;
-  if (loaded_) model_.clients->remove(client_);
-  if (!attached_) stop_threads();
+  router_->disconnect();
+  stop_threads();
   napi_remove_env_cleanup_hook(env_, on_environment_end, this);
   channel_.Abort();
 }
 
 void EngineHost::stop_threads() {
   if (loading_) loading_->cancel();
-  // Lets a close() that is under way end soon.
-  if (loaded_ && model_.engine) model_.engine->abort_within(kPatience);
+  // Ends a close() in progress.
+  if (loaded_ && model_.engine) model_.engine->abort_within(kStopTimeout);
   if (helper_.joinable()) helper_.join();
   if (model_.engine &&
-      !model_.engine->abort_within(loaded_ ? std::chrono::seconds(0) : kPatience)) {
+      !model_.engine->abort_within(loaded_ ? std::chrono::seconds(0) : kStopTimeout)) {
     last_statistics_ = model_.engine->statistics();
-    scheduler::await_detached([held = take_model()]() mutable {
-      held.engine->abort();
-      held = {};
+    scheduler::await_detached([memory = take_model()]() mutable {
+      memory.engine->abort();
+      memory = {};
       backend::give_back_free_memory();
     });
   }
 }
 
-/// Any thread. Node's own queue takes some memory. Where there is none the process ends here: Node
-/// is compiled without exceptions, so that one would leave its lock taken, and the process hang.
+/// Any thread. Node allocates an entry of its queue. Without memory the process ends here: Node is
+/// compiled without exceptions, and its lock would stay taken.
 void EngineHost::wake_js() noexcept { (void)channel_.NonBlockingCall(); }
 
-/// None runs after stop().
+/// Not called after stop().
 void EngineHost::call_js(Napi::Env env, Napi::Function on_completions, EngineHost* host, void*) {
   if (env == nullptr || !host->connected_) return;
   const auto alive = host->shared_from_this();
-  host->catch_up(env, on_completions);
+  host->drain(env, on_completions);
 }
 
-/// The JS thread hears what there is, in the order in which it happened.
-void EngineHost::catch_up(Napi::Env env, Napi::Function on_completions) {
-  News news;
+/// Handles all pending events on the JS thread, in the order in which they can occur.
+void EngineHost::drain(Napi::Env env, Napi::Function on_completions) {
+  PendingEvents events;
   {
-    const std::lock_guard lock(news_mutex_);
-    std::swap(news, news_);
+    const std::lock_guard lock(events_mutex_);
+    std::swap(events, events_);
   }
-  if (news.load_problem) {
-    release_loop(1);
-    if (helper_.joinable()) helper_.join();  // it has said that it is done
+  if (events.load_result) {
+    unref_event_loop(1);
+    if (helper_.joinable()) helper_.join();  // the loader, which has ended
     loading_.reset();
-    if (news.load_problem->empty()) {
-      receive();
-      tell_v8(model_.file_bytes);
+    if (events.load_result->empty()) {
+      loaded_ = true;
+      report_memory_to_v8(model_.file_bytes);
     }
-    on_loaded_(env, *news.load_problem);
+    on_loaded_(env, *events.load_result);
   }
-  // Raised again once the rest is told: it comes only once.
+  // An exception of the callback is thrown again after the other events, which are not repeated.
   std::optional<Napi::Error> failure;
-  if (!news.ended.empty()) {
-    release_loop(news.ended.size());
+  if (!events.completions.empty()) {
+    unref_event_loop(events.completions.size());
     try {
-      on_completions.Call({to_js(env, news.ended)});
+      on_completions.Call({to_js(env, events.completions)});
     } catch (const Napi::Error& error) {
       failure = error;
     }
-    if (attached_ && on_closed_) leave_when_idle(env);
   }
-  if (news.closed) unload();
-  if (news.freed) {
-    release_loop(1);
-    tell_v8(0);
+  if (events.closed) unload();
+  if (events.freed) {
+    unref_event_loop(1);
+    report_memory_to_v8(0);
     on_closed_(env);
     stop();
   }
   if (failure) throw Napi::Error(*failure);
 }
 
-void EngineHost::hold_loop(size_t tasks) {
+void EngineHost::ref_event_loop(size_t tasks) {
   if (outstanding_ == 0) channel_.Ref(env_);
   outstanding_ += tasks;
 }
 
-void EngineHost::release_loop(size_t tasks) {
+void EngineHost::unref_event_loop(size_t tasks) {
   outstanding_ -= tasks;
   if (outstanding_ == 0) channel_.Unref(env_);
 }

@@ -1,5 +1,4 @@
-// An engine as one JavaScript environment has it: its threads, its way back to the JS thread, and
-// its end, whichever way the environment ends.
+// A model on the JS thread: load, requests, completions, close, and the end of the environment.
 #pragma once
 
 #include <napi.h>
@@ -12,27 +11,24 @@
 #include <thread>
 
 #include "arguments.h"
-#include "clients.h"
-#include "scheduler/engine.h"
+#include "completion_router.h"
 #include "loading.h"
-#include "shared_models.h"
+#include "scheduler/engine.h"
 
 namespace node {
 
-/// Life: load → (submit …) → close, with stop() possible at any moment from the JS thread. Owned by
-/// JS-thread objects alone: the threads hold no reference, stop() waits for them. But not for ever:
-/// a thread that the model does not give back is detached, with the engine that it belongs to.
+/// Life cycle: load → (submit …) → close. stop() may be called at any time on the JS thread.
 ///
-/// Or: attach → (submit …) → close, in an environment beside the one that has loaded it, to which
-/// the threads belong: its stop() waits for none.
+/// Owned by objects of the JS thread only. Other threads hold raw pointers; stop() joins them, or
+/// abandons a hung thread together with its queue.
 ///
-/// An environment ends in several ways. A drained event loop and worker.terminate() run clean-up
-/// hooks; process.exit() and an uncaught exception run none of them, only the 'exit' event, where
-/// src/native/load.ts calls stopAll(). Both lead to stop(): after it no thread of ours is left, or
-/// exit() leaves at once (engine/detached.h).
+/// An environment ends in one of two ways. A drained event loop and worker.terminate() run the
+/// clean-up hook. process.exit() and an uncaught exception only emit the 'exit' event, on which
+/// src/native/load.ts calls stopAll(). Both call stop(). Then no thread of ours is left, or exit()
+/// ends the process immediately (scheduler/detached.h).
 class EngineHost : public std::enable_shared_from_this<EngineHost> {
  public:
-  /// Called on the JS thread: an empty string, or why the model could not be loaded.
+  /// Called on the JS thread. error: why the model could not be loaded; empty: it is loaded.
   using LoadHandler = std::function<void(Napi::Env, const std::string& error)>;
   /// Called on the JS thread.
   using CloseHandler = std::function<void(Napi::Env)>;
@@ -43,18 +39,13 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   EngineHost(const EngineHost&) = delete;
   EngineHost& operator=(const EngineHost&) = delete;
 
-  /// Load model and start the engine on a thread of its own. JS thread, once.
+  /// Loads the model on a thread of its own. JS thread, once.
   void load(LoadArguments arguments, LoadHandler on_loaded);
 
-  /// Use the engine of another environment. JS thread, once, instead of load().
-  void attach(Model shared);
-
-  /// For attach() elsewhere. JS thread, after a successful load.
+  // JS thread, after a successful load:
   const Model& model() const { return model_; }
-
-  /// JS thread, after a successful load.
   scheduler::Admission submit(uint64_t first_ticket, std::vector<scheduler::InputPtr> inputs,
-                           scheduler::Clock::time_point deadline);
+                              scheduler::Clock::time_point deadline);
   scheduler::Admission admission(scheduler::Clock::time_point deadline) const {
     if (!model_.engine) return {.status = scheduler::Status::kDraining};
     return model_.engine->admission(deadline);
@@ -62,70 +53,66 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   void cancel(uint64_t ticket);
   scheduler::Statistics statistics() const;
 
-  /// Refuse new work, answer what waits with kDraining.
+  /// Rejects new requests and completes the waiting ones as kDraining.
   void drop();
 
-  /// Refuse new work, finish what was accepted, free the model, then call back on the JS thread.
-  /// The model is freed whatever JavaScript refers to, and whoever asks for it later is refused.
-  /// Where a run does not come back, the model is freed when it does. Attached: finish what was
-  /// accepted from here, leave the engine. JS thread, once.
+  /// Rejects new requests, finishes the accepted ones, frees the model and calls back on the JS
+  /// thread. The model is freed even if JavaScript still references the object. A hung run keeps it
+  /// until the run returns. JS thread, once.
   void close(CloseHandler on_closed);
-  /// Neither close() nor stop() was called. JS thread.
+  /// True before close() and stop(). JS thread.
   bool is_open() const { return connected_ && !on_closed_; }
-  /// The model is in memory. JS thread.
+  /// True while the model is in memory. JS thread.
   bool has_model() const { return model_.engine != nullptr; }
 
-  /// Drop what waits, end or detach every thread, disconnect from JavaScript. JS thread;
-  /// may be repeated.
+  /// Drops waiting requests, joins or abandons every thread, and disconnects from JavaScript.
+  /// JS thread; further calls have no effect.
   void stop();
 
  private:
-  /// What other threads have to say to the JS thread. Saying it takes no memory of ours.
-  struct News {
-    scheduler::Completions ended;
-    std::optional<std::string> load_problem;  ///< of a load that has ended; empty: loaded
+  /// Events of other threads that the JS thread has not handled yet. Adding one allocates nothing.
+  struct PendingEvents {
+    scheduler::Completions completions;
+    std::optional<std::string> load_result;  ///< error of a load that has ended; empty: success
     bool closed = false;
     bool freed = false;
   };
   static void call_js(Napi::Env env, Napi::Function on_completions, EngineHost* host, void*);
   using JsChannel = Napi::TypedThreadSafeFunction<EngineHost, void, call_js>;
 
-  explicit EngineHost(Napi::Env env) : env_(env) {}
-  void receive();
+  explicit EngineHost(Napi::Env env);
   template <class Change>
-  void tell(const Change& change) noexcept;
+  void post(const Change& change) noexcept;
   void wake_js() noexcept;
-  void catch_up(Napi::Env env, Napi::Function on_completions);
-  /// All that keeps a model in memory.
-  struct Held {
+  void drain(Napi::Env env, Napi::Function on_completions);
+  /// Everything that keeps a model in memory.
+  struct ModelMemory {
     std::shared_ptr<scheduler::Engine> engine;
     std::shared_ptr<const backend::Vocabulary> vocabulary;
   };
-  Held take_model();
+  ModelMemory take_model();
   void unload();
-  void tell_v8(size_t bytes);
+  void report_memory_to_v8(size_t bytes);
   void stop_threads();
-  void leave_when_idle(Napi::Env env);
-  void hold_loop(size_t tasks);
-  void release_loop(size_t tasks);
+  void ref_event_loop(size_t tasks);
+  void unref_event_loop(size_t tasks);
   static void on_environment_end(void* host);
 
   Napi::Env env_;
   JsChannel channel_;
-  bool connected_ = false;  ///< JS thread: channel_ and the clean-up hook are alive
-  size_t outstanding_ = 0;  ///< JS thread: answers that the event loop must stay alive for
-  Clients::Id client_ = 0;
-  bool attached_ = false;
+  std::shared_ptr<CompletionRouter> router_;
+  bool connected_ = false;  ///< JS thread: channel_ and the clean-up hook exist
+  size_t outstanding_ = 0;  ///< JS thread: responses and tasks that keep the event loop alive
   std::shared_ptr<Loading> loading_;
   Model model_;
-  scheduler::Statistics last_statistics_{};
-  bool loaded_ = false;    ///< JS thread: the engine is there, until it is closed
-  size_t told_bytes_ = 0;  ///< JS thread: what V8 knows of the model's memory
+  scheduler::Statistics last_statistics_{};  ///< of a queue that is closed or abandoned
+  bool loaded_ = false;                      ///< JS thread: the load has succeeded
+  size_t reported_bytes_ = 0;                ///< JS thread: external memory that V8 accounts for
   LoadHandler on_loaded_;
   CloseHandler on_closed_;
-  std::mutex news_mutex_;
-  News news_;
-  std::thread helper_;  ///< loads, later closes, and then frees
+  std::mutex events_mutex_;
+  PendingEvents events_;  ///< guarded by events_mutex_
+  std::thread helper_;    ///< loads the model, later closes and frees it
 };
 
 }  // namespace node

@@ -10,15 +10,15 @@
 namespace node {
 namespace {
 
-/// 0 or less: no deadline.
+/// No deadline if timeout_ms is 0 or less.
 scheduler::Clock::time_point deadline_after(double timeout_ms) {
-  constexpr double kLongestMs = 1e12;
-  if (!(timeout_ms > 0) || timeout_ms > kLongestMs) return scheduler::Clock::time_point::max();
+  constexpr double kMaxMs = 1e12;
+  if (!(timeout_ms > 0) || timeout_ms > kMaxMs) return scheduler::Clock::time_point::max();
   return scheduler::Clock::now() + std::chrono::duration_cast<scheduler::Clock::duration>(
                                     std::chrono::duration<double, std::milli>(timeout_ms));
 }
 
-/// NativeRefusal of src/native/binding.ts; undefined: admitted.
+/// NativeRefusal of src/native/binding.ts; undefined if the request is accepted.
 Napi::Value refusal(Napi::Env env, const scheduler::Admission& admission) {
   const char* const code = error_code(admission.status);
   if (code == nullptr) return env.Undefined();
@@ -49,7 +49,7 @@ void EnvironmentData::end_all() {
   hosts_.clear();
 }
 
-/// The host may be held by nobody else any more: it lives until its threads have ended.
+/// hosts_ may hold the last reference: the host lives until its threads have ended.
 void EnvironmentData::close(const std::shared_ptr<EngineHost>& host,
                             EngineHost::CloseHandler on_closed) {
   host->close([this, weak = std::weak_ptr(host), on_closed = std::move(on_closed)](Napi::Env env) {
@@ -140,8 +140,7 @@ Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
   return object;
 }
 
-/// Needs no memory but V8's: it is asked again and again, with nobody there to be told of a
-/// failure.
+/// Polled by a timer, which cannot handle an exception: it allocates on V8's heap only.
 Napi::Value EngineObject::stuck_ms(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), milliseconds(host_->statistics().stuck_for));
 }
@@ -164,17 +163,13 @@ Napi::Value EngineObject::close(const Napi::CallbackInfo& info) {
   return deferred.Promise();
 }
 
-Napi::Value EngineObject::share(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), static_cast<double>(node::share(host_->model())));
-}
-
-/// Null: the model has none. Throws where it is closed.
+/// Vocabulary of the model; null for a signal model. Throws after close().
 const backend::Vocabulary* EngineObject::vocabulary(Napi::Env env) const {
   if (!host_->has_model()) throw Napi::Error::New(env, "the model is closed: load it again");
   return host_->model().vocabulary.get();
 }
 
-/// Empty where the id stands for nothing, or the model has no vocabulary.
+/// Empty for an unknown id or a model without a vocabulary.
 Napi::Value EngineObject::token(const Napi::CallbackInfo& info) {
   const auto* const vocabulary = this->vocabulary(info.Env());
   const uint32_t id = info[0].As<Napi::Number>().Uint32Value();
@@ -198,7 +193,7 @@ Napi::Value EngineObject::join(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
-  const auto& [_, description, report, vocabulary, file_bytes, clients] = host_->model();
+  const auto& [_, description, report, vocabulary, file_bytes] = host_->model();
   const backend::Multiplication& multiplication = report.multiplication;
   auto products = Napi::Object::New(info.Env());
   products["linear"] = multiplication.linear;

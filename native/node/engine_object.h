@@ -1,4 +1,4 @@
-// The JavaScript object of one engine, and what the addon keeps for an environment.
+// The JavaScript object of a model, and the addon's data of an environment.
 #pragma once
 
 #include <napi.h>
@@ -10,19 +10,19 @@
 
 namespace node {
 
-/// What the addon keeps for one environment (the main thread, or a worker_threads Worker).
+/// Data of the addon in one environment (the main thread, or a worker_threads Worker).
 class EnvironmentData {
  public:
   Napi::FunctionReference engine_constructor;
-  /// Of the NativeEngine that is being made; null: none is. Not passed through JavaScript, which
-  /// could pass another value in its place.
+  /// Host of the NativeEngine under construction; null otherwise. It does not pass through
+  /// JavaScript, which could replace it by another value.
   std::shared_ptr<EngineHost> host_of_new_engine;
 
   void add(const std::shared_ptr<EngineHost>& host) { hosts_.insert(host); }
-  /// stop() and forget. JS thread.
+  /// Stops and removes the host. JS thread.
   void end(const std::shared_ptr<EngineHost>& host);
   void end_all();
-  /// close() and, once it is closed, forget. JS thread.
+  /// Closes the host and then removes it. JS thread.
   void close(const std::shared_ptr<EngineHost>& host, EngineHost::CloseHandler on_closed);
 
  private:
@@ -35,9 +35,9 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   static Napi::Function define(Napi::Env env);
   static Napi::Object create(Napi::Env env, const std::shared_ptr<EngineHost>& host);
 
-  explicit EngineObject(const Napi::CallbackInfo& info);  ///< not for JavaScript: use load()
-  /// Collected as garbage: an engine that nobody has closed is closed now, as close() does it. What
-  /// was accepted is answered, and nothing is waited for here.
+  explicit EngineObject(const Napi::CallbackInfo& info);  ///< throws if JavaScript calls it
+  /// On garbage collection: starts close() of an open engine and does not wait for it. Accepted
+  /// requests get their responses.
   ~EngineObject() override;
 
  private:
@@ -49,7 +49,6 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   void set_share(const Napi::CallbackInfo& info);
   void drop(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
-  Napi::Value share(const Napi::CallbackInfo& info);
   Napi::Value token(const Napi::CallbackInfo& info);
   Napi::Value join(const Napi::CallbackInfo& info);
   Napi::Value description(const Napi::CallbackInfo& info);

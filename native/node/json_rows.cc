@@ -4,18 +4,20 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
+
+#include "async_worker.h"
 
 namespace node {
 namespace {
 
-/// As `-1.17549435e-38`, and a comma.
-constexpr size_t kLongestNumber = 16;
+/// Maximum length of a number with a comma, for example `-1.17549435e-38,`.
+constexpr size_t kMaxNumberLength = 16;
 
-/// About 0.2 ms of work: more would be felt by other requests.
-constexpr size_t kMostAtOnce = 8192;
+/// Number of values that are serialized on the event loop. They take about 0.2 ms; more would delay
+/// other requests.
+constexpr size_t kMaxSynchronousValues = 8192;
 
 struct JsonRows {
   std::vector<char> text;
@@ -24,21 +26,21 @@ struct JsonRows {
 
 JsonRows write(const std::vector<float>& values, size_t columns) {
   JsonRows rows;
-  rows.text.resize(values.size() * kLongestNumber + 2 * (values.size() / columns));
-  char* at = rows.text.data();
-  char* const last = at + rows.text.size();
+  rows.text.resize(values.size() * kMaxNumberLength + 2 * (values.size() / columns));
+  char* position = rows.text.data();
+  char* const last = position + rows.text.size();
   for (size_t i = 0; i < values.size(); ++i) {
-    *at++ = i % columns == 0 ? '[' : ',';
-    at = std::to_chars(at, last, values[i]).ptr;
+    *position++ = i % columns == 0 ? '[' : ',';
+    position = std::to_chars(position, last, values[i]).ptr;
     if ((i + 1) % columns != 0) continue;
-    *at++ = ']';
-    rows.ends.push_back(static_cast<uint32_t>(at - rows.text.data()));
+    *position++ = ']';
+    rows.ends.push_back(static_cast<uint32_t>(position - rows.text.data()));
   }
-  rows.text.resize(static_cast<size_t>(at - rows.text.data()));
+  rows.text.resize(static_cast<size_t>(position - rows.text.data()));
   return rows;
 }
 
-Napi::Object to_js(Napi::Env env, JsonRows rows) {
+Napi::Value to_js(Napi::Env env, JsonRows rows) {
   auto ends = Napi::Uint32Array::New(env, rows.ends.size());
   std::ranges::copy(rows.ends, ends.Data());
   auto object = Napi::Object::New(env);
@@ -46,25 +48,6 @@ Napi::Object to_js(Napi::Env env, JsonRows rows) {
   object["ends"] = ends;
   return object;
 }
-
-class Worker final : public Napi::AsyncWorker {
- public:
-  Worker(Napi::Promise::Deferred deferred, std::vector<float> values, size_t columns)
-      : Napi::AsyncWorker(deferred.Env()),
-        deferred_(deferred),
-        values_(std::move(values)),
-        columns_(columns) {}
-
-  void Execute() override { rows_ = write(values_, columns_); }
-  void OnOK() override { deferred_.Resolve(to_js(Env(), std::move(rows_))); }
-  void OnError(const Napi::Error& error) override { deferred_.Reject(error.Value()); }
-
- private:
-  Napi::Promise::Deferred deferred_;
-  std::vector<float> values_;
-  size_t columns_;
-  JsonRows rows_;
-};
 
 }  // namespace
 
@@ -76,13 +59,13 @@ Napi::Value rows_to_json(const Napi::CallbackInfo& info) {
     throw Napi::Error::New(env, "expected whole rows");
   }
   std::vector<float> values(array.Data(), array.Data() + array.ElementLength());
-  const auto deferred = Napi::Promise::Deferred::New(env);
-  if (values.size() <= kMostAtOnce) {
+  if (values.size() <= kMaxSynchronousValues) {
+    const auto deferred = Napi::Promise::Deferred::New(env);
     deferred.Resolve(to_js(env, write(values, columns)));
-  } else {
-    (new Worker(deferred, std::move(values), columns))->Queue();  // deletes itself
+    return deferred.Promise();
   }
-  return deferred.Promise();
+  return AsyncWorker<JsonRows>::run(
+      env, [values = std::move(values), columns] { return write(values, columns); }, to_js);
 }
 
 }  // namespace node

@@ -5,9 +5,9 @@
 namespace node {
 
 /// rowsToJson(values: Float32Array, columns: number): Promise<{ text: Buffer, ends: Uint32Array }>
-/// A JSON array for each row, one behind the other, each number with the fewest decimals that give
-/// the same float; where in the text each row ends. Many are written on a thread of libuv's pool.
-/// Numbers have to be finite.
+/// Serializes each row as a JSON array and concatenates the arrays. Each number has the fewest
+/// decimals that parse to the same float32. `ends`: end offset of each row in `text`, in bytes.
+/// Large arrays are serialized on a thread of libuv's pool. All values must be finite.
 Napi::Value rows_to_json(const Napi::CallbackInfo& info);
 
 }  // namespace node

@@ -7,20 +7,52 @@
 #include <utility>
 
 #include "scheduler/detached.h"
+#include "scheduler/result_cache.h"
 
 namespace node {
 namespace {
 
 using std::chrono::milliseconds;
 
-/// How often the model that is being tried is looked at.
+/// Interval at which the progress of the load is checked.
 constexpr milliseconds kPeriod{100};
-/// An endless loop ends by itself when its time is up; this much later it would have.
+/// Time after the limit in which a test run can end by itself: loops of a program check the limit.
 constexpr milliseconds kSlack{1000};
-/// What a load that is cancelled may still take to end in order.
-constexpr milliseconds kPatience{1000};
+/// Time in which a cancelled load can end in order.
+constexpr milliseconds kCancelTimeout{1000};
 
-/// The name of the file whose code is run; empty: none is.
+/// State that all models of the process share.
+struct Process {
+  std::mutex mutex;
+  std::weak_ptr<scheduler::Machine> machine;
+  std::weak_ptr<scheduler::ResultCache> results;
+};
+
+/// Never destroyed: a load may end while the process exits.
+Process& process() {
+  static auto* const process = new Process();
+  return *process;
+}
+
+/// The scheduler of the process. It exists while a queue holds it. Any thread.
+std::shared_ptr<scheduler::Machine> machine_of_process() {
+  const std::lock_guard lock(process().mutex);
+  auto machine = process().machine.lock();
+  if (!machine) process().machine = machine = std::make_shared<scheduler::Machine>();
+  return machine;
+}
+
+/// The result cache of the process. It exists while a queue holds it; the first queue determines its
+/// size. Null if max_bytes is 0. Any thread.
+std::shared_ptr<scheduler::ResultCache> results_of_process(size_t max_bytes) {
+  if (max_bytes == 0) return nullptr;
+  const std::lock_guard lock(process().mutex);
+  auto results = process().results.lock();
+  if (!results) process().results = results = std::make_shared<scheduler::ResultCache>(max_bytes);
+  return results;
+}
+
+/// Name of the file whose code is run; empty for a text encoder.
 std::string program_of(const Source& source) {
   std::filesystem::path path;
   if (const auto* text = std::get_if<backend::TextProgramSource>(&source)) path = text->path;
@@ -52,9 +84,10 @@ Model Loading::load_model() const {
               .vocabulary = std::move(vocabulary),
               .file_bytes = std::visit([](const auto& source) { return bytes_of(source); },
                                        arguments_.source)};
-  model.engine = std::make_shared<scheduler::Engine>(
-      machine_of_process(), std::move(backend), arguments_.scheduling,
-      [clients = model.clients](scheduler::Completions ended) { clients->deliver(std::move(ended)); });
+  scheduler::Options options = arguments_.scheduling;
+  options.results = results_of_process(arguments_.result_cache_bytes);
+  model.engine = std::make_shared<scheduler::Engine>(machine_of_process(), std::move(backend),
+                                                     std::move(options), on_completions_);
   return model;
 }
 
@@ -67,7 +100,7 @@ void Loading::load() noexcept {
     error = std::current_exception();
   }
   const std::lock_guard lock(mutex_);
-  if (!given_up_) loaded_ = std::move(loaded);
+  if (!abandoned_) loaded_ = std::move(loaded);
   error_ = error;
   ended_ = true;
   changed_.notify_all();
@@ -78,17 +111,17 @@ Model Loading::run() {
   const auto& progress = *arguments_.compute.progress;
   const auto limit = arguments_.compute.run_limit;
   std::unique_lock lock(mutex_);
-  bool is_stuck = false;
-  while (!ended_ && !cancelled_ && !is_stuck) {
+  bool hung = false;
+  while (!ended_ && !cancelled_ && !hung) {
     changed_.wait_for(lock, kPeriod);
-    is_stuck = progress.runs_for(limit + kSlack);
+    hung = progress.runs_for(limit + kSlack);
   }
-  if (!ended_ && cancelled_) changed_.wait_for(lock, kPatience, [this] { return ended_; });
+  if (!ended_ && cancelled_) changed_.wait_for(lock, kCancelTimeout, [this] { return ended_; });
   if (!ended_) {
-    given_up_ = true;
+    abandoned_ = true;
     lock.unlock();
     scheduler::await_detached([self = shared_from_this()] { self->thread_.join(); });
-    if (!is_stuck) throw backend::LoadError("loading was cancelled");
+    if (!hung) throw backend::LoadError("loading was cancelled");
     throw backend::LoadError(backend::too_slow(program_of(arguments_.source), limit));
   }
   lock.unlock();

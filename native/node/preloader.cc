@@ -1,8 +1,8 @@
-// What `require('libtorch_serve_preloader.node')` gives: Preloader of src/native/load.ts.
+// Exports of libtorch_serve_preloader.node: Preloader of src/native/load.ts.
 //
-// Opening the addon runs LibTorch's static constructors, a quarter of a second on one thread. This
-// library is small and opens at once; its thread opens the other one, and a later require() of that
-// finds it in the process, or waits for it.
+// Opening the addon runs LibTorch's static constructors, which take 0.25 s on one thread. This small
+// library opens the addon on a thread of its own; a later require() of the addon returns as soon as
+// it is open.
 #include <dlfcn.h>
 #include <napi.h>
 
@@ -14,14 +14,14 @@
 
 namespace {
 
-/// Only the JS thread of the process uses it. Never destroyed: wait() ends the thread.
+/// The thread that opens libraries. Used by the JS thread only. Never destroyed: wait() joins the thread.
 std::thread& opening() {
   static auto* thread = new std::thread();
   return *thread;
 }
 
-/// open(...paths: string[]): once, in this order. Why a library does not open, the later require()
-/// says.
+/// open(...paths: string[]): opens the libraries in this order on a thread. Call it once. Errors are
+/// ignored here: the later require() reports them.
 void open(const Napi::CallbackInfo& info) {
   if (opening().joinable() || info.Length() == 0) {
     throw Napi::Error::New(info.Env(), "open(): expected paths, and to be called once");
@@ -34,19 +34,19 @@ void open(const Napi::CallbackInfo& info) {
       for (const std::string& name : names) dlopen(name.c_str(), RTLD_LAZY);
     });
   } catch (const std::system_error&) {
-    // No thread to be had: the later require() opens it.
+    // No thread available: the later require() opens the library.
   }
 }
 
-/// load(path: string): a library that is no addon, here and now, for good. Whoever needs one of its
-/// name will get this one. Throws why it does not open.
+/// load(path: string): opens a library that is not an addon, synchronously and permanently. Libraries
+/// that depend on its name use this copy. Throws the error of the loader.
 void load(const Napi::CallbackInfo& info) {
   const std::string name = info[0].ToString();
   if (!dlopen(name.c_str(), RTLD_LAZY)) throw Napi::Error::New(info.Env(), dlerror());
 }
 
-/// wait(): until the library is open, or could not be opened. The process may not end before: it
-/// would destroy static objects while others are being constructed.
+/// wait(): returns when the thread has opened all libraries. The process must not exit earlier: it would
+/// destroy static objects while the thread constructs others.
 void wait(const Napi::CallbackInfo& /*info*/) {
   if (opening().joinable()) opening().join();
 }

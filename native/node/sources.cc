@@ -20,10 +20,10 @@ constexpr Named<PoolingMode> kPoolingModes[] = {
 constexpr Named<bool> kStrategies[] = {{"max", false}, {"sum", true}};
 constexpr Named<bool> kActivations[] = {{"relu", false}, {"log1p_relu", true}};
 
-/// A size, which a product of two must not overflow.
+/// A matrix dimension. The product of two does not overflow.
 int64_t size(const Napi::Object& from, const char* name) {
-  constexpr double kMost = 1 << 24;
-  return static_cast<int64_t>(count(from, name, kMost));
+  constexpr double kMaxSize = 1 << 24;
+  return static_cast<int64_t>(count(from, name, kMaxSize));
 }
 
 backend::Module pooling(const Napi::Object& from) {
@@ -96,7 +96,7 @@ std::optional<size_t> limit(const Napi::Object& from, const char* name) {
   return count(from, name);
 }
 
-/// Both entries may be absent.
+/// Both properties are optional.
 backend::TextReading reading(const Napi::Object& from) {
   return {.max_length = optional(limit, from, "maxLength"), .lowercases = flag(from, "lowercases")};
 }

@@ -1,4 +1,4 @@
-// Which model to load, as plain data. JS thread only.
+// Conversion of a model's source to a struct. JS thread only.
 #pragma once
 
 #include <napi.h>
@@ -12,7 +12,7 @@ namespace node {
 using Source = std::variant<backend::TextModelSource, backend::TextProgramSource,
                             backend::SignalProgramSource>;
 
-/// ModelSource of src/native/binding.ts. Throws Napi::TypeError.
+/// Converts a ModelSource of src/native/binding.ts. Throws Napi::TypeError.
 Source source_argument(const Napi::Object& from);
 
 }  // namespace node

@@ -47,24 +47,24 @@ std::string text(const Napi::Object& from, const char* name) { return text(from.
 
 double number(const Napi::Value& value, const Range& range, const std::string& name) {
   const double given = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;
-  if (!(given >= range.least && given <= range.most)) {
+  if (!(given >= range.min && given <= range.max)) {
     std::ostringstream expected;
-    expected << std::setprecision(16) << "a number from " << range.least << " to " << range.most;
+    expected << std::setprecision(16) << "a number from " << range.min << " to " << range.max;
     fail(value, expected.str(), name);
   }
   return given;
 }
 
-size_t count(const Napi::Value& value, const std::string& name, double most) {
-  return static_cast<size_t>(number(value, {.least = 1, .most = most}, name));
+size_t count(const Napi::Value& value, const std::string& name, double max) {
+  return static_cast<size_t>(number(value, {.min = 1, .max = max}, name));
 }
 
-size_t count(const Napi::Object& from, const char* name, double most) {
-  return count(from.Get(name), name, most);
+size_t count(const Napi::Object& from, const char* name, double max) {
+  return count(from.Get(name), name, max);
 }
 
 std::optional<int64_t> id(const Napi::Object& from, const char* name) {
-  return static_cast<int64_t>(number(from.Get(name), {.least = 0, .most = kMaxCount}, name));
+  return static_cast<int64_t>(number(from.Get(name), {.min = 0, .max = kMaxCount}, name));
 }
 
 bool flag(const Napi::Object& from, const char* name) {

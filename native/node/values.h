@@ -1,5 +1,5 @@
-// JS values read one by one, each with its name for the error. JS thread only.
-// Each throws Napi::TypeError: "Expected X for Y but received Z".
+// Validation and conversion of single JavaScript values. JS thread only.
+// Each function throws Napi::TypeError: "Expected X for Y but received Z". `name` is Y.
 #pragma once
 
 #include <napi.h>
@@ -14,11 +14,12 @@
 
 namespace node {
 
-/// What JavaScript's numbers hold without gaps: no sum or product with a small one overflows.
+/// Number.MAX_SAFE_INTEGER. Sums and products with small numbers do not overflow 64 bits.
 constexpr double kMaxCount = 9'007'199'254'740'991;
 
+/// Inclusive limits.
 struct Range {
-  double least, most;
+  double min, max;
 };
 
 [[noreturn]] void fail(const Napi::Value& value, const std::string& expected,
@@ -28,23 +29,23 @@ Napi::Object object(const Napi::Value& value, const std::string& name);
 std::string text(const Napi::Value& value, const std::string& name);
 std::string text(const Napi::Object& from, const char* name);
 
-/// An infinity is beyond every range, and NaN too.
+/// Rejects infinities and NaN.
 double number(const Napi::Value& value, const Range& range, const std::string& name);
 
-/// From 1 on.
-size_t count(const Napi::Value& value, const std::string& name, double most = kMaxCount);
-size_t count(const Napi::Object& from, const char* name, double most = kMaxCount);
+/// An integer from 1 to `max`.
+size_t count(const Napi::Value& value, const std::string& name, double max = kMaxCount);
+size_t count(const Napi::Object& from, const char* name, double max = kMaxCount);
 
-/// From 0 on.
+/// An integer from 0.
 std::optional<int64_t> id(const Napi::Object& from, const char* name);
 
-/// Undefined: false.
+/// False if undefined.
 bool flag(const Napi::Object& from, const char* name);
 
 std::vector<std::string> texts(const Napi::Object& from, const char* name);
 std::vector<int64_t> counts(const Napi::Object& from, const char* name);
 
-/// Each read by read(element, its name in an error).
+/// Converts an array with read(element, name of the element).
 template <class Read>
 auto list(const Napi::Value& value, const char* expected, const std::string& name,
           const Read& read) {
@@ -58,7 +59,7 @@ auto list(const Napi::Value& value, const char* expected, const std::string& nam
   return result;
 }
 
-/// Of a property that may be left out: then it is empty.
+/// Reads an optional property; a default-constructed value if it is undefined.
 template <class Property>
 Property optional(Property (*read)(const Napi::Object&, const char*), const Napi::Object& from,
                   const char* name) {
@@ -68,19 +69,19 @@ Property optional(Property (*read)(const Napi::Object&, const char*), const Napi
 template <class Choice>
 using Named = std::pair<const char*, std::type_identity_t<Choice>>;
 
-/// What a name stands for; undefined: `otherwise`, or an error where that is none. `before_last`:
-/// in the error, of the names.
+/// Converts a name to its value in `choices`. An undefined value gives `default_value`, or an error if
+/// that is empty. `before_last`: separator before the last name in the error message.
 template <class Choice>
 Choice choice(const Napi::Value& value, const std::string& name,
-              std::optional<std::type_identity_t<Choice>> otherwise,
+              std::optional<std::type_identity_t<Choice>> default_value,
               std::span<const Named<Choice>> choices, const char* before_last = ", ") {
-  if (value.IsUndefined() && otherwise) return *otherwise;
+  if (value.IsUndefined() && default_value) return *default_value;
   const std::string given = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
   std::string expected;
   size_t left = choices.size();
-  for (const auto& [known, meant] : choices) {
-    if (given == known) return meant;
-    expected += '"' + std::string(known) + '"';
+  for (const auto& [choice_name, choice_value] : choices) {
+    if (given == choice_name) return choice_value;
+    expected += '"' + std::string(choice_name) + '"';
     if (--left > 0) expected += left == 1 ? before_last : ", ";
   }
   fail(value, expected, name);

@@ -1,13 +1,12 @@
-#include "looks.h"
+#include "guard_scan.h"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "async_worker.h"
 #include "backend/memory.h"
 #include "tokenizers/bridge.h"
 #include "values.h"
@@ -16,21 +15,21 @@ namespace node {
 namespace {
 
 using Patterns = rust::Box<tokenizers::Patterns>;
-/// JavaScript may close or collect them while a thread still looks.
+/// Patterns that JavaScript may close or collect while a thread still searches with them.
 using SharedPatterns = std::shared_ptr<Patterns>;
 
-/// For V8, which collects handles the sooner: bytes of a compiled pattern at most
-/// (guard/patterns.rs).
-constexpr int64_t kMostBytesOfPattern = int64_t{2} << 20;
+/// Maximum size in bytes of a compiled pattern (guard/patterns.rs). Reported to V8, so that it collects
+/// unused handles earlier.
+constexpr int64_t kMaxPatternBytes = int64_t{2} << 20;
 
-/// What a handle of JavaScript's refers to.
+/// Target of a JavaScript handle.
 struct Handle {
-  SharedPatterns patterns;  ///< null: they are closed
-  int64_t told_bytes = 0;   ///< what V8 knows of their memory
+  SharedPatterns patterns;     ///< null after closePatterns()
+  int64_t reported_bytes = 0;  ///< external memory that V8 accounts for
 
   SharedPatterns take(Napi::Env env) {
-    if (told_bytes != 0) Napi::MemoryManagement::AdjustExternalMemory(env, -told_bytes);
-    told_bytes = 0;
+    if (reported_bytes != 0) Napi::MemoryManagement::AdjustExternalMemory(env, -reported_bytes);
+    reported_bytes = 0;
     return std::move(patterns);
   }
 };
@@ -40,50 +39,14 @@ struct Compiled {
   int64_t count = 0;
 };
 
-/// Work on a thread of libuv's pool, and what JavaScript is given of it.
-template <class Result>
-class Worker final : public Napi::AsyncWorker {
- public:
-  using Work = std::function<Result()>;
-  using ToJs = Napi::Value (*)(Napi::Env, Result);
-
-  static Napi::Promise run(Napi::Env env, Work work, ToJs to_js) {
-    auto* worker = new Worker(env, std::move(work), to_js);
-    const auto promise = worker->deferred_.Promise();
-    worker->Queue();  // deletes itself
-    return promise;
-  }
-
-  void Execute() override {
-    try {
-      result_.emplace(work_());
-    } catch (const rust::Error& error) {
-      SetError(error.what());
-    }
-  }
-  void OnOK() override {
-    if (result_) deferred_.Resolve(to_js_(Env(), std::move(*result_)));
-  }
-  void OnError(const Napi::Error& error) override { deferred_.Reject(error.Value()); }
-
- private:
-  Worker(Napi::Env env, Work work, ToJs to_js)
-      : Napi::AsyncWorker(env), deferred_(env), work_(std::move(work)), to_js_(to_js) {}
-
-  Napi::Promise::Deferred deferred_;
-  Work work_;
-  ToJs to_js_;
-  std::optional<Result> result_;
-};
-
 Napi::Value handle(Napi::Env env, Compiled compiled) {
   using Deleter = void (*)(Napi::Env, Handle*);
   const Deleter free = [](Napi::Env env, Handle* held) {
     held->take(env);
     delete held;
   };
-  const int64_t bytes = compiled.count * kMostBytesOfPattern;
-  auto* const held = new Handle{.patterns = std::move(compiled.patterns), .told_bytes = bytes};
+  const int64_t bytes = compiled.count * kMaxPatternBytes;
+  auto* const held = new Handle{.patterns = std::move(compiled.patterns), .reported_bytes = bytes};
   Napi::MemoryManagement::AdjustExternalMemory(env, bytes);
   return Napi::External<Handle>::New(env, held, free);
 }
@@ -93,7 +56,8 @@ Handle& handle_argument(const Napi::Value& value) {
   return *value.As<Napi::External<Handle>>().Data();
 }
 
-/// Not copied: of a long text that would hold up the event loop.
+/// Uint32Array over the memory of `values`, without a copy: copying the arrays of a long text would
+/// block the event loop.
 Napi::Uint32Array numbers(Napi::Env env, rust::Vec<uint32_t>&& values) {
   if (values.empty()) return Napi::Uint32Array::New(env, 0);
   auto* held = new rust::Vec<uint32_t>(std::move(values));
@@ -147,7 +111,7 @@ Napi::Value compile_patterns(const Napi::CallbackInfo& info) {
              {.is_kind = flag(source, "isKind"), .text = rust::String(text(source, "text"))});
          return 0;
        });
-  return Worker<Compiled>::run(
+  return AsyncWorker<Compiled>::run(
       info.Env(),
       [sources = std::move(sources)] {
         return Compiled{.patterns = std::make_shared<Patterns>(tokenizers::compile_patterns(sources)),
@@ -158,7 +122,7 @@ Napi::Value compile_patterns(const Napi::CallbackInfo& info) {
 
 Napi::Value close_patterns(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  return Worker<bool>::run(
+  return AsyncWorker<bool>::run(
       env,
       [patterns = handle_argument(info[0]).take(env)]() mutable {
         patterns.reset();
@@ -179,9 +143,9 @@ Napi::Value look(const Napi::CallbackInfo& info) {
       .joined = flag(given, "joined"),
       .most_views = count(given, "mostViews"),
       .most_places = count(given, "mostPlaces"),
-      .timeout_ms = number(given.Get("timeoutMs"), {.least = 0, .most = kMaxCount}, "timeoutMs"),
+      .timeout_ms = number(given.Get("timeoutMs"), {.min = 0, .max = kMaxCount}, "timeoutMs"),
   };
-  return Worker<tokenizers::Looked>::run(
+  return AsyncWorker<tokenizers::Looked>::run(
       info.Env(),
       [patterns, parts = std::move(parts), options] { return (*patterns)->look(parts, options); },
       looked_object);
