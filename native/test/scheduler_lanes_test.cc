@@ -12,7 +12,7 @@ namespace scheduler::test {
 namespace {
 
 /// A long text whose answer is {7, its length}.
-Input long_text() { return Text{.text = std::string(kShortText, '0') + "7"}; }
+Text long_text() { return Text{.text = std::string(kShortText, '0') + "7"}; }
 
 class EngineLanesTest : public testing::Test {
  protected:
