@@ -70,7 +70,6 @@ Napi::Function EngineObject::define(Napi::Env env) {
                          InstanceMethod<&EngineObject::set_share>("setShare"),
                          InstanceMethod<&EngineObject::drop>("drop"),
                          InstanceMethod<&EngineObject::close>("close"),
-                         InstanceMethod<&EngineObject::share>("share"),
                          InstanceMethod<&EngineObject::token>("token"),
                          InstanceMethod<&EngineObject::join>("join"),
                      });
