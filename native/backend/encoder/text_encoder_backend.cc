@@ -16,6 +16,7 @@
 #include "packed/pool_in_use.h"
 #include "runtime/runtime.h"
 #include "text/late_reading.h"
+#include "text/model_backend.h"
 #include "text/tokenize.h"
 #include "text/tokenizer_vocabulary.h"
 
