@@ -1,166 +1,187 @@
-import {
-  type handleBidiStreamingCall,
-  type Metadata,
-  type Server,
-  ServerInterceptingCall,
-  type ServerInterceptor,
-  type ServerUnaryCall,
-  type ServiceDefinition,
-  type sendUnaryData,
-} from '@grpc/grpc-js';
-import type { PackageDefinition } from '@grpc/proto-loader';
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import { status } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
-import type { GrpcService } from '../protocols/grpc-service';
+import type { MessageHandler } from '../protocols/grpc-service';
+import { ServiceError } from '../serving/errors';
 import { RequestsInFlight } from '../serving/in-flight';
 import type { Readiness } from '../serving/readiness';
 import type { Outcome } from '../serving/request-context';
 import type { Pipeline } from '../serving/request-pipeline';
 import { roundMs } from '../serving/timings';
-import { type GrpcModelRoute, GrpcRequestContext } from './exchange';
-import { bytesOf, readCarefully } from './reading';
-import type { Receiving } from './receiving';
-import { Stream } from './streams/stream';
+import { messagesOf, missingMessage } from './call-messages';
+import type { GrpcConnection, GrpcConnections } from './grpc-connections';
+import { GrpcRequestContext, RESPONSE_HEADERS } from './grpc-request-context';
+import { MessageReader } from './message-reader';
+import { type GrpcRoute, parseMessage } from './routes';
+import { MessageStream } from './streams/message-stream';
 
 export interface CallsOptions {
   readonly readiness: Readiness;
   readonly pipeline: Pipeline;
-  readonly receiving: Receiving;
+  readonly connections: GrpcConnections;
   readonly logger: Logger;
-  /** What runs the model, by path; null: a method for supervisors and load balancers, who have no key. */
-  readonly targets: ReadonlyMap<string, GrpcModelRoute | null>;
+  /** Methods by path. */
+  readonly routes: ReadonlyMap<string, GrpcRoute>;
+  /** Maximum bytes of a message. */
+  readonly maxMessageBytes: number;
 }
 
-/** The calls that have come and are not over: each goes the pipeline's way. */
+/** The open calls. Each passes through the pipeline. */
 export class Calls {
   readonly #options: CallsOptions;
-  readonly #byMetadata = new WeakMap<Metadata, GrpcRequestContext>();
-  /** What is to be answered before the service ends: calls, and messages of streams. */
+  /** Requests without a complete response: unary calls, and messages of request streams. */
   readonly #inFlight = new RequestsInFlight();
-  readonly #streams = new Map<GrpcRequestContext, Stream>();
+  readonly #streams = new Map<GrpcRequestContext, MessageStream>();
+  /** Cleanup of open health watches and reflection streams. */
+  readonly #duplexes = new Map<GrpcRequestContext, { destroy(): void }>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
   }
 
+  /** Number of requests in flight. */
   get size(): number {
     return this.#inFlight.size;
   }
 
-  /** Open streams of which each message is a request. */
+  /** Number of open request streams. */
   get streams(): number {
     return this.#streams.size;
   }
 
-  /** Offers a service: grpc-js reads the messages of its calls, what follows is the pipeline's. */
-  serve(service: GrpcService, server: Server, loaded: PackageDefinition): void {
-    const { name, methods, streams, refusal } = service;
-    const definition = readCarefully(loaded[name] as ServiceDefinition, service);
-    const handlers = Object.entries(methods).map(([method, handle]) => [
-      method,
-      (call: ServerUnaryCall<never, object>, callback: sendUnaryData<object>) => {
-        const exchange = this.#byMetadata.get(call.metadata) as GrpcRequestContext;
-        exchange.body = call.request;
-        exchange.callback = callback;
-        exchange.handle = () => handle(call.request, exchange);
-        this.#options.pipeline.received(exchange);
-      },
-    ]);
-    const streamHandlers = Object.entries(streams).map(([method, stream]) => [
-      method,
-      ((duplex) => {
-        const { receiving, pipeline } = this.#options;
-        const call = this.#byMetadata.get(duplex.metadata) as GrpcRequestContext;
-        const options = {
-          pipeline,
-          receiving,
-          inFlight: this.#inFlight,
-          method: stream,
-          target: { path: call.routePath, refusal },
-          serialize: definition[method]?.responseSerialize as (answer: object) => Buffer,
-        };
-        this.#streams.set(call, new Stream(call, duplex, options));
-      }) satisfies handleBidiStreamingCall<object, object>,
-    ]);
-    server.addService(definition, Object.fromEntries([...handlers, ...streamHandlers]));
-  }
-
-  /**
-   * Refuses calls from now on; resolves when those that came before are answered.
-   *
-   * @param patienceMs how long their clients are waited for; see `Receiving.drain`
-   */
-  drain(patienceMs: number): Promise<void> {
-    this.#options.receiving.drain(patienceMs);
+  /** Rejects new calls; resolves when all others have ended. @param timeoutMs see `GrpcConnections.drain` */
+  drain(timeoutMs: number): Promise<void> {
+    this.#options.connections.drain(timeoutMs);
     const drained = this.#inFlight.drain();
     for (const stream of this.#streams.values()) stream.drain();
     return drained;
   }
 
-  readonly intercept: ServerInterceptor = (method, inner) => {
-    const { receiving, readiness, targets } = this.#options;
-    const { path } = method;
-    let call: GrpcRequestContext | null = null;
-    return new ServerInterceptingCall(inner, {
-      start: (next) =>
-        next({
-          onReceiveMetadata: (metadata, pass) => {
-            const known = targets.get(path);
-            const target = known === undefined ? { path, refusal: () => null } : known;
-            call = new GrpcRequestContext(inner, {
-              method,
-              metadata,
-              readiness,
-              target,
-              isLate: this.#inFlight.isDraining,
-              pass: () => pass(metadata),
-            });
-            this.#byMetadata.set(metadata, call);
-            this.#begin(call);
-          },
-          onReceiveHalfClose: (pass) => {
-            if (call) receiving.whole(call);
-            pass();
-          },
-          onCancel: () => call && this.#end(call),
-        }),
-      sendMessage: (message, next) => {
-        next(message);
-        if (call && !call.isStream) receiving.answered(call, bytesOf(message));
+  /** Starts the call of a new HTTP/2 stream. Never throws. */
+  begin(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, connection: GrpcConnection): void {
+    stream.on('error', () => {}); // followed by 'close'
+    try {
+      const route = this.#options.routes.get(headers[':path'] ?? '');
+      if (!headers['content-type']?.startsWith('application/grpc')) {
+        const unsupported = constants.HTTP_STATUS_UNSUPPORTED_MEDIA_TYPE;
+        stream.respond({ ':status': unsupported }, { endStream: true });
+      } else if (route) this.#begin(route, stream, headers, connection);
+      else respondUnimplemented(stream);
+    } catch (error) {
+      this.#options.pipeline.failedToReport(error);
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    }
+  }
+
+  #begin(
+    route: GrpcRoute,
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    connection: GrpcConnection,
+  ): void {
+    const { pipeline, connections, readiness, maxMessageBytes } = this.#options;
+    const call = new GrpcRequestContext(stream, headers, {
+      route,
+      connection,
+      connections,
+      readiness,
+      maxMessageBytes,
+      arrivedWhileDraining: this.#inFlight.isDraining,
+      receive: () => this.#receive(call, route),
+      onEnd: () => this.#end(call),
+    });
+    if (!call.isStream) this.#inFlight.begun();
+    try {
+      connections.begin(call);
+      pipeline.begin(call);
+    } catch (error) {
+      call.refuse(error as Error, call.routePath);
+    }
+  }
+
+  #receive(call: GrpcRequestContext, route: GrpcRoute): void {
+    const { handler } = route;
+    const { connections, pipeline } = this.#options;
+    if (!handler) throw new ServiceError('METHOD_NOT_ALLOWED', `${route.path}: not implemented`);
+    switch (handler.kind) {
+      case 'unary':
+        this.#receiveMessage(call, route, handler.handle);
+        break;
+      case 'requests': {
+        const { method, refusal } = handler;
+        const inFlight = this.#inFlight;
+        const options = { route, method, refusal, connections, pipeline, inFlight };
+        const stream = new MessageStream(call, options);
+        this.#streams.set(call, stream);
+        stream.start();
+        break;
+      }
+      case 'duplex': {
+        const messages = messagesOf(call, route, connections);
+        this.#duplexes.set(call, messages);
+        handler.open(messages);
+        break;
+      }
+    }
+  }
+
+  /** Reads the message of a unary call, which then continues in the pipeline. */
+  #receiveMessage(call: GrpcRequestContext, route: GrpcRoute, handle: MessageHandler): void {
+    const { connections, pipeline } = this.#options;
+    let count = 0;
+    const reader = new MessageReader(call, {
+      isReady: () => true,
+      onBegin: (prefix) => connections.beginMessage(call, prefix, ++count),
+      onChunk: () => connections.countChunk(call),
+      onMessage: (bytes) => {
+        call.body = parseMessage(route, bytes);
       },
-      sendStatus: (status, next) => {
-        call?.ownStatus();
-        next(status);
+      onEnd: () => {
+        if (call.body === undefined) throw missingMessage();
+        connections.received(call);
+        call.handle = () => handle(call.body as never, call);
+        pipeline.received(call);
       },
     });
-  };
-
-  #begin(call: GrpcRequestContext): void {
-    const { receiving, pipeline } = this.#options;
-    if (!call.isStream) this.#inFlight.begun();
-    const crowded = receiving.begin(call);
-    if (crowded) call.refuse(crowded, call.routePath);
-    else pipeline.begin(call);
+    reader.advance();
   }
 
-  /** Called when its stream has closed, whatever came before. */
+  /** Called when the status has been sent and when the stream has closed. */
   #end(call: GrpcRequestContext): void {
     if (call.isOver) return;
-    const stream = this.#streams.get(call);
-    this.#options.receiving.end(call);
-    const outcome = call.end();
-    if (stream) this.#endStream(stream, outcome);
-    else this.#options.pipeline.ended(call, outcome);
-    if (!call.isStream) this.#inFlight.ended();
+    const { connections, pipeline } = this.#options;
+    try {
+      const outcome = call.end();
+      connections.end(call);
+      const stream = this.#streams.get(call);
+      if (stream) {
+        stream.end();
+        this.#logStream(stream, outcome);
+      } else pipeline.ended(call, outcome);
+    } catch (error) {
+      pipeline.failedToReport(error);
+    } finally {
+      this.#streams.delete(call);
+      this.#duplexes.get(call)?.destroy();
+      this.#duplexes.delete(call);
+      if (!call.isStream) this.#inFlight.ended();
+    }
   }
 
-  /** Its messages are counted and traced as requests, each by itself; of the whole there is one line of the log. */
-  #endStream(stream: Stream, { method, route, status }: Outcome): void {
-    const { call, count } = stream;
-    this.#streams.delete(call);
-    stream.end();
-    const durationMs = roundMs(performance.now() - call.startedAt);
+  /** Logs the end of a request stream, whose messages are counted and traced as requests. */
+  #logStream({ call, count }: MessageStream, { method, route, status }: Outcome): void {
     const { requestId } = call;
+    const durationMs = roundMs(performance.now() - call.startedAt);
     const line = { requestId, method, route, status, durationMs, messages: count };
     this.#options.logger.info(line, 'stream');
   }
+}
+
+function respondUnimplemented(stream: ServerHttp2Stream): void {
+  const trailers = {
+    'grpc-status': status.UNIMPLEMENTED,
+    'grpc-message': 'The service does not have this method.',
+  };
+  stream.respond({ ...RESPONSE_HEADERS, ...trailers }, { endStream: true });
+  stream.resume();
 }

@@ -1,25 +1,25 @@
-import type { Counted } from '../protocols/grpc-service';
+import type { CountedFields } from '../protocols/grpc-service';
 
+/** Wire types of protobuf. */
 const [VARINT, FIXED64, LENGTH_DELIMITED, FIXED32] = [0, 1, 2, 5];
-/** Of a varint; a longer one is no protobuf. */
-const MOST_BYTES = 10;
+/** Maximum bytes of a varint in protobuf. */
+const MAX_VARINT_BYTES = 10;
 
 /**
- * How many fields a message has, those in messages within it included, and numbers that are packed; at
- * most a few more than `most`. protobufjs takes a microsecond and more for each, so that a megabyte of
- * empty ones would hold the event loop for over a second; to count them takes milliseconds. Of what is
- * no protobuf as much is counted as can be read.
+ * Counts the fields of a protobuf message, including nested messages and elements of packed lists. Stops shortly after
+ * `max`. protobufjs needs more than 1 µs per field, so a megabyte of empty fields would block the event loop for over
+ * a second; counting them takes milliseconds. In invalid protobuf, the fields up to the first error count.
  */
-export function countFields(bytes: Buffer, counted: Counted, most: number): number {
+export function countFields(bytes: Buffer, counted: CountedFields, max: number): number {
   let count = 0;
 
-  function walk(start: number, end: number, fields: Counted): void {
+  function countIn(start: number, end: number, fields: CountedFields): void {
     let offset = start;
 
-    /** NaN: it does not end, and then nothing that follows is looked at. */
+    /** Reads a varint. NaN: it does not end, which stops the count. */
     function varint(): number {
       let value = 0;
-      for (let i = 0; i < MOST_BYTES && offset < end; i++) {
+      for (let i = 0; i < MAX_VARINT_BYTES && offset < end; i++) {
         const byte = bytes[offset++] as number;
         value += (byte & 0x7f) * 2 ** (7 * i);
         if (byte < 0x80) return value;
@@ -27,7 +27,7 @@ export function countFields(bytes: Buffer, counted: Counted, most: number): numb
       return Number.NaN;
     }
 
-    while (offset < end && count <= most) {
+    while (offset < end && count <= max) {
       const tag = varint();
       count++;
       const type = tag % 8;
@@ -37,15 +37,15 @@ export function countFields(bytes: Buffer, counted: Counted, most: number): numb
       else if (type === LENGTH_DELIMITED) {
         const length = varint();
         if (!(length <= end - offset)) return;
-        const within = fields[Math.floor(tag / 8)];
-        if (within === 'packed')
-          count += length; // at least a byte each
-        else if (within) walk(offset, offset + length, within);
+        const nested = fields[Math.floor(tag / 8)];
+        if (nested === 'packed')
+          count += length; // upper bound: each element has at least one byte
+        else if (nested) countIn(offset, offset + length, nested);
         offset += length;
       } else return;
     }
   }
 
-  walk(0, bytes.length, counted);
+  countIn(0, bytes.length, counted);
   return count;
 }

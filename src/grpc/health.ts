@@ -1,98 +1,108 @@
-import type { handleUnaryCall, Server, ServerWritableStream } from '@grpc/grpc-js';
-import { status } from '@grpc/grpc-js';
-import { service } from 'grpc-health-check';
+import type { Duplex } from 'node:stream';
+import { ServiceError } from '../serving/errors';
 import type { Readiness } from '../serving/readiness';
+import type { RouteHandler } from './routes';
 
 export const HEALTH_SERVICE = 'grpc.health.v1.Health';
 
-/** How often those who watch are told of a change, in ms. */
+/** Interval at which watches are checked for changes, in ms. */
 const INTERVAL_MS = 1000;
 
-const TOO_MANY = 'Others want to watch: this watch was the oldest of as many as there may be.';
+const EVICTED = 'Too many health watches are open: this watch was the oldest.';
 
-interface Question {
+interface HealthRequest {
   readonly service: string;
 }
 
-interface Answer {
-  readonly status: 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
+type HealthStatus = 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
+
+interface Watch {
+  readonly service: string;
+  /** Last status that was sent. */
+  sent: HealthStatus;
 }
 
-type Watcher = ServerWritableStream<Question, Answer>;
-
 /**
- * The health service of gRPC (health/v1/health.proto). Not the implementation of grpc-health-check: that
- * one keeps every name that was ever watched, for which nobody needs a key.
+ * Health service of gRPC (health/v1/health.proto). Replaces HealthImplementation of grpc-health-check, which keeps every
+ * service name that was ever watched, without authentication.
  */
 export class Health {
   readonly #services: ReadonlySet<string>;
   readonly #readiness: Readiness;
-  readonly #mostWatchers: number;
-  /** What each was told last; from the one that has watched for longest on. */
-  readonly #watchers = new Map<Watcher, Answer['status']>();
+  readonly #maxWatches: number;
+  /** Open watches, oldest first. */
+  readonly #watches = new Map<Duplex, Watch>();
   #timer: NodeJS.Timeout | null = null;
 
   /**
-   * @param services that are ready when the whole is, by name
-   * @param mostWatchers one more ends the one that has watched for longest
+   * @param services names of the services, which are ready when the process is
+   * @param maxWatches a further watch ends the oldest watch
    */
-  constructor(services: readonly string[], readiness: Readiness, mostWatchers: number) {
+  constructor(services: readonly string[], readiness: Readiness, maxWatches: number) {
     this.#services = new Set(['', ...services]);
     this.#readiness = readiness;
-    this.#mostWatchers = mostWatchers;
+    this.#maxWatches = maxWatches;
   }
 
-  addTo(server: Server): void {
-    server.addService(service, { check: this.#check, list: this.#list, watch: this.#watch });
+  /** Handlers by method name. */
+  get handlers(): Readonly<Record<string, RouteHandler>> {
+    return {
+      Check: { kind: 'unary', handle: (request: HealthRequest) => this.#check(request) },
+      List: { kind: 'unary', handle: () => this.#list() },
+      Watch: { kind: 'duplex', open: (messages) => this.#open(messages) },
+    };
   }
 
-  /** Tells those who watch what has changed. */
-  readonly tell = (): void => {
-    for (const [watcher, told] of this.#watchers) {
-      const now = this.#statusOf(watcher.request);
-      if (now === told) continue;
-      this.#watchers.set(watcher, now);
-      watcher.write({ status: now });
+  /** Sends changed statuses to all watches. */
+  readonly notify = (): void => {
+    for (const [messages, watch] of this.#watches) {
+      const status = this.#statusOf(watch.service);
+      if (status === watch.sent) continue;
+      watch.sent = status;
+      messages.write({ status });
     }
   };
 
-  #statusOf(question: Question): Answer['status'] {
-    if (!this.#services.has(question.service)) return 'SERVICE_UNKNOWN';
+  #statusOf(service: string): HealthStatus {
+    if (!this.#services.has(service)) return 'SERVICE_UNKNOWN';
     return this.#readiness() === null ? 'SERVING' : 'NOT_SERVING';
   }
 
-  #endFirst(): void {
-    const [first] = this.#watchers.keys();
-    if (!first) return;
-    this.#watchers.delete(first);
-    first.emit('error', { code: status.UNAVAILABLE, details: TOO_MANY });
+  #check({ service }: HealthRequest) {
+    const status = this.#statusOf(service);
+    if (status !== 'SERVICE_UNKNOWN') return { body: { status } };
+    throw new ServiceError('NOT_FOUND', 'There is no such service here.');
   }
 
-  readonly #check: handleUnaryCall<Question, Answer> = (call, callback) => {
-    const answer = this.#statusOf(call.request);
-    if (answer !== 'SERVICE_UNKNOWN') callback(null, { status: answer });
-    else callback({ code: status.NOT_FOUND, details: 'There is no such service here.' });
-  };
+  #list() {
+    const statuses = [...this.#services].map((name) => [name, { status: this.#statusOf(name) }]);
+    return { body: { statuses: Object.fromEntries(statuses) } };
+  }
 
-  readonly #list: handleUnaryCall<unknown, object> = (_call, callback) => {
-    const statuses = [...this.#services].map((name) => [
-      name,
-      { status: this.#statusOf({ service: name }) },
-    ]);
-    callback(null, { statuses: Object.fromEntries(statuses) });
-  };
+  #open(messages: Duplex): void {
+    messages.once('data', ({ service }: HealthRequest) => this.#watch(messages, service));
+    messages.on('close', () => this.#close(messages));
+  }
 
-  readonly #watch = (call: Watcher): void => {
-    const now = this.#statusOf(call.request);
-    if (this.#watchers.size >= this.#mostWatchers) this.#endFirst();
-    this.#watchers.set(call, now);
-    call.write({ status: now });
-    this.#timer ??= setInterval(this.tell, INTERVAL_MS).unref();
-    call.on('cancelled', () => {
-      this.#watchers.delete(call);
-      if (this.#watchers.size > 0 || !this.#timer) return;
-      clearInterval(this.#timer);
-      this.#timer = null;
-    });
-  };
+  #watch(messages: Duplex, service: string): void {
+    const status = this.#statusOf(service);
+    if (this.#watches.size >= this.#maxWatches) this.#evictOldest();
+    this.#watches.set(messages, { service, sent: status });
+    messages.write({ status });
+    this.#timer ??= setInterval(this.notify, INTERVAL_MS).unref();
+  }
+
+  #evictOldest(): void {
+    const [oldest] = this.#watches.keys();
+    if (!oldest) return;
+    this.#watches.delete(oldest);
+    oldest.destroy(new ServiceError('NOT_READY', EVICTED));
+  }
+
+  #close(messages: Duplex): void {
+    this.#watches.delete(messages);
+    if (this.#watches.size > 0 || !this.#timer) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
 }

@@ -1,93 +1,73 @@
+import http2, { type IncomingHttpHeaders, type ServerHttp2Session } from 'node:http2';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
-import { type ConnectionInjector, Server, ServerCredentials } from '@grpc/grpc-js';
-import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
-import { ReflectionService } from '@grpc/reflection';
-import { protoPath } from 'grpc-health-check';
-import type { GrpcService, Method, StreamMethod } from '../protocols/grpc-service';
+import type { GrpcService, MessageHandler, StreamMethod } from '../protocols/grpc-service';
 import { Connections } from '../serving/connections';
 import { Pipeline } from '../serving/request-pipeline';
 import type { ServerContext } from '../serving/server-context';
 import { Transport } from '../serving/transport';
 import { Calls } from './calls';
-import type { GrpcModelRoute } from './exchange';
-import { HEALTH_SERVICE, Health } from './health';
-import { Receiving } from './receiving';
+import { GrpcConnections } from './grpc-connections';
+import { Health } from './health';
+import { keepAlive } from './keep-alive';
+import { createRoutes } from './routes';
 
 const KEY_NEEDED = 'An API key is needed, in metadata: "authorization: Bearer KEY".';
 
-/** Calls that one connection may have open at once. */
-const MOST_STREAMS = 1000;
-/** Of one connection: answers that are not taken, and tables of headers, in MB. */
-const SESSION_MEMORY_MB = 16;
-/** How often a silent client is asked whether it is still there, and how long it may take, in ms. */
-const PING_MS = 60_000;
-const PONG_MS = 20_000;
-/** How long clients may take to go when they have been told to, in ms. */
-const GOODBYE_MS = 500;
+const HTTP2_OPTIONS: http2.ServerOptions = {
+  /** Memory of one connection for responses that the client has not taken and for header tables, in MB. */
+  maxSessionMemory: 16,
+  maxSendHeaderBlockLength: Number.MAX_SAFE_INTEGER,
+  /** Calls that one connection may have open at once. */
+  settings: { maxConcurrentStreams: 1000 },
+};
+/** How long clients may take to close their connections during shutdown, in ms. */
+const CLOSE_MS = 500;
 
-/** Fields are called as in the protocol files, and lists, maps and numbers are always there. */
-const LOADING = {
-  keepCase: true,
-  longs: Number,
-  enums: String,
-  defaults: true,
-  oneofs: true,
-} as const;
-
-/** The gRPC server of one process: connections, health, reflection, and an orderly end. */
+/** gRPC server on HTTP/2: the services, health checks, reflection and graceful shutdown. */
 export class GrpcServer extends Transport {
-  readonly #server: Server;
-  readonly #injector: ConnectionInjector;
-  readonly #receiving: Receiving;
+  /** Creates sessions on the connections that `Transport` accepts. It does not listen. */
+  readonly #http2 = http2.createServer(HTTP2_OPTIONS);
+  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #grpcConnections: GrpcConnections;
   readonly #health: Health;
   readonly #calls: Calls;
-  /** As they are now, by name. */
+  /** Current services by name. */
   readonly #services = new Map<string, GrpcService>();
+  readonly #idleMs: number;
 
-  constructor(context: ServerContext, given: readonly GrpcService[]) {
+  constructor(context: ServerContext, services: readonly GrpcService[]) {
     const { config, metrics, readiness, logger } = context;
-    const { maxConnections } = config;
+    const { maxConnections, bodyLimit: maxMessageBytes } = config;
     const connections = new Connections(maxConnections, metrics.countConnectionEnd, null);
-    // Connections are accepted here, where they can be counted, bounded and given a new certificate.
     super(context, connections, {
       plain: () => net.createServer({ noDelay: true }),
       secure: (options) => tls.createServer({ ...options, ALPNProtocols: ['h2'], noDelay: true }),
     });
-    this.show(given);
-    const services = given.map((service) => this.#followed(service));
-    const targets = targetsOf(services);
-    const probes = [...targets.keys()].filter((path) => targets.get(path) === null);
-    const pipeline = new Pipeline(context, KEY_NEEDED, new Set(probes));
-    this.#receiving = new Receiving(connections, config);
-    // As many may watch the health as may be connected.
+    this.replaceServices(services);
+    this.#idleMs = config.keepAliveTimeoutMs;
     const names = services.map(({ name }) => name);
-    this.#health = new Health(names, readiness, config.maxConnections);
-    const receiving = this.#receiving;
-    this.#calls = new Calls({ readiness, pipeline, targets, receiving, logger });
-    this.#server = new Server({
-      interceptors: [this.#calls.intercept],
-      'grpc.max_receive_message_length': config.bodyLimit,
-      'grpc.max_send_message_length': -1,
-      'grpc.max_concurrent_streams': MOST_STREAMS,
-      'grpc.max_connection_idle_ms': config.keepAliveTimeoutMs,
-      'grpc.keepalive_time_ms': PING_MS,
-      'grpc.keepalive_timeout_ms': PONG_MS,
-      'grpc-node.max_session_memory': SESSION_MEMORY_MB,
-      'grpc.enable_channelz': 0,
+    this.#health = new Health(names, readiness, maxConnections);
+    const current = services.map((service) => this.#forward(service));
+    const routes = createRoutes(current, this.#health);
+    const probes = [...routes.values()].filter(({ isPublic }) => isPublic).map(({ path }) => path);
+    const pipeline = new Pipeline(context, KEY_NEEDED, new Set(probes));
+    this.#grpcConnections = new GrpcConnections(connections, config);
+    this.#calls = new Calls({
+      readiness,
+      pipeline,
+      connections: this.#grpcConnections,
+      logger,
+      routes,
+      maxMessageBytes,
     });
-    const loaded = load(services);
-    for (const service of services) this.#calls.serve(service, this.#server, loaded);
-    this.#health.addTo(this.#server);
-    new ReflectionService(loaded).addToServer(this.#server); // for clients such as grpcurl
-    this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
     this.server.on('connection', (socket: net.Socket) => socket.on('error', ignore));
     this.server.on(this.secure ? 'secureConnection' : 'connection', this.#serve);
   }
 
-  /** Services of the same names take the place of these, under calls that are on their way. */
-  show(services: readonly GrpcService[]): void {
+  /** Replaces services by name, without effect on calls in progress. */
+  replaceServices(services: readonly GrpcService[]): void {
     for (const service of services) this.#services.set(service.name, service);
   }
 
@@ -95,85 +75,65 @@ export class GrpcServer extends Transport {
     return this.#calls.size;
   }
 
-  /** Open streams of which each message is a request. */
+  /** Number of open request streams. */
   get streams(): number {
     return this.#calls.streams;
   }
 
-  /** Those who watch the health are told so at once. */
   leave(): void {
-    this.#health.tell();
+    this.#health.notify();
   }
 
-  async close(patienceMs: number): Promise<void> {
+  async close(timeoutMs: number): Promise<void> {
     this.leave();
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    await this.#calls.drain(patienceMs);
-    const gone = new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()));
+    await this.#calls.drain(timeoutMs);
+    for (const session of this.#sessions) session.close();
     const timeout = new AbortController();
-    // Also until the connections are closed: from Node.js 24 on, http2 closes sessions of which the last bytes are unsent.
-    const left = Promise.all([gone, closed]);
-    await Promise.race([left, delay(GOODBYE_MS, undefined, timeout).catch(() => {})]);
+    await Promise.race([closed, delay(CLOSE_MS, undefined, timeout).catch(() => {})]);
     timeout.abort();
-    this.#server.forceShutdown();
-    this.#receiving.stop();
+    this.#grpcConnections.stop();
     this.connections.destroyAll();
     await closed;
   }
 
-  /** Whose methods are those of the service that has its name when it is asked. */
-  #followed(service: GrpcService): GrpcService {
-    const now = (): GrpcService => this.#services.get(service.name) ?? service;
+  /** Service whose methods are those of the current service with the same name. */
+  #forward(service: GrpcService): GrpcService {
+    const current = (): GrpcService => this.#services.get(service.name) ?? service;
     const methods = Object.keys(service.methods).map((name) => {
-      const method: Method = (message, call) => (now().methods[name] as Method)(message, call);
-      return [name, method];
+      const handle: MessageHandler = (message, call) =>
+        (current().methods[name] as MessageHandler)(message, call);
+      return [name, handle];
     });
     const streams = Object.entries(service.streams).map(([name, stream]) => {
-      const open: StreamMethod['open'] = (call) => (now().streams[name] as StreamMethod).open(call);
+      const open: StreamMethod['open'] = (call) =>
+        (current().streams[name] as StreamMethod).open(call);
       return [name, { ...stream, open }];
     });
     return {
       ...service,
       methods: Object.fromEntries(methods),
       streams: Object.fromEntries(streams),
-      refusal: (timeoutMs) => now().refusal(timeoutMs),
+      refusal: (timeoutMs) => current().refusal(timeoutMs),
     };
   }
 
   readonly #serve = (socket: net.Socket): void => {
     if (!this.connections.has(socket)) return;
     socket.on('error', ignore);
-    this.#receiving.opened(socket);
-    this.#injector.injectConnection(socket);
+    const connection = this.#grpcConnections.opened(socket);
+    this.#http2.once('session', (session: ServerHttp2Session) => {
+      this.#sessions.add(session);
+      session.on('close', () => this.#sessions.delete(session));
+      keepAlive(session, this.#idleMs);
+      session.on('stream', (stream, headers: IncomingHttpHeaders) => {
+        this.#calls.begin(stream, headers, connection);
+      });
+    });
+    this.#http2.emit('connection', socket); // emits 'session' at once
+    this.#http2.removeAllListeners('session');
   };
 }
 
-/** The protocol files of all services, that of health among them: once, for they take a while. */
-function load(services: readonly GrpcService[]): PackageDefinition {
-  const files = [...services.map(({ protos }) => protos.file), protoPath];
-  const includeDirs = services.map(({ protos }) => protos.folder);
-  return loadSync(files, { ...LOADING, includeDirs });
-}
-
-/** Its 'close' follows. */
+/** Ignores an error that a 'close' event follows. */
 function ignore(): void {}
-
-/** See `CallsOptions`. */
-function targetsOf(services: readonly GrpcService[]): ReadonlyMap<string, GrpcModelRoute | null> {
-  const targets = new Map<string, GrpcModelRoute | null>();
-  for (const method of ['Check', 'List', 'Watch'])
-    targets.set(`/${HEALTH_SERVICE}/${method}`, null);
-  for (const { name, probes, analyses, streams, management, refusal } of services) {
-    for (const method of probes) targets.set(`/${name}/${method}`, null);
-    for (const path of analyses.map((method) => `/${name}/${method}`)) {
-      targets.set(path, { path, refusal });
-    }
-    for (const path of Object.keys(streams).map((method) => `/${name}/${method}`)) {
-      targets.set(path, { path, refusal: () => null, carriesRequests: true });
-    }
-    for (const path of management.map((method) => `/${name}/${method}`)) {
-      targets.set(path, { path, refusal: () => null, isManagement: true });
-    }
-  }
-  return targets;
-}

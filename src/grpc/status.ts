@@ -1,7 +1,16 @@
-import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import { ERRORS, retryAfterSeconds, type ServiceError } from '../serving/errors';
 
-/** For the log and the metrics, which have HTTP's; the numbers are those of google.rpc.Code. */
+/** Status with which a call ends, and its trailers. */
+export interface GrpcStatus {
+  readonly code: status;
+  readonly details: string;
+  readonly trailers?: Readonly<Record<string, string>>;
+}
+
+export const OK: GrpcStatus = { code: status.OK, details: 'OK' };
+
+/** HTTP status by gRPC status, for the log and the metrics. Default: 500. */
 const HTTP_STATUS: Readonly<Partial<Record<status, number>>> = {
   [status.OK]: 200,
   [status.CANCELLED]: 499,
@@ -9,21 +18,20 @@ const HTTP_STATUS: Readonly<Partial<Record<status, number>>> = {
   [status.DEADLINE_EXCEEDED]: 504,
   [status.PERMISSION_DENIED]: 403,
   [status.NOT_FOUND]: 404,
-  [status.RESOURCE_EXHAUSTED]: 413, // here only of messages that are too large
-  [status.UNIMPLEMENTED]: 404, // as there it would be: no such route
+  [status.RESOURCE_EXHAUSTED]: 413, // used only for messages over BODY_LIMIT
+  [status.UNIMPLEMENTED]: 404, // an unknown method is an unknown route
   [status.UNAVAILABLE]: 503,
   [status.UNAUTHENTICATED]: 401,
 };
 
-/** What gRPC's own retry policies read (A6): when to try again, in ms. */
+/** Trailer that retry policies of gRPC clients read (gRFC A6): delay before the next attempt, in ms. */
 const PUSHBACK = 'grpc-retry-pushback-ms';
 
-/** @param raised what the error was made of: it may know how long what waits will take */
-export function statusOf(error: ServiceError, raised: unknown): StatusObject {
-  const metadata = new Metadata();
+/** @param raised original error, which may contain the expected wait */
+export function statusOf(error: ServiceError, raised: unknown): GrpcStatus {
   const seconds = retryAfterSeconds(error, raised);
-  if (seconds !== null) metadata.set(PUSHBACK, String(seconds * 1000));
-  return { code: status[ERRORS[error.code].grpc], details: error.message, metadata };
+  const trailers = seconds === null ? {} : { [PUSHBACK]: String(seconds * 1000) };
+  return { code: status[ERRORS[error.code].grpc], details: error.message, trailers };
 }
 
 export function httpStatusOf(code: status): number {

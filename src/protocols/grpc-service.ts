@@ -4,63 +4,67 @@ import type { ServiceResponse } from '../serving/request-context';
 import type { ServiceRequest } from './route';
 
 /**
- * Which fields of a message are counted into: of those that are messages the same again, of packed
- * numbers `packed`. By field number, as the protocol file has it.
+ * Message fields to count, by field number. An object counts the fields of a nested message, `packed` counts the
+ * elements of a packed list.
  */
-export interface Counted {
-  readonly [field: number]: Counted | 'packed';
+export interface CountedFields {
+  readonly [field: number]: CountedFields | 'packed';
 }
 
-/** Messages are as @grpc/proto-loader makes them with `LOADING` (grpc/server.ts). */
-export type Method = (
+/** Maximum number of fields of a message, and the fields to count (`countFields`). */
+export interface FieldLimit {
+  readonly counted: CountedFields;
+  readonly max: number;
+}
+
+/** Handler of a message. Messages have the form that @grpc/proto-loader produces with the options in grpc/routes.ts. */
+export type MessageHandler = (
   message: never,
   call: ServiceRequest,
 ) => ServiceResponse | Promise<ServiceResponse>;
 
-/** One stream: what answers its messages, in the order in which they came. */
+/** Handler of the messages of one stream, in the order of their arrival. */
 export interface StreamHandler {
-  /** `Answer.body`: the messages that answer it, in an array, which may be empty. */
-  readonly answer: Method;
+  /** Handles a message. `ServiceResponse.body` is an array of response messages, which may be empty. */
+  readonly handle: MessageHandler;
   /**
-   * What tells the client of an error, after which the stream goes on; null: the stream ends with the
-   * error as its status.
+   * Message that reports an error, after which the stream continues. Null: the stream ends with the error as its status.
    *
-   * @param message that it is about; null: it could not be read
+   * @param message the message that failed; null: it could not be parsed
    */
-  readonly tell: (error: ServiceError, message: never | null) => object | null;
-  /** Of what is neither counted nor logged where it is answered: it asks for nothing. Left out: of none. */
-  readonly isAside?: (message: never) => boolean;
-  /** The stream is over. */
+  readonly errorMessage: (error: ServiceError, message: never | null) => object | null;
+  /** True for control messages, which are neither counted nor logged as requests. Default: no message. */
+  readonly isControl?: (message: never) => boolean;
+  /** Called when the stream has ended. */
   readonly close?: () => void;
 }
 
-/** A method whose client sends any number of messages. */
+/** Method whose client sends a stream of messages. */
 export interface StreamMethod {
-  /** Messages of one stream that are in memory at once; no more of it is read before one is answered. */
-  readonly mostAtOnce: number;
-  /** The stream is one request of its client: it goes on while the service drains. */
-  readonly isOneRequest: boolean;
+  /** Messages of one stream that are in progress at once. Further messages stay with the client. */
+  readonly maxConcurrentMessages: number;
+  /** True if the whole stream is one request of its client: it continues during graceful shutdown. */
+  readonly isSingleRequest: boolean;
   readonly open: (call: Pick<ServiceRequest, 'header'>) => StreamHandler;
 }
 
-/** A service that is offered over gRPC, apart from how calls come and go. */
+/** gRPC service of a protocol, independent of the transport. */
 export interface GrpcService {
-  /** With its package: `inference.GRPCInferenceService`. */
+  /** Full name with package: `inference.GRPCInferenceService`. */
   readonly name: string;
-  /** Absolute path of the folder, and the name in it. */
+  /** Protocol file: absolute path of its folder, and its path in the folder. */
   readonly protos: { readonly folder: string; readonly file: string };
-  /** By name, as in the protocol file; those of it that are missing are UNIMPLEMENTED. */
-  readonly methods: Readonly<Record<string, Method>>;
-  /** The same of those that take streams. */
+  /** Handlers of unary methods by name. Methods of the protocol file without a handler are UNIMPLEMENTED. */
+  readonly methods: Readonly<Record<string, MessageHandler>>;
+  /** Methods with a stream of requests, by name. */
   readonly streams: Readonly<Record<string, StreamMethod>>;
-  /** Methods that supervisors and load balancers ask, who have no key. */
+  /** Names of the methods that are readiness or liveness probes. They need no API key. */
   readonly probes: readonly string[];
-  /** Methods that run the model. */
-  readonly analyses: readonly string[];
-  /** Methods that load and unload models. */
-  readonly management: readonly string[];
-  /** How many fields a message may have, and into which of them are counted, too (see `countFields`). */
-  readonly fields: { readonly counted: Counted; readonly most: number };
-  /** Why the engine would refuse what came now, with so much time left; null: it would not. */
+  /** Names of the methods that run the model. */
+  readonly inferenceMethods: readonly string[];
+  /** Names of the methods that load and unload models. */
+  readonly managementMethods: readonly string[];
+  readonly fields: FieldLimit;
+  /** Error with which the engine would reject a request now, with this many ms left; null: the request is admitted. */
   readonly refusal: (timeoutMs: number) => EngineError | null;
 }

@@ -194,13 +194,21 @@ it('counts what is kept of each piece of a message, beside its bytes', async () 
   expect(await call.status).toBe(FULL);
 });
 
-it('counts what is kept of each message of a stream, beside its bytes', async () => {
+it('reads no further messages of a stream while its client takes no responses', async () => {
   const service = await start({ BODY_LIMIT: '64kb', BODY_MEMORY: '64kb' });
-  const few = connect(service).call(REFLECTION, Buffer.concat(Array(60).fill(LIST_SERVICES)));
-  few.stream.end();
-  expect(await few.status).toBe('0 OK');
-  // Its answers, which it does not take, are held as long as it goes on.
-  const many = connect(service, { initialWindowSize: 0 }).call(REFLECTION);
-  many.stream.write(Buffer.concat(Array(10_000).fill(LIST_SERVICES)));
-  expect(await within(() => 'the end of a stream of 10,000 messages', many.status)).toBe(FULL);
+  const session = connect(service, { initialWindowSize: 0 });
+  const count = 10_000;
+  const call = session.call(REFLECTION, Buffer.concat(Array(count).fill(LIST_SERVICES)));
+  call.stream.end();
+  let bytes = 0;
+  call.stream.on('data', (data: Buffer) => {
+    bytes += data.length;
+  });
+  await call.answered;
+  expect(await whole(connect(service), INFER, frame(messageOf('good')))).toBe('0 OK');
+  expect(call.isOver).toBe(false);
+  // All of them have a response once the client takes the responses.
+  session.session.settings({ initialWindowSize: 1024 ** 2 });
+  expect(await within(() => `the end of a stream of ${count} messages`, call.status)).toBe('0 OK');
+  expect(bytes).toBeGreaterThan(count * 50);
 });

@@ -57,6 +57,36 @@ it.each([
   await expectServed();
 });
 
+it.each([
+  'begin',
+  'receive',
+  'beginMessage',
+  'countChunk',
+  'received',
+  'parse',
+  'send',
+  'responded',
+  'end',
+  'send-sendError',
+])(
+  'an unexpected error in %s of a unary call ends this call only, with INTERNAL',
+  async (places) => {
+    const requestId = `fault-${places}-unary`;
+    const metadata = { 'x-request-id': requestId };
+    const { answer } = client.call('ModelInfer', textRequest('good'), { metadata });
+    const { status, details } = await within(() => 'the end of the faulty call', answer);
+    // An error after the response has been sent does not change it.
+    expect(status).toBe(places === 'end' ? 'OK' : 'INTERNAL');
+    if (status === 'INTERNAL' && !places.includes('sendError')) {
+      expect(details).toBe(
+        `The service failed: an unexpected error. Look for the request id ${requestId} in its log.`,
+      );
+      await service.waitForLog((line) => line.requestId === requestId && line.at !== undefined);
+    }
+    await expectServed();
+  },
+);
+
 it('and the service stops as if nothing had been', async () => {
   expect(service.logs.filter(({ level }) => level === 'fatal')).toEqual([]);
   expect(await service.stop()).toMatchObject({ code: 0 });

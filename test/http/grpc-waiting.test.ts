@@ -166,7 +166,7 @@ describe('watches', () => {
     const calls: RawCall[] = [];
     for (let i = 0; i < 6; i++) calls.push(await watch(session));
     for (const call of calls.slice(0, 2)) {
-      expect(await call.status).toMatch(/^14 Others want to watch/);
+      expect(await call.status).toMatch(/^14 Too many health watches/);
     }
     await session.read();
     expect(calls.map(({ isOver }) => isOver)).toEqual([true, true, ...Array(4).fill(false)]);

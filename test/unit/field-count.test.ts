@@ -1,7 +1,7 @@
 import { countFields } from '../../src/grpc/field-count';
-import type { Counted } from '../../src/protocols/grpc-service';
+import type { CountedFields } from '../../src/protocols/grpc-service';
 
-const COUNTED: Counted = { 5: { 3: 'packed', 5: { 1: 'packed' } }, 6: {} };
+const COUNTED: CountedFields = { 5: { 3: 'packed', 5: { 1: 'packed' } }, 6: {} };
 const MOST = 100;
 
 function varint(value: number): number[] {

@@ -106,7 +106,7 @@ export class Servers {
   /** What the service serves has changed. */
   show(): void {
     this.#http.show(this.#siteOf());
-    this.#grpc?.show(this.#service.grpc());
+    this.#grpc?.replaceServices(this.#service.grpc());
     this.#metrics.count();
   }
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ByteBudget } from '../../serving/byte-budget';
 import { PATIENCE_MS } from '../../serving/timeouts';
-import type { Counted, GrpcService } from '../grpc-service';
+import type { CountedFields, GrpcService } from '../grpc-service';
 import type { Guarding } from '../guarding';
 import type { ServiceRequest } from '../route';
 import type { ProcessingRequest } from './messages';
@@ -10,8 +10,8 @@ import { Session, type Side } from './session';
 /** Envoy takes 100 headers by default, each of them three fields and what they lie in. */
 const MOST_FIELDS = 10_000;
 
-const HEADERS: Counted = { 1: { 1: {} } };
-const COUNTED: Counted = { 2: HEADERS, 3: HEADERS, 4: {}, 5: {}, 6: HEADERS, 7: HEADERS, 11: {} };
+const HEADERS: CountedFields = { 1: { 1: {} } };
+const COUNTED: CountedFields = { 2: HEADERS, 3: HEADERS, 4: {}, 5: {}, 6: HEADERS, 7: HEADERS, 11: {} };
 
 export interface ExtProcOptions {
   /** Bytes of one body. */
@@ -42,18 +42,18 @@ export function extProc(
     methods: {},
     streams: {
       Process: {
-        mostAtOnce: 1, // what is said of a message depends on those before it
-        isOneRequest: true,
+        maxConcurrentMessages: 1, // what is said of a message depends on those before it
+        isSingleRequest: true,
         open: () => {
           let session: Session | null = null;
           return {
-            answer: (message: ProcessingRequest, call: ServiceRequest) => {
+            handle: (message: ProcessingRequest, call: ServiceRequest) => {
               session ??= new Session({ guarding, bodyLimit, held });
               return session.answer(message, call);
             },
             // The stream ends with its status: Envoy's failure_mode_allow says what that means.
-            tell: () => null,
-            isAside: ({ request_body, response_body }: ProcessingRequest) =>
+            errorMessage: () => null,
+            isControl: ({ request_body, response_body }: ProcessingRequest) =>
               !request_body && !response_body,
             close: () => session?.close(),
           };
@@ -61,9 +61,9 @@ export function extProc(
       },
     },
     probes: [],
-    analyses: [],
-    management: [],
-    fields: { counted: COUNTED, most: MOST_FIELDS },
+    inferenceMethods: [],
+    managementMethods: [],
+    fields: { counted: COUNTED, max: MOST_FIELDS },
     refusal: guarding.refusal,
   };
 }

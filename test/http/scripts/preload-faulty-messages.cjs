@@ -2,15 +2,27 @@
 
 const path = require('node:path');
 
-// A fault that no client should find: what is done with the messages of a gRPC stream throws where the id of its
-// call says.
-const { MessageExchange } = require(path.join(__dirname, '../../../dist/grpc/streams/message.js'));
+// Makes callbacks of gRPC calls throw an unexpected error if the request id of the call names them: `fault-NAME-NAME.…`.
+const dist = path.join(__dirname, '../../../dist/grpc');
+const { StreamMessageContext } = require(path.join(dist, 'streams/stream-message-context.js'));
+const { GrpcRequestContext } = require(path.join(dist, 'grpc-request-context.js'));
+const { GrpcConnections } = require(path.join(dist, 'grpc-connections.js'));
 
-for (const place of ['receive', 'send', 'sendError', 'end', 'parse']) {
-  const own = MessageExchange.prototype[place];
-  MessageExchange.prototype[place] = function faulty(...given) {
-    const places = /^fault-([A-Za-z-]+)\./.exec(this.requestId)?.[1]?.split('-') ?? [];
-    if (places.includes(place)) throw new RangeError('INTERNAL TEXT /of/the/fault');
+function makeFaulty(prototype, name, contextOf) {
+  const own = prototype[name];
+  prototype[name] = function faulty(...given) {
+    const { requestId } = contextOf(this, given);
+    const names = /^fault-([A-Za-z-]+)/.exec(requestId)?.[1]?.split('-') ?? [];
+    if (names.includes(name)) throw new RangeError('INTERNAL TEXT /of/the/fault');
     return own.apply(this, given);
   };
+}
+
+for (const { prototype } of [StreamMessageContext, GrpcRequestContext]) {
+  for (const name of ['receive', 'send', 'sendError', 'end', 'parse']) {
+    makeFaulty(prototype, name, (context) => context);
+  }
+}
+for (const name of ['begin', 'beginMessage', 'countChunk', 'received', 'responded']) {
+  makeFaulty(GrpcConnections.prototype, name, (_, [context]) => context);
 }

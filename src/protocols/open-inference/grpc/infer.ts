@@ -36,12 +36,12 @@ export async function infer(
  */
 export function modelStreamInfer(models: OpenInferenceModels): StreamMethod {
   return {
-    mostAtOnce: MOST_AT_ONCE,
-    isOneRequest: false,
+    maxConcurrentMessages: MOST_AT_ONCE,
+    isSingleRequest: false,
     open: (stream) => {
       const isWithStatus = stream.header(STATUS_HEADER) === 'true';
       return {
-        answer: async (request: ModelInferRequest, call: ServiceRequest) => {
+        handle: async (request: ModelInferRequest, call: ServiceRequest) => {
           const { body, inferences = [] } = await infer(models, request, call);
           const parameters = {
             triton_final_response: { bool_param: true },
@@ -52,7 +52,7 @@ export function modelStreamInfer(models: OpenInferenceModels): StreamMethod {
           };
           return { body: [{ infer_response: { ...body, parameters } }], inferences };
         },
-        tell: ({ message }: ServiceError, request: ModelInferRequest | null) =>
+        errorMessage: ({ message }: ServiceError, request: ModelInferRequest | null) =>
           isWithStatus
             ? null
             : { error_message: message, infer_response: { id: request?.id ?? '' } },

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ServiceError } from '../../../serving/errors';
 import { indexOf, type Repository } from '../../../tasks/repository';
-import type { Counted, GrpcService } from '../../grpc-service';
+import type { CountedFields, GrpcService } from '../../grpc-service';
 import type { ServiceRequest } from '../../route';
 import type { OpenInferenceModel } from '../served-model';
 import type { OpenInferenceModels } from '../served-models';
@@ -12,8 +12,8 @@ import type { ModelInferRequest } from './messages';
 const OTHER_FIELDS = 1000;
 
 /** Of ModelInferRequest, in which all lists are bounded; messages of other methods have none. */
-const PARAMETERS: Counted = { 2: {} };
-const COUNTED: Counted = {
+const PARAMETERS: CountedFields = { 2: {} };
+const COUNTED: CountedFields = {
   4: PARAMETERS,
   5: {
     3: 'packed', // shape
@@ -49,11 +49,11 @@ export function grpcService(models: OpenInferenceModels, mostElements: number): 
     name: 'inference.GRPCInferenceService',
     protos: { folder: path.join(__dirname, 'protos'), file: 'grpc_service.proto' },
     probes: ['ServerLive', 'ServerReady'],
-    analyses: ['ModelInfer'],
+    inferenceMethods: ['ModelInfer'],
     streams: { ModelStreamInfer: modelStreamInfer(models) },
-    management: ['RepositoryModelLoad', 'RepositoryModelUnload'],
+    managementMethods: ['RepositoryModelLoad', 'RepositoryModelUnload'],
     // Each element of a list may be a field, in two inputs.
-    fields: { counted: COUNTED, most: OTHER_FIELDS + 2 * mostElements },
+    fields: { counted: COUNTED, max: OTHER_FIELDS + 2 * mostElements },
     // Of several models the message says which; then it is refused once it has been read.
     refusal: (timeoutMs) => {
       const [only, ...others] = models.all;
