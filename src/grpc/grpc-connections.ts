@@ -5,9 +5,7 @@ import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import type { ConnectionEnd } from '../serving/metrics/metrics';
 import { CLIENT_TIMEOUT_MS, LOOK_MS, PATIENCE_MS, STILL_LOOKS } from '../serving/timeouts';
-import type { GrpcRequestContext } from './grpc-request-context';
 import { type MessagePrefix, tooLarge } from './message-reader';
-import type { StreamMessageContext } from './streams/stream-message-context';
 
 /** Chunks per request whose overhead in Node is not counted. */
 const FREE_CHUNKS = 64;
@@ -20,7 +18,25 @@ const MAX_REJECTED_STREAMS = 1000;
 const FORGIVEN_STREAMS = 10;
 
 /** A call, or a message of a stream whose messages are requests. */
-export type GrpcRequest = GrpcRequestContext | StreamMessageContext;
+export interface GrpcRequest {
+  readonly connection: GrpcConnection;
+  /** `performance.now()` at its arrival. */
+  readonly startedAt: number;
+  /** True if it consists of any number of messages. */
+  readonly hasManyMessages: boolean;
+  /** True if it has any number of messages or responses. */
+  readonly isStream: boolean;
+  /** True if each of its messages is a request. */
+  readonly carriesRequests: boolean;
+  readonly isOver: boolean;
+  /** True when it has been received completely. Stays false if it consists of many messages. */
+  isReceived: boolean;
+  /** Consecutive ticks without data, during graceful shutdown. */
+  idleTicks: number;
+  /** Number of received chunks. */
+  chunks: number;
+  fail(error: unknown): void;
+}
 
 /** State of one connection. The maps are ordered, oldest entry first. */
 export class GrpcConnection {
@@ -32,7 +48,7 @@ export class GrpcConnection {
   /** Requests whose response the client has not taken yet, with the time of the response (`performance.now()`). */
   readonly responded = new CompactingMap<GrpcRequest, number>();
   /** Request streams without a message in progress, with the start of this state (`performance.now()`). */
-  readonly idle = new CompactingMap<GrpcRequestContext, number>();
+  readonly idle = new CompactingMap<GrpcRequest, number>();
   /** Open streams whose messages are not requests. */
   streams = 0;
   /** Recently rejected streams. */
@@ -81,7 +97,7 @@ export class GrpcConnections {
   }
 
   /** Registers a call. @throws ServiceError PIPELINE_FULL: the connection has too many streams */
-  begin(call: GrpcRequestContext): void {
+  begin(call: GrpcRequest): void {
     const { connection } = call;
     connection.receiving.set(call, true);
     this.#updateIdleState(connection);
@@ -98,15 +114,15 @@ export class GrpcConnections {
   }
 
   /** Marks a request stream as idle: no message is in progress. */
-  markIdle(call: GrpcRequestContext): void {
+  markIdle(call: GrpcRequest): void {
     if (call.isOver) return;
     call.connection.receiving.delete(call);
     call.connection.idle.set(call, performance.now());
   }
 
-  /** Registers the first message of a request stream's next request. @throws ServiceError as `beginMessage` */
-  beginStreamMessage(message: StreamMessageContext, prefix: MessagePrefix): void {
-    const { call, connection } = message;
+  /** Registers the next message of a request stream. @throws ServiceError as `beginMessage` */
+  beginStreamMessage(call: GrpcRequest, message: GrpcRequest, prefix: MessagePrefix): void {
+    const { connection } = call;
     connection.idle.delete(call);
     connection.receiving.set(message, true);
     this.#updateIdleState(connection);
@@ -137,7 +153,7 @@ export class GrpcConnections {
   }
 
   /** Releases the memory of a message of a call with many messages. */
-  delivered(call: GrpcRequestContext): void {
+  delivered(call: GrpcRequest): void {
     if (!call.hasManyMessages) return;
     this.#plain.end(call);
     this.#compressed.end(call);
@@ -175,7 +191,7 @@ export class GrpcConnections {
     connection.receiving.delete(request);
     connection.pending.delete(request);
     connection.responded.delete(request);
-    connection.idle.delete(request as GrpcRequestContext);
+    connection.idle.delete(request);
     if (request.isStream && !request.carriesRequests) connection.streams--;
     this.#updateIdleState(connection);
   }

@@ -12,7 +12,7 @@ import {
   type ServiceResponse,
 } from '../serving/request-context';
 import { setTimingHeaders } from '../serving/timings';
-import type { GrpcConnection, GrpcConnections } from './grpc-connections';
+import type { GrpcConnection, GrpcConnections, GrpcRequest } from './grpc-connections';
 import type { GrpcRoute } from './routes';
 import { type GrpcStatus, httpStatusOf, OK, statusOf } from './status';
 
@@ -53,27 +53,21 @@ export interface CallOptions {
 }
 
 /** A gRPC call: one HTTP/2 stream. */
-export class GrpcRequestContext extends RequestContext {
+export class GrpcRequestContext extends RequestContext implements GrpcRequest {
   readonly isPipelined = false;
   readonly isPublic: boolean;
   readonly isQueued: boolean;
   readonly modelRoute: ModelRoute | null;
   readonly resource: ProtectedResource | null;
   readonly routePath: string;
-  /** True if the client sends any number of messages. */
   readonly hasManyMessages: boolean;
-  /** True if the client or the service sends any number of messages. */
   readonly isStream: boolean;
-  /** True if each message is a request. */
   readonly carriesRequests: boolean;
   readonly stream: ServerHttp2Stream;
   readonly connection: GrpcConnection;
   readonly maxMessageBytes: number;
-  /** True when the request has been received completely. Stays false if it consists of many messages. */
   isReceived = false;
-  /** Consecutive ticks of `GrpcConnections` without data, during graceful shutdown. */
   idleTicks = 0;
-  /** Number of received chunks. */
   chunks = 0;
   readonly #headers: IncomingHttpHeaders;
   readonly #options: CallOptions;

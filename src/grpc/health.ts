@@ -3,8 +3,6 @@ import { ServiceError } from '../serving/errors';
 import type { Readiness } from '../serving/readiness';
 import type { RouteHandler } from './routes';
 
-export const HEALTH_SERVICE = 'grpc.health.v1.Health';
-
 /** Interval at which watches are checked for changes, in ms. */
 const INTERVAL_MS = 1000;
 

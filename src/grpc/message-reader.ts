@@ -1,6 +1,5 @@
 import { type deflate, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { ServiceError } from '../serving/errors';
-import type { GrpcRequestContext } from './grpc-request-context';
 
 /** Bytes of the prefix of a message: compressed flag (1 byte), length (4 bytes, big endian). */
 const PREFIX_BYTES = 5;
@@ -13,6 +12,18 @@ export interface MessagePrefix {
   readonly isCompressed: boolean;
   /** Length of the message on the wire. */
   readonly bytes: number;
+}
+
+/** A call whose messages are read. */
+export interface ReadableCall {
+  readonly stream: ServerHttp2Stream;
+  /** Compression of messages with the compressed flag. */
+  readonly messageEncoding: string;
+  /** Maximum bytes of a decompressed message. */
+  readonly maxMessageBytes: number;
+  readonly isOver: boolean;
+  /** Runs `work` in the error boundary of the call. False: it failed. */
+  guard(work: () => void): boolean;
 }
 
 /** Callbacks of `MessageReader`. An error that a callback throws fails the call and stops the reader. */
@@ -34,7 +45,7 @@ export interface MessageListener {
  * is held here, and HTTP/2 flow control keeps the rest with the client.
  */
 export class MessageReader {
-  readonly #call: GrpcRequestContext;
+  readonly #call: ReadableCall;
   readonly #listener: MessageListener;
   readonly #prefix = Buffer.alloc(PREFIX_BYTES);
   #prefixBytes = 0;
@@ -51,7 +62,7 @@ export class MessageReader {
   #hasEnded = false;
   #isStopped = false;
 
-  constructor(call: GrpcRequestContext, listener: MessageListener) {
+  constructor(call: ReadableCall, listener: MessageListener) {
     this.#call = call;
     this.#listener = listener;
     call.stream.on('data', (data: Buffer) => {

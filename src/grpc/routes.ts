@@ -12,7 +12,8 @@ import type {
 import { ServiceError } from '../serving/errors';
 import type { ModelRoute } from '../serving/request-context';
 import { countFields } from './field-count';
-import { HEALTH_SERVICE, type Health } from './health';
+
+export const HEALTH_SERVICE = 'grpc.health.v1.Health';
 
 /** Form of parsed messages: field names as in the protocol file; lists, maps and numbers are always set. */
 const LOADING = {
@@ -55,7 +56,7 @@ export interface GrpcRoute extends ModelRoute {
 /** All methods by path: those of the services, health checks and reflection. */
 export function createRoutes(
   services: readonly GrpcService[],
-  health: Health,
+  healthHandlers: Readonly<Record<string, RouteHandler>>,
 ): ReadonlyMap<string, GrpcRoute> {
   // One call for all files, since parsing takes a while.
   const files = [...services.map(({ protos }) => protos.file), HEALTH_PROTO];
@@ -66,7 +67,7 @@ export function createRoutes(
       serviceRoutes(service, loaded[service.name] as ServiceDefinition),
     ),
     ...Object.entries(loaded[HEALTH_SERVICE] as ServiceDefinition).map(([name, definition]) =>
-      routeOf(definition, { handler: health.handlers[name] ?? null, isPublic: true }),
+      routeOf(definition, { handler: healthHandlers[name] ?? null, isPublic: true }),
     ),
     ...reflectionRoutes(new ReflectionService(loaded)),
   ];

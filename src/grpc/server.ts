@@ -50,7 +50,7 @@ export class GrpcServer extends Transport {
     const names = services.map(({ name }) => name);
     this.#health = new Health(names, readiness, maxConnections);
     const current = services.map((service) => this.#forward(service));
-    const routes = createRoutes(current, this.#health);
+    const routes = createRoutes(current, this.#health.handlers);
     const probes = [...routes.values()].filter(({ isPublic }) => isPublic).map(({ path }) => path);
     const pipeline = new Pipeline(context, KEY_NEEDED, new Set(probes));
     this.#grpcConnections = new GrpcConnections(connections, config);

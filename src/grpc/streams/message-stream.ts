@@ -140,7 +140,7 @@ export class MessageStream {
     inFlight.begun();
     this.#current = message;
     this.#results.set(message, null);
-    this.#admit(message, () => connections.beginStreamMessage(message, prefix));
+    this.#admit(message, () => connections.beginStreamMessage(this.call, message, prefix));
   }
 
   /** Fails the message and reads nothing more if `reserve` throws. */

@@ -6,7 +6,7 @@ import {
   RequestContext,
   type ServiceResponse,
 } from '../../serving/request-context';
-import type { GrpcConnection } from '../grpc-connections';
+import type { GrpcConnection, GrpcRequest } from '../grpc-connections';
 import type { GrpcRequestContext } from '../grpc-request-context';
 import { httpStatusOf, statusOf } from '../status';
 
@@ -28,7 +28,7 @@ export interface StreamMessageOptions {
 }
 
 /** A message of a stream as a request of its own, with the API key, the headers and the deadline of its call. */
-export class StreamMessageContext extends RequestContext {
+export class StreamMessageContext extends RequestContext implements GrpcRequest {
   readonly call: GrpcRequestContext;
   readonly connection: GrpcConnection;
   readonly isPipelined: boolean;
@@ -40,9 +40,7 @@ export class StreamMessageContext extends RequestContext {
   readonly hasManyMessages = false;
   readonly isStream = false;
   readonly carriesRequests = false;
-  /** True when the message has been received and parsed. */
   isReceived = false;
-  /** See `GrpcRequestContext`. */
   idleTicks = 0;
   chunks = 0;
   readonly #transport: MessageTransport;
