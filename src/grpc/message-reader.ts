@@ -1,3 +1,4 @@
+import type { ServerHttp2Stream } from 'node:http2';
 import { type deflate, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { ServiceError } from '../serving/errors';
 
