@@ -11,7 +11,15 @@ import { Session, type Side } from './session';
 const MOST_FIELDS = 10_000;
 
 const HEADERS: CountedFields = { 1: { 1: {} } };
-const COUNTED: CountedFields = { 2: HEADERS, 3: HEADERS, 4: {}, 5: {}, 6: HEADERS, 7: HEADERS, 11: {} };
+const COUNTED: CountedFields = {
+  2: HEADERS,
+  3: HEADERS,
+  4: {},
+  5: {},
+  6: HEADERS,
+  7: HEADERS,
+  11: {},
+};
 
 export interface ExtProcOptions {
   /** Bytes of one body. */
