@@ -1,5 +1,5 @@
-// Bundles the pages of src/pages into dist/pages, with compressed forms of each file beside it, and
-// the licences of the libraries that went in.
+// Bundles the pages of src/pages into dist/pages, with compressed variants of each file and the licenses of the
+// bundled libraries.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,49 +12,48 @@ const OUTPUT = path.join(ROOT, 'dist', 'pages');
 const PAGES = {
   sentiment: {
     title: 'Sentiment',
-    description: 'Try the text classifier that this server runs.',
+    description: 'Try text classification with the model of this server.',
   },
   eeg: {
     title: 'EEG',
     description:
-      'Try the EEG window classifier that this server runs. A demonstration, not a medical device.',
+      'Try EEG window classification with the model of this server. A demonstration, not a medical device.',
   },
   tagging: {
     title: 'Tagging',
-    description: 'Try the token classifier that this server runs: spans of a text, with labels.',
+    description: 'Try token classification (NER) with the model of this server.',
   },
   embedding: {
     title: 'Embedding',
-    description: 'Try the model of vectors that this server runs: how alike lines of text are.',
+    description: 'Try embeddings: the similarity of texts with the model of this server.',
   },
   reranking: {
     title: 'Reranking',
-    description:
-      'Try the reranker that this server runs: documents by how well they answer a query.',
+    description: 'Try reranking: documents by relevance to a query with the model of this server.',
   },
   'zero-shot': {
     title: 'Zero-shot classification',
-    description: 'Try the entailment model that this server runs: texts to labels of your own.',
+    description: 'Try zero-shot classification with the model of this server and your own labels.',
   },
-  models: { title: 'Models', description: 'The models that this server runs.' },
+  models: { title: 'Models', description: 'Models of this server.' },
   guard: {
-    title: 'Guard',
+    title: 'Guardrail',
     description:
-      'Try the guard of this server: what its checks find in texts, and with which thresholds.',
+      'Try the guardrail of this server: findings of its checks at different thresholds.',
     service: '../',
   },
 };
 
-for (const [page, words] of Object.entries(PAGES)) {
+for (const [page, texts] of Object.entries(PAGES)) {
   const folder = path.join(OUTPUT, page);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    // The first one is loaded before anything is drawn, the second one after the page.
+    // `theme` is loaded in the head, before the first paint; `main` at the end of the page.
     entryPoints: {
       theme: path.join(SOURCES, 'shared', 'early-theme.ts'),
-      main: path.join(SOURCES, page, 'main.tsx'),
+      main: path.join(SOURCES, page, `${page}-page.tsx`),
     },
     outdir: folder,
     entryNames: '[name]-[hash]',
@@ -65,38 +64,38 @@ for (const [page, words] of Object.entries(PAGES)) {
     target: ['chrome111', 'firefox113', 'safari16.4'],
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    legalComments: 'none', // licenses.txt has them
+    legalComments: 'none', // licenses.txt contains them
     metafile: true,
     tsconfig: path.join(SOURCES, 'tsconfig.json'),
-    // The variant of the parser that brings its own Buffer.
+    // The variant of the parser with a bundled Buffer.
     alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync' },
   });
-  const html = htmlOf({ service: './', ...words }, Object.keys(metafile.outputs));
+  const html = htmlOf({ service: './', ...texts }, Object.keys(metafile.outputs));
   writeFileSync(path.join(folder, 'index.html'), html);
   copyFileSync(path.join(SOURCES, 'shared', 'icon.svg'), path.join(folder, 'icon.svg'));
-  writeFileSync(path.join(folder, 'licenses.txt'), licences(Object.keys(metafile.inputs)));
+  writeFileSync(path.join(folder, 'licenses.txt'), licenses(Object.keys(metafile.inputs)));
   for (const name of readdirSync(folder)) compress(path.join(folder, name));
 }
 
 /**
- * The page's HTML with its words, and the names that its files got.
+ * Fills the HTML template with a page's texts and hashed file names.
  *
- * @param words `service`: where the service is, from the page
+ * @param texts `service`: URL of the server, relative to the page
  */
-function htmlOf(words, outputs) {
+function htmlOf(texts, outputs) {
   const names = outputs.map((output) => path.basename(output));
   const template = readFileSync(path.join(SOURCES, 'shared', 'index.html'), 'utf8');
   return template
-    .replaceAll(/\{(title|description|service)\}/g, (_match, name) => words[name])
+    .replaceAll(/\{(title|description|service)\}/g, (_match, name) => texts[name])
     .replaceAll(/\{(theme|main)\.(js|css)\}/g, (_match, entry, type) => {
       const name = names.find((name) => name.startsWith(`${entry}-`) && name.endsWith(`.${type}`));
-      if (name === undefined) throw new Error(`${words.title}: there is no ${entry}.${type}`);
+      if (name === undefined) throw new Error(`${texts.title}: ${entry}.${type} is missing`);
       return name;
     });
 }
 
 /** @param inputs paths of the bundled files, relative to ROOT */
-function licences(inputs) {
+function licenses(inputs) {
   const packages = new Set(
     inputs.flatMap((input) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
   );
@@ -105,7 +104,7 @@ function licences(inputs) {
     .map((name) => {
       const folder = path.join(ROOT, 'node_modules', name);
       const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-      if (file === undefined) throw new Error(`${name}: has no licence file`);
+      if (file === undefined) throw new Error(`${name}: no license file`);
       const { version } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
       return `${name} ${version}\n\n${readFileSync(path.join(folder, file), 'utf8').trim()}\n`;
     })

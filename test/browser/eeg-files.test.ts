@@ -84,9 +84,7 @@ describeInBrowser('the EEG page, with files and models of all kinds', () => {
       env: { EEG_MODEL_PATH: '/nonexistent/eeg_model.pt' },
     });
     const current = await open(LOOKS[0], broken);
-    await current.page
-      .getByText('The model is not loaded, so nothing can be computed here.')
-      .waitFor();
+    await current.page.getByText('The model is not loaded.').waitFor();
     await current.page.getByRole('button', { name: 'Make one up' }).click();
     await current.page.getByRole('img', { name: /Signal of channel/ }).waitFor();
     expect(await current.page.getByRole('slider').count()).toBe(0);
@@ -100,9 +98,9 @@ describeInBrowser('the EEG page, with files and models of all kinds', () => {
     await other.page.locator('.bars').waitFor();
     await dying.stop();
     await other.page.getByRole('button', { name: 'Next' }).click();
-    await other.page.getByText('The service cannot be reached.').waitFor();
+    await other.page.getByText('The server cannot be reached.').waitFor();
     await other.page.getByRole('button', { name: /^Classify/ }).click();
-    await other.page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
+    await other.page.getByRole('alert').getByText('The server cannot be reached.').waitFor();
   });
 
   it('takes windows, classes and rate from the model', async () => {

@@ -17,7 +17,7 @@ describeInBrowser('the page of a model of vectors', () => {
   it('compares lines, by keyboard alone', async () => {
     const visit = await stage.open();
     const { page, problems } = visit;
-    await page.getByLabel('Texts, one on each line').focus();
+    await page.getByLabel('Texts, one per line').focus();
     await page.keyboard.insertText(`\n${LINES.join('\n')}`);
     await page.keyboard.press('Control+Enter');
     await page.locator('.map svg').waitFor();
@@ -43,7 +43,7 @@ describeInBrowser('the page of a model of vectors', () => {
     );
 
     expect(await visit.walk()).toEqual(
-      expect.arrayContaining(['lines', 'Compare', names[0], 'Similarity of each two lines']),
+      expect.arrayContaining(['lines', 'Compare', names[0], 'Similarity matrix']),
     );
     await points.first().focus();
     for (const [key, chosen] of [
@@ -63,7 +63,7 @@ describeInBrowser('the page of a model of vectors', () => {
     const row = cosines[1] ?? [];
     const best = row.indexOf(Math.max(...row.filter((_, i) => i !== 1)));
     expect(await page.locator('.chosen-line').textContent()).toMatch(
-      new RegExp(`^3 Two hours\\. +Most alike: line ${best + 2} \\(`),
+      new RegExp(`^3 Two hours\\. +Most similar: line ${best + 2} \\(`),
     );
     expect(await page.locator('tr.chosen th').textContent()).toBe('3Two hours.');
     expect(problems).toEqual([]);
@@ -72,8 +72,8 @@ describeInBrowser('the page of a model of vectors', () => {
   it('puts a prompt of the model before lines', async () => {
     const { page } = await stage.open();
     await page.goto(`${stage.service.origin}/models/prompted/`);
-    await page.getByLabel('Texts, one on each line').fill(LINES.join('\n'));
-    const prompts = page.getByLabel('Prompt before each line');
+    await page.getByLabel('Texts, one per line').fill(LINES.join('\n'));
+    const prompts = page.getByLabel('Prompt before each text');
     const asked: unknown[] = [];
     page.on('request', (request) => {
       if (request.url().endsWith('/embed')) asked.push(request.postDataJSON().prompt_name);
@@ -95,13 +95,13 @@ describeInBrowser('the page of a model of vectors', () => {
     const visit = await stage.open();
     const { page } = visit;
     const lines = Array.from({ length: 50 }, (_, i) => `Line ${i}`);
-    await page.getByLabel('Texts, one on each line').fill(lines.join('\n'));
-    await page.getByText('50 lines; the first 40 are compared').waitFor();
+    await page.getByLabel('Texts, one per line').fill(lines.join('\n'));
+    await page.getByText('50 lines; first 40 used').waitFor();
     await page.getByRole('button', { name: 'Compare', exact: true }).click();
     await page.locator('.note.bad').waitFor();
     expect(await page.locator('.note .detail').textContent()).toMatch(/40.*30/);
     expect(await visit.findViolations()).toEqual([]);
-    await page.getByLabel('Texts, one on each line').fill('One line');
+    await page.getByLabel('Texts, one per line').fill('One line');
     await page.getByRole('button', { name: 'Compare', exact: true }).click();
     await page.locator('.map svg').waitFor();
     expect(await page.locator('.matrix').count()).toBe(0);

@@ -108,8 +108,8 @@ describeInBrowser('the page of a guard', () => {
     await page.keyboard.press('End');
     await page.locator('.verdict').getByText('Allowed').waitFor();
     expect(score).toBeLessThan(1);
-    expect(await page.getByText(`Highest score here: ${score.toFixed(4)}`).count()).toBe(1);
-    expect(await page.getByText('With those of the file: blocked.').count()).toBe(1);
+    expect(await page.getByText(`Highest score in this text: ${score.toFixed(4)}`).count()).toBe(1);
+    expect(await page.getByText('With the thresholds on the server: blocked.').count()).toBe(1);
 
     const { name, text } = await visit.download('Download');
     expect(name).toBe('guard.json');
@@ -140,7 +140,7 @@ describeInBrowser('the page of a guard', () => {
     await page.getByRole('button', { name: 'Check', exact: true }).click();
     await page.locator('.timing').waitFor();
     expect(await page.locator('.verdict').textContent()).toBe('Blocked');
-    expect(await page.getByText('Check “answers” could not run, which blocks.').count()).toBe(1);
+    expect(await page.getByText('Check “answers” failed, the text is blocked.').count()).toBe(1);
     expect(await page.locator('.note .detail').textContent()).toContain('no model "nobody"');
     expect(await page.getByRole('region', { name: 'Part 2, redacted' }).textContent()).toContain(
       '<EMAIL_1>',
@@ -154,14 +154,14 @@ describeInBrowser('the page of a guard', () => {
     const visit = await stage.open();
     await visit.page.getByLabel('Text', { exact: true }).fill('far too long '.repeat(400));
     await visit.page.getByRole('button', { name: 'Check', exact: true }).click();
-    await visit.page.getByText('This is more than the service takes at once.').waitFor();
+    await visit.page.getByText('The request is too large.').waitFor();
     expect(await visit.page.locator('.note .detail').textContent()).toContain('4000 bytes');
   });
 
   it('is led to by the list of models', async () => {
     const { page, problems } = await stage.open();
     await page.getByRole('link', { name: 'All models' }).click();
-    await page.getByRole('link', { name: 'Guard' }).click();
+    await page.getByRole('link', { name: 'Guardrail' }).click();
     await page.locator('.badge').getByText('3 checks').waitFor();
     expect(page.url()).toBe(`${stage.service.origin}/guard/`);
     expect(problems).toEqual([]);
@@ -192,11 +192,11 @@ describeInBrowser('the page of a guard that is not loaded, or has keys', () => {
   it.each(LOOKS)('asks for a key, and says why there is no guard: $look', async (look) => {
     const visit = await stage.open(look, stage.service, 'form:has(#key)');
     const { page } = visit;
-    expect(await page.locator('.badge').textContent()).toBe('Key needed');
+    expect(await page.locator('.badge').textContent()).toBe('API key required');
     expect([await visit.findViolations(), await visit.overflow()]).toEqual([[], 0]);
     await page.getByLabel('API key').fill(KEY);
-    await page.getByRole('button', { name: 'Use it' }).click();
-    await page.getByText('The guard is not loaded.').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The guardrail policy is not loaded.').waitFor();
     expect(await page.locator('.note .detail').textContent()).toContain(
       'checks.1.name: another check is called "one name"',
     );

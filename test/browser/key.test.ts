@@ -20,7 +20,7 @@ describeInBrowser('a service with keys', () => {
 
   async function enter(page: Page, key: string): Promise<void> {
     await page.getByLabel('API key').fill(key);
-    await page.getByRole('button', { name: 'Use it' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
   }
 
   /** The browser itself reports each answer 401. */
@@ -29,15 +29,15 @@ describeInBrowser('a service with keys', () => {
   it('asks for a key, says when it is wrong, and works with the right one', async () => {
     const visit = await open();
     const { page } = visit;
-    await page.getByText('This service wants an API key.').waitFor();
-    expect(await page.locator('.badge').textContent()).toBe('Key needed');
+    await page.getByText('This server requires an API key.').waitFor();
+    expect(await page.locator('.badge').textContent()).toBe('API key required');
     expect(await page.getByRole('link', { name: 'Metrics' }).count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Use it' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await page.getByLabel('API key').fill('no key');
-    expect(await page.getByRole('button', { name: 'Use it' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
 
     await enter(page, 'a-wrong-key');
-    await page.getByText('The service does not know this key.').waitFor();
+    await page.getByText('The server rejected this API key.').waitFor();
     await enter(page, ` ${KEY} `);
     await page.locator('.badge .dot').waitFor();
     expect(await page.locator(FORM).count()).toBe(0);
@@ -59,11 +59,11 @@ describeInBrowser('a service with keys', () => {
     const visit = await open();
     const { page } = visit;
     await page.goto(`${stage.service.origin}/docs`);
-    await page.getByText('This service wants an API key.').waitFor();
+    await page.getByText('This server requires an API key.').waitFor();
     expect(await visit.findViolations()).toEqual([]);
     if (PICTURES) await page.screenshot({ path: `${PICTURES}/docs.png` });
     await enter(page, 'a-wrong-key');
-    await page.getByText('The service does not know this key.').waitFor();
+    await page.getByText('The server rejected this API key.').waitFor();
     await enter(page, KEY);
     const analyze = page.locator('#operations-analysis-analyze');
     await analyze.locator('.opblock-summary-control').first().click();
@@ -82,7 +82,7 @@ describeInBrowser('a service with keys', () => {
     expect([await visit.findViolations(), await visit.overflow()]).toEqual([[], 0]);
     if (PICTURES) await visit.page.screenshot({ path: `${PICTURES}/${look.look}.png` });
     await enter(visit.page, 'a-wrong-key');
-    await visit.page.getByText('The service does not know this key.').waitFor();
+    await visit.page.getByText('The server rejected this API key.').waitFor();
     expect([await visit.findViolations(), await visit.overflow()]).toEqual([[], 0]);
   });
 
@@ -96,7 +96,7 @@ describeInBrowser('a service with keys', () => {
     stage.service.kill('SIGHUP');
     await stage.service.waitForLog(({ msg }) => msg === 'API_KEYS_FILE was read again');
     await page.getByRole('button', { name: 'Analyze' }).click();
-    await page.getByText('The service does not know this key.').waitFor();
+    await page.getByText('The server rejected this API key.').waitFor();
     await enter(page, LATER);
     await page.locator(FORM).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Try again' }).click();

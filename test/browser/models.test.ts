@@ -18,13 +18,13 @@ describeInBrowser('the page of a directory of models', () => {
     const rows = await page.locator('tbody tr').allTextContents();
     expect(rows).toEqual([
       expect.stringMatching(/^broken–1 failedconfig\.json: is not JSON/),
-      expect.stringMatching(/^films also movies default requiredtext-classification1 ready/),
+      expect.stringMatching(/^films alias: movies default requiredtext-classification1 ready/),
       expect.stringMatching(/^reviewstext-classification1 ready/),
       expect.stringMatching(/^waves defaultsignal-classification1 ready/),
     ]);
-    expect(await page.locator('.badge').textContent()).toBe('3 of 4 answer');
+    expect(await page.locator('.badge').textContent()).toBe('3 of 4 ready');
     await page.getByRole('link', { name: 'reviews' }).click();
-    await page.getByText('One text').waitFor();
+    await page.getByText('One text', { exact: true }).waitFor();
     await page.getByLabel('Text', { exact: true }).fill('A warm, funny film.');
     await page.getByRole('button', { name: 'Analyze' }).click();
     await page.locator('.verdict').waitFor();

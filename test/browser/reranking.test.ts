@@ -40,7 +40,7 @@ describeInBrowser('the page of a reranker', () => {
     const expected = (await ranked()).map(({ index, relevance_score }, rank) => {
       const places = index - rank;
       const way = places > 0 ? `up ${places}` : `down ${-places}`;
-      const moved = places === 0 ? 'as entered' : `entered as ${index + 1} · ${way}`;
+      const moved = places === 0 ? 'same position' : `input position ${index + 1} · ${way}`;
       return `${DOCUMENTS[index]}${relevance_score.toFixed(4)}Rank ${rank + 1} · ${moved}`;
     });
     expect(await page.locator('.ranking li').allTextContents()).toEqual(expected);
@@ -87,7 +87,7 @@ describeInBrowser('the page of a reranker', () => {
     await page.getByLabel('Query').fill(QUERY);
     await page.getByLabel('Documents').fill(Array(7).fill('one').join('\n'));
     await page.getByRole('button', { name: 'Rank', exact: true }).click();
-    await page.getByText('This is more than the service takes at once.').waitFor();
+    await page.getByText('The request is too large.').waitFor();
     expect(await page.locator('.note .detail').textContent()).toMatch(/^documents: .*6/);
     expect(await visit.findViolations()).toEqual([]);
   });

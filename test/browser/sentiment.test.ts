@@ -33,9 +33,9 @@ describeInBrowser('the sentiment page', () => {
       ([label, p]) => `${label}${(p * 100).toFixed(1)} %`,
     );
     expect(bars).toEqual(expected);
-    const timing = await page.getByRole('region', { name: 'Where the time went' }).textContent();
+    const timing = await page.getByRole('region', { name: 'Latency breakdown' }).textContent();
     expect(timing).toMatch(
-      /Answered in [\d.]+ m?s · \d+ tokens computed.*Queue [\d.]+ ms.*Tokenization [\d.]+ ms.*Inference [\d.]+ ms.*Network and HTTP [\d.]+ ms/,
+      /Response in [\d.]+ m?s · \d+ tokens computed.*Queue [\d.]+ ms.*Tokenization [\d.]+ ms.*Inference [\d.]+ ms.*Network and HTTP [\d.]+ ms/,
     );
     expect(problems).toEqual([]);
   });
@@ -59,7 +59,7 @@ describeInBrowser('the sentiment page', () => {
     await current.page.getByRole('button', { name: 'The cast is wonderful' }).click();
     await current.page.locator('.timing').waitFor();
     expect(await current.walk()).toEqual(
-      expect.arrayContaining(['Dark theme', 'text', 'Analyze', 'API', 'Licences']),
+      expect.arrayContaining(['Dark theme', 'text', 'Analyze', 'API', 'Licenses']),
     );
   });
 
@@ -67,7 +67,7 @@ describeInBrowser('the sentiment page', () => {
     const { page } = await open();
     await page.getByLabel('Text', { exact: true }).fill('good film '.repeat(400));
     await page.getByRole('button', { name: 'Analyze' }).click();
-    await page.getByText('The text was cut.').waitFor();
+    await page.getByText('The text was truncated.').waitFor();
     expect(await page.locator('.note.warn').textContent()).toContain('at most 512 tokens');
   });
 
@@ -77,8 +77,8 @@ describeInBrowser('the sentiment page', () => {
     const texts = Array.from({ length: 80 }, (_, i) => `Film number ${i} is good, "really".`);
     texts[41] = `far ${'too '.repeat(BODY_LIMIT / 3)}long`;
     texts[50] = '=1+1';
-    await page.getByText('One per line').click();
-    await current.put('Texts, one on each line', `\n${texts.join('\n\n')}\n`);
+    await page.getByText('One text per line').click();
+    await current.put('Texts, one per line', `\n${texts.join('\n\n')}\n`);
     await page.getByRole('button', { name: 'Analyze' }).click();
     await page.getByText(/^POSITIVE: \d+/).waitFor();
     expect(await page.locator('tbody tr').count()).toBe(80);
@@ -100,14 +100,14 @@ describeInBrowser('the sentiment page', () => {
   it('shows the progress of a long list, which can be cancelled', async () => {
     const current = await open();
     const { page, problems } = current;
-    await page.getByText('One per line').click();
+    await page.getByText('One text per line').click();
     const texts = Array.from({ length: 3000 }, (_, i) => `A film that I saw ${i} times.`);
-    await current.put('Texts, one on each line', texts.join('\n'));
+    await current.put('Texts, one per line', texts.join('\n'));
     await page.getByRole('button', { name: 'Analyze' }).click();
     await page.locator('tbody tr').first().waitFor();
     expect(Number(await page.getByRole('progressbar').getAttribute('value'))).toBeGreaterThan(0);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText(/stopped after [\d,]+ of 3,000 lines/).waitFor();
+    await page.getByText(/cancelled after [\d,]+ of 3,000 lines/).waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -146,7 +146,7 @@ describeInBrowser('the sentiment page', () => {
     await first.stop();
     await page.getByLabel('Text', { exact: true }).fill(TEXT);
     await page.getByRole('button', { name: 'Analyze' }).click();
-    await page.getByText('The service cannot be reached.').waitFor();
+    await page.getByText('The server cannot be reached.').waitFor();
     await startService('sentiment', { env: { PORT: String(first.port) } });
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('.verdict').waitFor();
@@ -163,7 +163,7 @@ describeInBrowser('the sentiment page', () => {
       while (isFlooding) await analyze(small, 'long '.repeat(500));
     });
     await page.getByLabel('Text', { exact: true }).fill(TEXT);
-    const busy = page.getByText('The service is busy or shutting down.');
+    const busy = page.getByText('The server is overloaded or shutting down.');
     await until('the words that the service is busy', async () => {
       await page.getByRole('button', { name: 'Analyze' }).click();
       await page.locator('.verdict').or(busy).waitFor();
@@ -173,8 +173,8 @@ describeInBrowser('the sentiment page', () => {
     isFlooding = false;
     await Promise.all(flood);
     // A batch of five never fits into a queue of two.
-    await page.getByText('One per line').click();
-    await current.put('Texts, one on each line', ['a', 'b', 'c', 'd', 'e'].join('\n'));
+    await page.getByText('One text per line').click();
+    await current.put('Texts, one per line', ['a', 'b', 'c', 'd', 'e'].join('\n'));
     await page.getByRole('button', { name: 'Analyze' }).click();
     await page.locator('tbody tr').nth(4).waitFor();
     expect(await page.locator('td.failed').count()).toBe(0);
@@ -188,10 +188,10 @@ describeInBrowser('the sentiment page', () => {
       env: { REQUEST_TIMEOUT_MS: '1000', MAX_QUEUE_DELAY_MS: '60000', WORKERS: '1' },
     });
     const { page } = await open(LOOKS[0], slow);
-    await page.getByText('One per line').click();
-    await page.getByLabel('Texts, one on each line').fill(Array(8).fill('good').join('\n'));
+    await page.getByText('One text per line').click();
+    await page.getByLabel('Texts, one per line').fill(Array(8).fill('good').join('\n'));
     await page.getByRole('button', { name: 'Analyze' }).click();
-    await page.getByText('The model did not get to it in time.').waitFor();
+    await page.getByText('The request timed out.').waitFor();
     expect(await page.locator('.note .detail').textContent()).toMatch(/deadline of 1000 ms/);
     await slow.stop();
   });
@@ -203,8 +203,8 @@ describeInBrowser('the sentiment page', () => {
     await page.getByRole('button', { name: 'The cast is wonderful' }).click();
     await page.locator('.timing').waitFor();
     expect([await current.findViolations(), await current.overflow()]).toEqual([[], 0]);
-    await page.getByText('One per line').click();
-    await page.getByText('Fill in an example list').click();
+    await page.getByText('One text per line').click();
+    await page.getByText('Insert example texts').click();
     await page.getByRole('button', { name: 'Analyze' }).click();
     await page.getByText(/^NEGATIVE: /).waitFor();
     expect([await current.findViolations(), await current.overflow()]).toEqual([[], 0]);

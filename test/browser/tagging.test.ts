@@ -78,7 +78,7 @@ describeInBrowser('the page of a token classifier', () => {
     ]);
     expect(await page.getByRole('status').last().textContent()).toBe(`${tags.length} spans`);
     expect(await visit.walk()).toEqual(
-      expect.arrayContaining(['text', 'strategy', 'Tag', 'Text with its spans', 'Spans']),
+      expect.arrayContaining(['text', 'strategy', 'Tag', 'Text with entities', 'Spans']),
     );
     expect(problems).toEqual([]);
   });
@@ -88,8 +88,8 @@ describeInBrowser('the page of a token classifier', () => {
     const { page } = visit;
     await page.goto(`${stage.service.origin}/models/bytes/`);
     await page.getByLabel('Text', { exact: true }).fill(TEXT);
-    await page.getByLabel('How tokens become spans').selectOption('none');
-    await page.getByLabel('Also what has no label').check();
+    await page.getByLabel('Aggregation strategy').selectOption('none');
+    await page.getByLabel('Include tokens outside of entities').check();
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
     await page.locator('.marked').waitFor();
     const tags = await tagsOf('bytes', {
@@ -108,10 +108,10 @@ describeInBrowser('the page of a token classifier', () => {
     await page.getByLabel('Text', { exact: true }).fill(`${TEXT}. `.repeat(20));
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
     await page.locator('.answer').waitFor();
-    expect(await page.getByText('The text was cut.').count()).toBe(0);
-    await page.getByLabel('Read long texts whole').uncheck();
+    expect(await page.getByText('The text was truncated.').count()).toBe(0);
+    await page.getByLabel('Read long texts in overlapping windows').uncheck();
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
-    await page.locator('.note').getByText('The text was cut.').waitFor();
+    await page.locator('.note').getByText('The text was truncated.').waitFor();
     expect(await page.locator('.note.warn').textContent()).toContain('at most 40 tokens');
   });
 
@@ -120,7 +120,7 @@ describeInBrowser('the page of a token classifier', () => {
     const { page } = visit;
     await page.getByLabel('Text', { exact: true }).fill('far too long '.repeat(400));
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
-    await page.getByText('This is more than the service takes at once.').waitFor();
+    await page.getByText('The request is too large.').waitFor();
     expect(await page.locator('.note .detail').textContent()).toContain('4000 bytes');
     expect(await visit.findViolations()).toEqual([]);
   });

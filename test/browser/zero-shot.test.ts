@@ -41,7 +41,7 @@ describeInBrowser('the page of an entailment model', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     await page.keyboard.press('Control+Enter');
-    await page.getByText('entailment against contradiction').waitFor();
+    await page.getByText('entailment versus contradiction').waitFor();
     expect(await bars.allTextContents()).toEqual(
       await barsOf({ hypothesis_template: 'It is {}.', multi_label: true }),
     );
@@ -58,7 +58,7 @@ describeInBrowser('the page of an entailment model', () => {
     await page.getByLabel('Labels').fill('cinema');
     await page.getByLabel('Hypothesis').fill('It is {.');
     await page.getByRole('button', { name: 'Classify' }).click();
-    await page.getByText('The service does not accept this input.').waitFor();
+    await page.getByText('The server rejected this input.').waitFor();
     expect(await page.locator('.note .detail').textContent()).toMatch(/^hypothesis_template: /);
     expect(await visit.findViolations()).toEqual([]);
   });

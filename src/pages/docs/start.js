@@ -1,14 +1,14 @@
-// Beside the viewer, because the content security policy allows no script in the page itself.
+// Starts Swagger UI. A separate file, because the content security policy forbids inline scripts.
 
-/** As src/pages/shared/key.ts has it: one key for all pages of the service, forgotten with the tab. */
-const NAME = 'libtorch-serve.key';
+/** Key of the session storage, shared with src/pages/shared/api-key.ts. */
+const STORAGE_KEY = 'libtorch-serve.key';
 let key = stored();
 
 function stored() {
   try {
-    return sessionStorage.getItem(NAME);
+    return sessionStorage.getItem(STORAGE_KEY);
   } catch {
-    return null; // storage can be forbidden
+    return null; // the browser forbids storage
   }
 }
 
@@ -16,17 +16,17 @@ function authorization() {
   return key === null ? {} : { authorization: `Bearer ${key}` };
 }
 
-/** Asks for the key when the service wants one, before the viewer asks for the document. */
+/** Shows the form for the API key if the server requires one, otherwise Swagger UI. */
 async function start() {
   const response = await fetch('openapi.json', { headers: authorization() }).catch(() => null);
-  if (response?.status === 401) askForKey();
+  if (response?.status === 401) showKeyForm();
   else show();
 }
 
-function askForKey() {
+function showKeyForm() {
   const form = document.getElementById('key-form');
   document.getElementById('key-problem').textContent =
-    key === null ? 'This service wants an API key.' : 'The service does not know this key.';
+    key === null ? 'This server requires an API key.' : 'The server rejected this API key.';
   form.hidden = false;
   form.onsubmit = (event) => {
     event.preventDefault();
@@ -34,9 +34,9 @@ function askForKey() {
     if (!/^[\x21-\x7e]+$/.test(entered)) return;
     key = entered;
     try {
-      sessionStorage.setItem(NAME, key);
+      sessionStorage.setItem(STORAGE_KEY, key);
     } catch {
-      // the key then lasts until the page is left
+      // the API key is lost when the page closes
     }
     form.hidden = true;
     start().catch(reportError);
@@ -49,13 +49,13 @@ function show() {
     dom_id: '#docs',
     deepLinking: true,
     tryItOutEnabled: true,
-    validatorUrl: null, // it would send the document elsewhere
-    // One that was entered in the viewer itself ("Authorize") wins.
+    validatorUrl: null, // the default sends the document to validator.swagger.io
+    // A key entered in Swagger UI ("Authorize") takes precedence.
     requestInterceptor: (request) => {
-      const isGiven = Object.keys(request.headers ?? {}).some((name) =>
+      const hasAuthorization = Object.keys(request.headers ?? {}).some((name) =>
         /^authorization$/i.test(name),
       );
-      if (!isGiven) request.headers = { ...request.headers, ...authorization() };
+      if (!hasAuthorization) request.headers = { ...request.headers, ...authorization() };
       return request;
     },
   });

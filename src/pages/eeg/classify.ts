@@ -1,10 +1,10 @@
 import { effect, signal, untracked } from '@preact/signals';
 import { EegClient, type Outcome, type PredictBatchAnswer } from '../../client';
 import { windowStarts } from '../../recordings/recording';
-import { connect, type Timings, timed } from '../shared/client';
-import { type Explanation, explain } from '../shared/errors';
+import { collectOutcomes, RUN_OPTIONS } from '../shared/batch-run';
+import { createClient, type Timings, timeRequest } from '../shared/client';
+import { type Explanation, explainError } from '../shared/errors';
 import { isReady } from '../shared/info';
-import { follow, RUN_OPTIONS } from '../shared/run';
 import { samples, windowLength, windowSamples } from './state';
 
 /** One element of the answer of `POST /predict/batch`. */
@@ -19,7 +19,7 @@ const BATCH_WINDOWS = 48;
 export const answer = signal<{ readonly prediction: Prediction; readonly timings: Timings } | null>(
   null,
 );
-export const isAsking = signal(false);
+export const isPending = signal(false);
 export const problem = signal<Explanation | null>(null);
 /** Goes up to ask again after an error. */
 const tries = signal(0);
@@ -36,10 +36,10 @@ export function classifyTheWindow(): void {
     problem.value = null;
     if (window === null || !isReady.value) {
       answer.value = null;
-      isAsking.value = false;
+      isPending.value = false;
       return;
     }
-    isAsking.value = true;
+    isPending.value = true;
     const controller = new AbortController();
     const timer = setTimeout(() => {
       ask(window, controller.signal).catch(reportError);
@@ -53,7 +53,7 @@ export function classifyTheWindow(): void {
 
 async function ask(window: Float64Array, signal: AbortSignal): Promise<void> {
   try {
-    const { body, timings } = await timed(EegClient, (client) =>
+    const { body, timings } = await timeRequest(EegClient, (client) =>
       client.predictBatch([window], { signal }),
     );
     const [prediction] = body;
@@ -61,9 +61,9 @@ async function ask(window: Float64Array, signal: AbortSignal): Promise<void> {
   } catch (error) {
     if (signal.aborted) return;
     answer.value = null;
-    problem.value = explain(error);
+    problem.value = explainError(error);
   }
-  if (!signal.aborted) isAsking.value = false;
+  if (!signal.aborted) isPending.value = false;
 }
 
 export interface Run {
@@ -107,11 +107,11 @@ export async function classifyAll(): Promise<void> {
   try {
     const windows = starts.map((start) => all.subarray(start, start + length));
     const options = { ...RUN_OPTIONS, batchSize: BATCH_WINDOWS, signal };
-    await follow(connect(EegClient).predictAll(windows, options), (outcomes) => {
+    await collectOutcomes(createClient(EegClient).predictAll(windows, options), (outcomes) => {
       if (run.value?.starts === starts) run.value = { starts, outcomes };
     });
   } catch (error) {
-    if (!signal.aborted) runProblem.value = explain(error);
+    if (!signal.aborted) runProblem.value = explainError(error);
   } finally {
     isRunning.value = false;
   }

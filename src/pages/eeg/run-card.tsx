@@ -1,12 +1,11 @@
 import { windowStarts } from '../../recordings/recording';
-import { toCsv } from '../shared/csv-file';
 import { downloadCsv } from '../shared/download';
-import { reasonOf } from '../shared/errors';
-import { count, percent, plural } from '../shared/format';
+import { errorMessage } from '../shared/errors';
+import { count, percent, plural, toCsv } from '../shared/format';
 import { isReady } from '../shared/info';
 import { ErrorNote } from '../shared/note';
-import { ProbabilityBars } from '../shared/probability-bars';
 import { RunProgress } from '../shared/run-progress';
+import { ScoreBars } from '../shared/score-bars';
 import {
   cancelRun,
   classifyAll,
@@ -80,7 +79,7 @@ function RunResult({ run: shown }: { readonly run: Run }) {
               {isRunning.value && ' so far'}
             </span>
           </p>
-          <ProbabilityBars scores={Object.entries(means)} top={top[0]} toneOf={toneOf} />
+          <ScoreBars scores={Object.entries(means)} top={top[0]} toneOf={toneOf} />
         </div>
       )}
       <div class="row ends">
@@ -149,7 +148,7 @@ function runCsv({ starts, outcomes }: Run): string {
     const at = starts[index] as number;
     const place = [file, label, at, hz === null ? null : Number((at / hz).toFixed(4))];
     if (!outcome.ok)
-      return [...place, null, null, ...names.map(() => null), reasonOf(outcome.error)];
+      return [...place, null, null, ...names.map(() => null), errorMessage(outcome.error)];
     const { diagnosis, confidence, probabilities } = outcome.result;
     return [
       ...place,

@@ -1,8 +1,8 @@
 import { percent } from '../shared/format';
 import { ErrorNote } from '../shared/note';
-import { ProbabilityBars } from '../shared/probability-bars';
-import { TimeSpent } from '../shared/time-spent';
-import { answer, askAgain, isAsking, problem } from './classify';
+import { ScoreBars } from '../shared/score-bars';
+import { TimingBreakdown } from '../shared/timing-breakdown';
+import { answer, askAgain, isPending, problem } from './classify';
 import { Plot } from './plot';
 import { channel, normalized, rate, start, windowSamples } from './state';
 import { toneOf } from './tones';
@@ -43,7 +43,7 @@ export function WindowCards() {
           </figure>
         </div>
       </section>
-      <section class="card" aria-labelledby="answer" aria-busy={isAsking.value}>
+      <section class="card" aria-labelledby="answer" aria-busy={isPending.value}>
         <h2 id="answer">Answer for this window</h2>
         <div role="status" class="status-region">
           {problem.value && <ErrorNote explanation={problem.value} onRetry={askAgain} />}
@@ -70,17 +70,17 @@ function Answer() {
   if (answer.value === null) return problem.value ? null : <p class="quiet">Asking the model…</p>;
   const { prediction, timings } = answer.value;
   return (
-    <div class={`answer ${isAsking.value ? 'is-old' : ''}`}>
+    <div class={`answer ${isPending.value ? 'is-old' : ''}`}>
       <p class="verdict">
         <strong>{prediction.diagnosis}</strong>
         <span class="quiet">{percent(prediction.confidence)}</span>
       </p>
-      <ProbabilityBars
+      <ScoreBars
         scores={Object.entries(prediction.probabilities)}
         top={prediction.diagnosis}
         toneOf={toneOf}
       />
-      <TimeSpent timings={timings} />
+      <TimingBreakdown timings={timings} />
     </div>
   );
 }

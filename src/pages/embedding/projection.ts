@@ -1,30 +1,29 @@
 import { dot } from '../../tasks/embedding/postprocess';
 
 export interface Projection {
-  /** Of each vector, in its order; their mean is the origin. */
+  /** Coordinates of each vector, in input order. The mean is the origin. */
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** Part of the variance of the vectors that the plane has, 0 to 1; of vectors that are all the same 1. */
+  /** Explained variance, 0 to 1; 1 if all vectors are equal. */
   readonly kept: number;
 }
 
 /**
- * Vectors on the plane in which they differ most: principal component analysis, by the matrix of the products
- * of the centred vectors. The same vectors give the same plane; of each axis the point that is farthest out
- * has a positive coordinate.
+ * Projects vectors onto their first two principal components, computed from the Gram matrix of the centered
+ * vectors. The result is deterministic: the coordinate with the largest absolute value on each axis is positive.
  *
- * @param vectors of one length; time and memory grow with the cube and the square of their number
+ * @param vectors n vectors of equal length; time grows with n³, memory with n²
  */
 export function project(vectors: readonly Float32Array[]): Projection {
   const products = vectors.map((a) => vectors.map((b) => dot(a, b)));
-  const centred = centre(products);
-  const total = centred.reduce((sum, row, i) => sum + (row[i] as number), 0);
-  // What is left of vectors that are the same, after rounding.
+  const centered = center(products);
+  const total = centered.reduce((sum, row, i) => sum + (row[i] as number), 0);
+  // For equal vectors, only rounding errors remain.
   const scale = products.reduce((sum, row, i) => sum + (row[i] as number), 0);
   if (!(total > 1e-12 * scale)) return { points: vectors.map(() => [0, 0]), kept: 1 };
-  const axes = eigen(centred)
+  const axes = eigendecompose(centered)
     .sort((a, b) => b.value - a.value)
     .slice(0, 2)
-    .map(({ value, vector }) => ({ value: Math.max(0, value), vector: signed(vector) }));
+    .map(({ value, vector }) => ({ value: Math.max(0, value), vector: fixSign(vector) }));
   const coordinate = (axis: number, i: number): number =>
     Math.sqrt(axes[axis]?.value ?? 0) * (axes[axis]?.vector[i] ?? 0);
   return {
@@ -33,8 +32,8 @@ export function project(vectors: readonly Float32Array[]): Projection {
   };
 }
 
-/** Products of vectors to those of the same vectors less their mean. */
-function centre(products: readonly (readonly number[])[]): number[][] {
+/** Turns the Gram matrix of vectors into the Gram matrix of the centered vectors. */
+function center(products: readonly (readonly number[])[]): number[][] {
   const { length } = products;
   const means = products.map((row) => row.reduce((sum, value) => sum + value, 0) / length);
   const mean = means.reduce((sum, value) => sum + value, 0) / length;
@@ -43,22 +42,22 @@ function centre(products: readonly (readonly number[])[]): number[][] {
   );
 }
 
-interface Eigen {
+interface Eigenpair {
   readonly value: number;
-  /** Of length 1. */
+  /** Unit vector. */
   readonly vector: readonly number[];
 }
 
-/** Rounds of rotations; ten are enough for some hundred rows. */
-const MOST_SWEEPS = 50;
+/** Maximum number of sweeps; about ten suffice for a few hundred rows. */
+const MAX_SWEEPS = 50;
 
-/** Of a symmetric matrix, by cyclic Jacobi rotations (Golub and Van Loan, Matrix Computations, 8.5). */
-function eigen(symmetric: readonly (readonly number[])[]): Eigen[] {
+/** Eigendecomposition of a symmetric matrix by cyclic Jacobi rotations (Golub and Van Loan, Matrix Computations, 8.5). */
+function eigendecompose(symmetric: readonly (readonly number[])[]): Eigenpair[] {
   const a = symmetric.map((row) => [...row]);
   const n = a.length;
   const v = a.map((_, i) => a.map((_, j) => (i === j ? 1 : 0)));
   const size = Math.hypot(...a.flat());
-  for (let sweep = 0; sweep < MOST_SWEEPS; sweep++) {
+  for (let sweep = 0; sweep < MAX_SWEEPS; sweep++) {
     let rest = 0;
     for (let p = 0; p < n; p++) {
       for (let q = p + 1; q < n; q++) {
@@ -74,7 +73,7 @@ function eigen(symmetric: readonly (readonly number[])[]): Eigen[] {
   }));
 }
 
-/** Turns rows and columns `p` and `q` so that their element is 0, and the vectors with them. */
+/** Rotates rows and columns `p` and `q` of `a` so that a[p][q] becomes 0, and accumulates the rotation in `v`. */
 function rotate(a: number[][], v: number[][], p: number, q: number): void {
   const apq = at(a, p, q);
   if (apq === 0) return;
@@ -100,8 +99,8 @@ function at(matrix: readonly (readonly number[])[], row: number, column: number)
   return matrix[row]?.[column] as number;
 }
 
-/** The same axis: of its numbers the largest one is positive, the first of those that are as large. */
-function signed(vector: readonly number[]): readonly number[] {
+/** Fixes the sign of an axis: the element with the largest absolute value is positive. */
+function fixSign(vector: readonly number[]): readonly number[] {
   const largest = vector.reduce((a, b) => (Math.abs(b) > Math.abs(a) * (1 + 1e-9) ? b : a), 0);
   return largest < 0 ? vector.map((value) => -value) : vector;
 }

@@ -1,7 +1,6 @@
-import { Scroller } from '../shared/scroller';
-import { TableHead } from '../shared/table-head';
-import { toneOf } from './file';
-import { type Finding, guarding, judged } from './state';
+import { Scroller, TableHead } from '../shared/table';
+import { currentResult, type Finding, guardRequest } from './guard-state';
+import { toneOf } from './policy';
 
 const COLUMNS = [
   { name: 'Finding', isNumber: true },
@@ -10,17 +9,17 @@ const COLUMNS = [
   { name: 'Score', isNumber: true },
   { name: 'Text' },
   { name: 'Action' },
-  { name: 'Found in' },
-  { name: 'From – to', isNumber: true },
+  { name: 'Variant' },
+  { name: 'Start – end', isNumber: true },
 ];
 
-/** More rows make a page slow. */
-const ROWS_SHOWN = 500;
+/** Maximum number of table rows. */
+const MAX_ROWS = 500;
 
-/** All that was found in the texts, if anything was. */
+/** Table of all findings; hidden without findings. */
 export function FindingsCard() {
-  const texts = guarding.answer.value?.input.texts ?? [];
-  const findings = judged.value?.findings ?? [];
+  const texts = guardRequest.response.value?.input.texts ?? [];
+  const findings = currentResult.value?.findings ?? [];
   if (findings.length === 0) return null;
   return (
     <section class="card" aria-labelledby="findings">
@@ -29,16 +28,15 @@ export function FindingsCard() {
         <table>
           <TableHead columns={COLUMNS} />
           <tbody>
-            {findings.slice(0, ROWS_SHOWN).map((finding, index) => (
+            {findings.slice(0, MAX_ROWS).map((finding, index) => (
               <Row key={index} number={index + 1} finding={finding} texts={texts} />
             ))}
           </tbody>
         </table>
       </Scroller>
       <p class="quiet">
-        {findings.length > ROWS_SHOWN &&
-          `The first ${ROWS_SHOWN} of ${findings.length} are shown. `}
-        Places count UTF-16 units, as <code>text.slice(from, to)</code> in JavaScript.
+        {findings.length > MAX_ROWS && `First ${MAX_ROWS} of ${findings.length}. `}
+        Offsets are in UTF-16 units: <code>text.slice(start, end)</code> in JavaScript.
       </p>
     </section>
   );
@@ -68,11 +66,11 @@ function Row({ number, finding, texts }: RowProps) {
         {isSpan ? (
           texts[part]?.slice(start, end)
         ) : (
-          <span class="quiet">{wholeOf(part, texts)}</span>
+          <span class="quiet">{describeWhole(part, texts)}</span>
         )}
       </td>
       <td>{action}</td>
-      <td>{view === 'text' ? 'as it is' : view}</td>
+      <td>{view === 'text' ? 'original' : view}</td>
       <td class="number places">
         {isSpan ? `${texts.length > 1 ? `${part + 1}: ` : ''}${start} – ${end}` : '–'}
       </td>
@@ -80,7 +78,7 @@ function Row({ number, finding, texts }: RowProps) {
   );
 }
 
-function wholeOf(part: number | null, texts: readonly string[]): string {
+function describeWhole(part: number | null, texts: readonly string[]): string {
   if (part === null) return 'all parts';
-  return texts.length > 1 ? `all of part ${part + 1}` : 'all of it';
+  return texts.length > 1 ? `whole part ${part + 1}` : 'whole text';
 }

@@ -1,26 +1,34 @@
-import type { Check } from './file';
-import { file, toneOf } from './file';
-import { guarding } from './state';
-import { isMoved, move, moveBack, type Slider, slidersOf, thresholdAt } from './thresholds';
+import { guardRequest } from './guard-state';
+import {
+  type Check,
+  isChanged,
+  policy,
+  resetThresholds,
+  type Slider,
+  setThreshold,
+  slidersOf,
+  thresholdOf,
+  toneOf,
+} from './policy';
 
 const STEP = 0.01;
 
-/** A slider for each label of each check. */
+/** One slider per label of each check. */
 export function ThresholdsCard() {
-  if (!file.value) return null;
+  if (!policy.value) return null;
   return (
     <section class="card" aria-labelledby="thresholds">
       <div class="row ends">
         <h2 id="thresholds">Thresholds</h2>
-        <button type="button" class="small" disabled={!isMoved.value} onClick={moveBack}>
-          As in the file
+        <button type="button" class="small" disabled={!isChanged.value} onClick={resetThresholds}>
+          Reset
         </button>
       </div>
       <p class="quiet">
-        They hold for this page alone, at once and for the answer that is there. Take the file below
-        to keep them.
+        Changes apply to the current result on this page only. To keep them, download the policy
+        file below.
       </p>
-      {file.value.checks.map((check) => (
+      {policy.value.checks.map((check) => (
         <CheckSliders key={check.name} check={check} />
       ))}
     </section>
@@ -44,7 +52,7 @@ function CheckSliders({ check }: { readonly check: Check }) {
 }
 
 function ThresholdSlider({ slider }: { readonly slider: Slider }) {
-  const value = thresholdAt(slider);
+  const value = thresholdOf(slider);
   const highest = highestScore(slider);
   const id = `threshold ${slider.check} ${slider.label ?? ''}`;
   return (
@@ -59,11 +67,13 @@ function ThresholdSlider({ slider }: { readonly slider: Slider }) {
         step={STEP}
         value={value}
         aria-label={`${slider.check}: ${slider.label ?? 'all labels'}`}
-        onInput={({ currentTarget }) => move(slider, Number(currentTarget.value))}
+        onInput={({ currentTarget }) => setThreshold(slider, Number(currentTarget.value))}
       />
-      {guarding.answer.value && (
+      {guardRequest.response.value && (
         <span class="quiet">
-          {highest === null ? 'No score here' : `Highest score here: ${highest.toFixed(4)}`}
+          {highest === null
+            ? 'No score in this text'
+            : `Highest score in this text: ${highest.toFixed(4)}`}
         </span>
       )}
     </div>
@@ -71,19 +81,19 @@ function ThresholdSlider({ slider }: { readonly slider: Slider }) {
 }
 
 function highestScore({ check, label }: Slider): number | null {
-  const scores = (guarding.answer.value?.body.scores ?? [])
+  const scores = (guardRequest.response.value?.body.scores ?? [])
     .filter((one) => one.check === check && (label === null || one.label === label))
     .map(({ score }) => score);
   return scores.length === 0 ? null : scores.reduce((a, b) => Math.max(a, b));
 }
 
-const ACTIONS = { block: 'Blocks', redact: 'Redacts', note: 'Notes' };
+const ACTIONS = { block: 'Blocks', redact: 'Redacts', note: 'Flags' };
 const DIRECTIONS = { both: 'input and output', input: 'input', output: 'output' };
 
 function describe(check: Check): string {
   const found =
     check.type === 'patterns'
-      ? `${[...check.kinds.map((kind) => kind.toUpperCase()), ...Object.keys(check.patterns)].join(', ')}, where patterns match`
-      : `what model ${check.model} finds from these scores on`;
+      ? `${[...check.kinds.map((kind) => kind.toUpperCase()), ...Object.keys(check.patterns)].join(', ')}, by pattern`
+      : `labels of model ${check.model} from these scores`;
   return `${ACTIONS[check.action]} ${found}, in ${DIRECTIONS[check.on]}.`;
 }

@@ -1,13 +1,10 @@
-import { toCsv } from '../shared/csv-file';
 import { downloadCsv } from '../shared/download';
-import { reasonOf } from '../shared/errors';
-import { count, milliseconds, percent, plural } from '../shared/format';
+import { errorMessage } from '../shared/errors';
+import { count, milliseconds, percent, plural, toCsv } from '../shared/format';
 import type { Line } from '../shared/lines';
 import { RunProgress } from '../shared/run-progress';
-import { Scroller } from '../shared/scroller';
-import { TableHead } from '../shared/table-head';
-import { cancel, isRunning, type LineOutcome, type Table } from './state';
-import { toneOf } from './tones';
+import { Scroller, TableHead } from '../shared/table';
+import { cancel, isRunning, type LineOutcome, type Table, toneOf } from './sentiment-state';
 
 const COLUMNS = [
   { name: 'Line', isNumber: true },
@@ -16,8 +13,8 @@ const COLUMNS = [
   { name: 'Score', isNumber: true },
 ];
 
-/** More rows make a page slow; the file has all of them. */
-const ROWS_SHOWN = 500;
+/** Maximum number of table rows; the CSV file contains all rows. */
+const MAX_ROWS = 500;
 
 export function LinesTable({ table }: { readonly table: Table }) {
   const { lines, outcomes } = table;
@@ -38,7 +35,7 @@ export function LinesTable({ table }: { readonly table: Table }) {
             <table>
               <TableHead columns={COLUMNS} />
               <tbody>
-                {outcomes.slice(0, ROWS_SHOWN).map((outcome, index) => (
+                {outcomes.slice(0, MAX_ROWS).map((outcome, index) => (
                   <Row key={lines[index]?.number} line={lines[index] as Line} outcome={outcome} />
                 ))}
               </tbody>
@@ -46,7 +43,7 @@ export function LinesTable({ table }: { readonly table: Table }) {
           </Scroller>
           <div class="row ends">
             <span class="quiet">
-              {done > ROWS_SHOWN && `The first ${count(ROWS_SHOWN)} are shown; the file has all.`}
+              {done > MAX_ROWS && `First ${count(MAX_ROWS)} rows. The CSV file contains all rows.`}
             </span>
             <button
               type="button"
@@ -68,7 +65,7 @@ function Row({ line, outcome }: { readonly line: Line; readonly outcome: LineOut
       <td class="number quiet">{line.number}</td>
       <td class="wrap">
         {shorten(line.text)}
-        {outcome.ok && outcome.result.truncated && <span class="quiet"> (was cut)</span>}
+        {outcome.ok && outcome.result.truncated && <span class="quiet"> (truncated)</span>}
       </td>
       {outcome.ok ? (
         <>
@@ -82,7 +79,7 @@ function Row({ line, outcome }: { readonly line: Line; readonly outcome: LineOut
         </>
       ) : (
         <td class="wrap failed" colSpan={2}>
-          {reasonOf(outcome.error)}
+          {errorMessage(outcome.error)}
         </td>
       )}
     </tr>
@@ -96,7 +93,7 @@ function Summary({ table: { lines, outcomes, ms } }: { readonly table: Table }) 
     if (outcome.ok) labels.set(outcome.result.label, (labels.get(outcome.result.label) ?? 0) + 1);
     else failed++;
   }
-  const isCut = !isRunning.value && outcomes.length < lines.length;
+  const isCancelled = !isRunning.value && outcomes.length < lines.length;
   return (
     <div role="status" class="status-region">
       {outcomes.length > 0 && !isRunning.value && (
@@ -109,9 +106,9 @@ function Summary({ table: { lines, outcomes, ms } }: { readonly table: Table }) 
           ))}
           <li>in {milliseconds(ms)}</li>
           {failed > 0 && <li class="failed">{plural(failed, 'error')}</li>}
-          {isCut && (
+          {isCancelled && (
             <li>
-              stopped after {count(outcomes.length)} of {plural(lines.length, 'line')}
+              cancelled after {count(outcomes.length)} of {plural(lines.length, 'line')}
             </li>
           )}
         </ul>
@@ -124,7 +121,7 @@ function shorten(text: string): string {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
 
-/** A row for each line that is done, with the probability of each class in a column of its own. */
+/** CSV with one row per outcome and one probability column per label. */
 function tableCsv(lines: readonly Line[], outcomes: readonly LineOutcome[]): string {
   const labels = [
     ...new Set(outcomes.flatMap((o) => (o.ok ? Object.keys(o.result.probabilities) : []))),
@@ -133,7 +130,15 @@ function tableCsv(lines: readonly Line[], outcomes: readonly LineOutcome[]): str
   const rows = outcomes.map((outcome, index) => {
     const { number, text } = lines[index] as Line;
     if (!outcome.ok)
-      return [number, text, null, null, ...labels.map(() => null), null, reasonOf(outcome.error)];
+      return [
+        number,
+        text,
+        null,
+        null,
+        ...labels.map(() => null),
+        null,
+        errorMessage(outcome.error),
+      ];
     const { label, score, probabilities, truncated } = outcome.result;
     const values = labels.map((name) => probabilities[name] ?? null);
     return [number, text, label, score, ...values, String(truncated), null];

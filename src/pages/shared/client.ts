@@ -1,83 +1,89 @@
 import type { ClientOptions } from '../../client';
+import { isKeyRequired, key } from './api-key';
 import { UnreachableError } from './errors';
-import { isKeyAsked, key } from './key';
-import { atService } from './service';
 
-/** Where the time of one answer went, in milliseconds. */
+/** Duration of one request and its parts, in milliseconds. Null if the response has no such header. */
 export interface Timings {
-  /** From asking to having read the answer, as seen from here. */
+  /** From sending the request to reading the whole body, measured by the page. */
   readonly total: number;
-  /** null: the service did not say. */
   readonly queue: number | null;
   readonly tokenization: number | null;
   readonly inference: number | null;
-  /** That were computed; null: the service did not say. */
+  /** Number of tokens that the model computed. */
   readonly tokens: number | null;
 }
 
 type ClientClass<Client> = new (url: string, options: ClientOptions) => Client;
 
-/** Deadlines are the service's own; this is the longest that a timer takes. */
+/** Largest delay of a timer. The server has its own timeout. */
 const TIMEOUT_MS = 2 ** 31 - 1;
-/** A client of the service that this page came from, with the key that was entered. */
-export function connect<Client>(
+
+/** Creates a client of the server that sent this page, with the API key that the user entered. */
+export function createClient<Client>(
   Kind: ClientClass<Client>,
-  onAnswer: (headers: Headers) => void = () => {},
+  onResponse: (headers: Headers) => void = () => {},
 ): Client {
-  const ask: typeof fetch = async (url, init) => {
-    const { answer, body } = await read(url, init ?? {});
-    if (answer.status === 401) isKeyAsked.value = true;
-    onAnswer(answer.headers);
-    return new Response(body, answer);
+  const fetchText: typeof fetch = async (url, init) => {
+    const { response, body } = await readText(url, init ?? {});
+    if (response.status === 401) isKeyRequired.value = true;
+    onResponse(response.headers);
+    return new Response(body, response);
   };
-  return new Kind(new URL(atService('.'), location.href).href, {
+  return new Kind(new URL(serviceUrl('.'), location.href).href, {
     ...(key.value !== null && { apiKey: key.value }),
     timeoutMs: TIMEOUT_MS,
-    fetch: ask,
+    fetch: fetchText,
   });
 }
 
-/** Body and all. @throws UnreachableError; the signal's reason when it is aborted */
-async function read(url: Parameters<typeof fetch>[0], init: RequestInit) {
+/** Reads a response to its end. @throws UnreachableError, or the reason of an aborted signal */
+async function readText(url: Parameters<typeof fetch>[0], init: RequestInit) {
   try {
-    const answer = await fetch(url, { ...init, cache: 'no-store' });
-    return { answer, body: await answer.text() };
+    const response = await fetch(url, { ...init, cache: 'no-store' });
+    return { response, body: await response.text() };
   } catch {
     init.signal?.throwIfAborted();
     throw new UnreachableError();
   }
 }
 
-/** What the service said. */
-export interface Timed<Body> {
+export interface TimedResponse<Body> {
   readonly body: Body;
   readonly timings: Timings;
-  /** A text was longer than the model takes, and was cut. */
-  readonly isCut: boolean;
+  /** The model ignored the end of at least one text. */
+  readonly isTruncated: boolean;
 }
 
-/** What the client was asked for, and how long it took. @throws as the client */
-export async function timed<Client, Body>(
+/** Sends a request and measures it. @throws the errors of the client */
+export async function timeRequest<Client, Body>(
   Kind: ClientClass<Client>,
-  ask: (client: Client) => Promise<Body>,
-): Promise<Timed<Body>> {
+  send: (client: Client) => Promise<Body>,
+): Promise<TimedResponse<Body>> {
   let headers = new Headers();
-  const client = connect(Kind, (answered) => {
-    headers = answered;
+  const client = createClient(Kind, (received) => {
+    headers = received;
   });
   const startedAt = performance.now();
-  const body = await ask(client);
+  const body = await send(client);
   const total = performance.now() - startedAt;
   const header = (name: string): number | null => {
     const value = Number(headers.get(name) ?? Number.NaN);
     return Number.isFinite(value) ? value : null;
   };
-  const queue = header('x-queue-time');
-  const tokenization = header('x-tokenization-time');
-  const inference = header('x-inference-time');
   return {
     body,
-    isCut: headers.get('x-input-truncated') === 'true',
-    timings: { total, queue, tokenization, inference, tokens: header('x-compute-tokens') },
+    isTruncated: headers.get('x-input-truncated') === 'true',
+    timings: {
+      total,
+      queue: header('x-queue-time'),
+      tokenization: header('x-tokenization-time'),
+      inference: header('x-inference-time'),
+      tokens: header('x-compute-tokens'),
+    },
   };
+}
+
+/** URL of a path of the server, relative to the page: a model's page lies below the server's root. */
+export function serviceUrl(path: string): string {
+  return document.documentElement.dataset.service + path;
 }

@@ -1,6 +1,5 @@
-/** Offers a table that was made on this page. */
+/** Downloads a CSV file. Excel recognizes UTF-8 only with a byte order mark. */
 export function downloadCsv(name: string, text: string): void {
-  // With a byte order mark, without which Excel takes UTF-8 for something else.
   download(name, new Blob(['\ufeff', text], { type: 'text/csv;charset=utf-8' }));
 }
 

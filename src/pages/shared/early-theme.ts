@@ -1,10 +1,10 @@
-// Loaded in the head, before anything is drawn: a page that was switched to dark never flashes
-// light. The pages' own script takes over from it (theme.ts), so it is kept to a few bytes.
+// Sets the theme before the first paint, so that a dark page does not flash. Loaded in the head, therefore kept
+// small; theme.ts takes over afterwards.
 let chosen: string | null = null;
 try {
   chosen = localStorage.getItem('libtorch-serve.theme');
 } catch {
-  // storage can be forbidden
+  // The browser forbids storage.
 }
 if (chosen !== 'light' && chosen !== 'dark') {
   chosen = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';

@@ -1,108 +1,86 @@
 import { NoAnswerError, ResponseError, StreamError } from '../../client';
 
-/** No answer came. By its name the client knows what `fetch` throws then, and tries again where it is told to. */
+/** No response was received. A TypeError like that of `fetch`, so that the client retries it. */
 export class UnreachableError extends TypeError {}
 
-/** What the service said of one element, or why nothing was asked. */
-export function reasonOf(error: Error): string {
+/** Error message without the HTTP status. */
+export function errorMessage(error: Error): string {
   return error instanceof ResponseError ? error.detail : error.message;
 }
 
-/** An error as a person should read it. */
+/** Error as shown to the user. */
 export interface Explanation {
   readonly title: string;
   readonly advice: string;
-  /** What the service said, word for word; null: nothing that adds to the rest. */
+  /** Original message of the server; null if it adds nothing. */
   readonly detail: string | null;
 }
 
-export function explain(error: unknown): Explanation {
-  if (error instanceof NoAnswerError) return explain(error.cause);
+export function explainError(error: unknown): Explanation {
+  if (error instanceof NoAnswerError) return explainError(error.cause);
   if (error instanceof UnreachableError) {
     return {
-      title: 'The service cannot be reached.',
-      advice:
-        'It may have been stopped, or the network is gone. What you entered is still here: try again.',
+      title: 'The server cannot be reached.',
+      advice: 'The server may have stopped, or the network is down. Your input is kept: try again.',
       detail: null,
     };
   }
-  if (error instanceof ResponseError) return explainAnswer(error);
+  if (error instanceof ResponseError) return explainResponse(error);
   if (error instanceof StreamError) {
     return {
-      title: 'The stream has ended before its time.',
-      advice: 'What came until then is still here. Play it again.',
+      title: 'The stream ended early.',
+      advice: 'The results received so far are kept. Start the stream again.',
       detail: error.detail,
     };
   }
   return {
-    title: 'Something went wrong on this page.',
-    advice: 'Reload it and try again.',
+    title: 'This page has an error.',
+    advice: 'Reload the page and try again.',
     detail: error instanceof Error ? error.message : String(error),
   };
 }
 
-function explainAnswer({ status, detail, retryAfter }: ResponseError): Explanation {
-  switch (status) {
-    case 400:
-    case 422:
-      return {
-        title: 'The service does not accept this input.',
-        advice: 'Change it and try again.',
-        detail,
-      };
-    case 401:
-      return {
-        title: 'The service wants an API key.',
-        advice: 'Enter one above and try again.',
-        detail,
-      };
-    case 403:
-      return {
-        title: 'The API key is not for this.',
-        advice: 'Whoever runs the service says what a key is for.',
-        detail,
-      };
-    case 413:
-      return {
-        title: 'This is more than the service takes at once.',
-        advice: 'Shorten it, or raise BODY_LIMIT or MAX_LIST_LENGTH where the service is started.',
-        detail,
-      };
-    case 424: // of text-embeddings-inference
-    case 500:
-      if (detail.startsWith('The guard is not loaded'))
-        return {
-          title: 'The guard is not loaded.',
-          advice: 'Mend what is named below and send the process a SIGHUP.',
-          detail,
-        };
-      return detail === 'Model is not loaded.'
-        ? {
-            title: 'The model is not loaded.',
-            advice:
-              'The service runs without it. Its log says which file was at fault; start it again once that is mended.',
-            detail: null,
-          }
-        : {
-            title: 'The model could not answer.',
-            advice: 'Try another input; the log has the same message.',
-            detail,
-          };
-    case 429: // of text-embeddings-inference
-    case 503:
-      return {
-        title: 'The service is busy or shutting down.',
-        advice: `Nothing was computed. Try again in ${retryAfter ?? 1} s.`,
-        detail,
-      };
-    case 504:
-      return {
-        title: 'The model did not get to it in time.',
-        advice:
-          'Too much was waiting. Try again, or raise REQUEST_TIMEOUT_MS where the service is started.',
-        detail,
-      };
-    default:
-      return { title: `The answer was an error, status ${status}.`, advice: 'Try again.', detail };
+type TitleAndAdvice = readonly [title: string, advice: string];
+
+const INVALID_INPUT: TitleAndAdvice = [
+  'The server rejected this input.',
+  'Change the input and try again.',
+];
+const INFERENCE_FAILED: TitleAndAdvice = [
+  'The model failed on this input.',
+  'Try another input. The server log has the same message.',
+];
+/** Explanations by HTTP status. 424 and 429 are statuses of text-embeddings-inference. */
+const BY_STATUS: { readonly [status: number]: TitleAndAdvice } = {
+  400: INVALID_INPUT,
+  422: INVALID_INPUT,
+  401: ['The server requires an API key.', 'Enter an API key above and try again.'],
+  403: ['The API key lacks this permission.', 'Ask the operator of the server for a permission.'],
+  413: [
+    'The request is too large.',
+    'Shorten the input, or start the server with a higher BODY_LIMIT or MAX_LIST_LENGTH.',
+  ],
+  424: INFERENCE_FAILED,
+  500: INFERENCE_FAILED,
+  504: [
+    'The request timed out.',
+    'The queue was too long. Try again, or start the server with a higher REQUEST_TIMEOUT_MS.',
+  ],
+};
+
+function explainResponse({ status, detail, retryAfter }: ResponseError): Explanation {
+  if (status === 429 || status === 503) {
+    const advice = `The request was rejected. Try again in ${retryAfter ?? 1} s.`;
+    return { title: 'The server is overloaded or shutting down.', advice, detail };
   }
+  if (status === 500 && detail.startsWith('The guard is not loaded')) {
+    const advice = 'Fix the error below and send SIGHUP to the server process.';
+    return { title: 'The guardrail policy is not loaded.', advice, detail };
+  }
+  if (status === 500 && detail === 'Model is not loaded.') {
+    const advice = 'The server log names the file at fault. Fix it and restart the server.';
+    return { title: 'The model is not loaded.', advice, detail: null };
+  }
+  const [title, advice] = BY_STATUS[status] ?? [`Error: HTTP status ${status}.`, 'Try again.'];
+  return { title, advice, detail };
 }

@@ -1,3 +1,5 @@
+import { toCsvRecord } from '../../lib/csv';
+
 /** 0.98234 → "98.2 %". */
 export function percent(probability: number): string {
   return `${(probability * 100).toFixed(1)} %`;
@@ -9,7 +11,7 @@ export function milliseconds(ms: number): string {
   return `${ms.toFixed(ms < 1 ? 2 : 1)} ms`;
 }
 
-/** Seconds as "m:ss.s" from a minute on, else "12.3 s". */
+/** 12.3 → "12.3 s", 75.5 → "1:15.5". */
 export function clock(seconds: number): string {
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   const tenths = Math.round(seconds * 10);
@@ -25,4 +27,14 @@ export function count(value: number): string {
 /** "1 line", "2 lines". */
 export function plural(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
+/** Serializes a table as CSV (RFC 4180). Escapes cells that a spreadsheet would evaluate as formulas. */
+export function toCsv(
+  header: readonly string[],
+  rows: readonly (readonly (string | number | null)[])[],
+): string {
+  return [header, ...rows]
+    .map((cells) => `${toCsvRecord(cells, { escapeFormulas: true })}\r\n`)
+    .join('');
 }

@@ -1,10 +1,10 @@
-/** A line of a list of texts, by the number that an editor would show. */
+/** Line of a list of texts, with its line number from 1. */
 export interface Line {
   readonly number: number;
   readonly text: string;
 }
 
-/** The lines that hold something; blank ones are left out, and keep their numbers to themselves. */
+/** Splits a text into lines. Blank lines are omitted, but counted in the line numbers. */
 export function splitLines(text: string): readonly Line[] {
   return text
     .split(/\r\n|\r|\n/)

@@ -1,36 +1,39 @@
-import { type Piece, type Place, piecesOf } from './pieces';
-import { Scroller } from './scroller';
+import { Scroller } from './table';
+import { splitIntoSegments, type TextRange, type TextSegment } from './text-segments';
 
-/** A span of a text, as it is shown. */
-export interface Mark extends Place {
+/** Labelled span of a text. */
+export interface Mark extends TextRange {
   readonly label: string;
-  /** Class of its colour. */
+  /** CSS class of the span's color. */
   readonly tone: string;
 }
 
 interface MarkedTextProps {
-  /** What it is. */
   readonly name: string;
   readonly text: string;
   readonly marks: readonly Mark[];
 }
 
-/** A text with its spans, each with its label. */
+/** Text with highlighted, labelled spans. */
 export function MarkedText({ name, text, marks }: MarkedTextProps) {
   return (
     <Scroller label={name}>
       <p class="marked" dir="auto">
-        {piecesOf(text.length, marks).map((piece) => (
-          <MarkedPiece key={piece.start} text={text} piece={piece} />
+        {splitIntoSegments(text.length, marks).map((segment) => (
+          <MarkedSegment key={segment.start} text={text} segment={segment} />
         ))}
       </p>
     </Scroller>
   );
 }
 
-/** With the labels of all spans that it is part of. */
-function MarkedPiece({ text, piece }: { readonly text: string; readonly piece: Piece<Mark> }) {
-  const { start, end, spans } = piece;
+interface MarkedSegmentProps {
+  readonly text: string;
+  readonly segment: TextSegment<Mark>;
+}
+
+/** Segment with the labels of all spans that cover it. */
+function MarkedSegment({ text, segment: { start, end, spans } }: MarkedSegmentProps) {
   const part = text.slice(start, end);
   const [first] = spans;
   if (!first) return <>{part}</>;

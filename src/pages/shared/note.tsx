@@ -4,7 +4,7 @@ import type { Explanation } from './errors';
 interface NoteProps {
   readonly tone?: 'info' | 'warn' | 'bad';
   readonly title: string;
-  /** Word for word, as a program said it. */
+  /** Original error message. */
   readonly detail?: string | null;
   readonly children?: ComponentChildren;
 }

@@ -3,13 +3,13 @@ import { count, plural } from './format';
 interface RunProgressProps {
   readonly done: number;
   readonly total: number;
-  /** What is counted: "line", "window". */
+  /** Unit in the singular: "line", "window". */
   readonly noun: string;
   readonly isRunning: boolean;
   readonly onCancel: () => void;
 }
 
-/** How far a run over many elements has come. */
+/** Progress bar of a batch run, with a cancel button. */
 export function RunProgress({ done, total, noun, isRunning, onCancel }: RunProgressProps) {
   if (!isRunning) return null;
   return (

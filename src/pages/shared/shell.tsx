@@ -1,21 +1,21 @@
 import type { ComponentChildren } from 'preact';
+import { isKeyRequired, key } from './api-key';
+import { KeyForm } from './api-key-form';
+import { serviceUrl } from './client';
 import { info, infoProblem, loadInfo } from './info';
-import { isKeyAsked, key } from './key';
-import { KeyForm } from './key-form';
 import { ErrorNote, Note } from './note';
-import { atService } from './service';
 import { switchTheme, theme } from './theme';
 
 interface ShellProps {
   readonly title: string;
-  /** A line that stays in sight. */
+  /** Line below the header that stays visible. */
   readonly banner?: ComponentChildren;
-  /** In place of the model's. */
+  /** Replaces the badge of the model. */
   readonly badge?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** What surrounds each page: its name, the model, the theme; below, where to read on. */
+/** Header and footer of a page: title, model badge, theme switch, links. */
 export function Shell({ title, banner, badge, children }: ShellProps) {
   return (
     <>
@@ -35,50 +35,50 @@ export function Shell({ title, banner, badge, children }: ShellProps) {
         )}
       </header>
       <main class="wide">
-        {isKeyAsked.value && <KeyForm />}
+        {isKeyRequired.value && <KeyForm />}
         <ModelProblem />
         {children}
       </main>
       <footer class="bottom">
         <nav class="wide" aria-label="About this service">
           <span>libtorch-serve {info.value?.version}</span>
-          {allModels() !== null && <a href={allModels() as string}>All models</a>}
-          <a href={atService('docs')}>API</a>
-          {key.value === null && !isKeyAsked.value && <OpenLinks />}
-          <a href="licenses.txt">Licences</a>
+          {modelListUrl() !== null && <a href={modelListUrl() as string}>All models</a>}
+          <a href={serviceUrl('docs')}>API</a>
+          {key.value === null && !isKeyRequired.value && <KeylessLinks />}
+          <a href="licenses.txt">Licenses</a>
         </nav>
       </footer>
     </>
   );
 }
 
-/** What a link cannot show where a key is needed. */
-function OpenLinks() {
+/** Links that work only without an API key: a link sends no key. */
+function KeylessLinks() {
   return (
     <>
-      <a href={atService('info')}>Model and limits</a>
-      {!isOfMany() && <a href={atService('metrics')}>Metrics</a>}
+      <a href={serviceUrl('info')}>Model info</a>
+      {!isModelOfRepository() && <a href={serviceUrl('metrics')}>Metrics</a>}
     </>
   );
 }
 
-/** Where the list of models is, from a page that is another one. */
-function allModels(): string | null {
-  if (isOfMany()) return '../../';
-  const service = atService('');
+/** URL of the list of models; null on the list itself and on servers with one model. */
+function modelListUrl(): string | null {
+  if (isModelOfRepository()) return '../../';
+  const service = serviceUrl('');
   return service === './' ? null : service;
 }
 
-/** A page of one of several models: what is counted of all is not below its address. */
-function isOfMany(): boolean {
+/** Returns whether this is the page of one of several models; `/metrics` covers all of them. */
+function isModelOfRepository(): boolean {
   return info.value?.service === 'models' && info.value.model !== undefined;
 }
 
 function ModelBadge() {
   const model = info.value?.model;
   if (!model) {
-    const problem = isKeyAsked.value ? 'Key needed' : 'No answer';
-    return <span class="badge">{infoProblem.value ? problem : 'Asking…'}</span>;
+    const problem = isKeyRequired.value ? 'API key required' : 'No response';
+    return <span class="badge">{infoProblem.value ? problem : 'Loading…'}</span>;
   }
   return (
     <span class="badge">
@@ -97,16 +97,12 @@ function ModelProblem() {
   const model = info.value?.model;
   return (
     <div role="status" class="status-region">
-      {infoProblem.value && !isKeyAsked.value && (
+      {infoProblem.value && !isKeyRequired.value && (
         <ErrorNote explanation={infoProblem.value} onRetry={loadInfo} />
       )}
       {model?.loaded === false && (
-        <Note
-          tone="bad"
-          title="The model is not loaded, so nothing can be computed here."
-          detail={model.reason}
-        >
-          Mend what is named below and start the service again.
+        <Note tone="bad" title="The model is not loaded." detail={model.reason}>
+          Fix the error below and restart the server.
         </Note>
       )}
     </div>

@@ -2,43 +2,43 @@ import { signal } from '@preact/signals';
 
 export type Theme = 'light' | 'dark';
 
-const KEY = 'libtorch-serve.theme';
-const darkIsAsked = matchMedia('(prefers-color-scheme: dark)');
+const STORAGE_KEY = 'libtorch-serve.theme';
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
-/** What is shown now. */
-export const theme = signal<Theme>(chosen() ?? asked());
+/** Current theme. */
+export const theme = signal<Theme>(storedTheme() ?? systemTheme());
 
-/** Shows it, and follows the system for as long as nobody has used the switch. */
+/** Applies the theme, and follows the system's theme until the user chooses a theme. */
 export function startTheme(): void {
-  show(theme.value);
-  darkIsAsked.addEventListener('change', () => {
-    if (chosen() === null) show(asked());
+  apply(theme.value);
+  prefersDark.addEventListener('change', () => {
+    if (storedTheme() === null) apply(systemTheme());
   });
 }
 
 export function switchTheme(): void {
-  const other = theme.value === 'dark' ? 'light' : 'dark';
+  const next = theme.value === 'dark' ? 'light' : 'dark';
   try {
-    localStorage.setItem(KEY, other);
+    localStorage.setItem(STORAGE_KEY, next);
   } catch {
-    // Storage can be forbidden: the choice then lasts until the page is left.
+    // If the browser forbids storage, the choice is lost when the page closes.
   }
-  show(other);
+  apply(next);
 }
 
-function show(next: Theme): void {
+function apply(next: Theme): void {
   theme.value = next;
   document.documentElement.dataset.theme = next;
 }
 
-function asked(): Theme {
-  return darkIsAsked.matches ? 'dark' : 'light';
+function systemTheme(): Theme {
+  return prefersDark.matches ? 'dark' : 'light';
 }
 
-/** What the switch was last set to, or null. */
-function chosen(): Theme | null {
+/** Theme that the user chose; null if none. */
+function storedTheme(): Theme | null {
   try {
-    const stored = localStorage.getItem(KEY);
+    const stored = localStorage.getItem(STORAGE_KEY);
     return stored === 'light' || stored === 'dark' ? stored : null;
   } catch {
     return null;

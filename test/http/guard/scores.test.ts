@@ -1,7 +1,7 @@
 /** `scores` of POST /guard, GET /guard/file, and what the page makes of both when a threshold moves. */
 import type { GuardFileJson, GuardJson } from '../../../src/client';
 import { GuardClient, ResponseError } from '../../../src/client';
-import { judge } from '../../../src/pages/guard/judge';
+import { applyThresholds } from '../../../src/pages/guard/apply-thresholds';
 import { guardDirectory, TONE } from '../../helpers/guard-directory';
 import { removeDirectories } from '../../helpers/models-directory';
 import type { Service } from '../../helpers/service';
@@ -74,7 +74,7 @@ it.each(THRESHOLDS)('is judged as the service does with a threshold of %d', asyn
     const moved = file.checks.map((check) =>
       check.type === 'text-classification' ? { ...check, labels: { NEGATIVE: threshold } } : check,
     );
-    const judged = judge(texts, answer, { ...file, checks: moved });
+    const judged = applyThresholds(texts, answer, { ...file, checks: moved });
     const expected = findingsOf(answer, nameOf(threshold));
     for (const other of THRESHOLDS) expect(findingsOf(judged, nameOf(other))).toEqual(expected);
   }

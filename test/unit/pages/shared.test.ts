@@ -1,8 +1,8 @@
 import { NoAnswerError, ResponseError } from '../../../src/client';
-import { toCsv } from '../../../src/pages/shared/csv-file';
-import { explain, UnreachableError } from '../../../src/pages/shared/errors';
+import { collectOutcomes, RUN_OPTIONS } from '../../../src/pages/shared/batch-run';
+import { explainError, UnreachableError } from '../../../src/pages/shared/errors';
+import { toCsv } from '../../../src/pages/shared/format';
 import { splitLines } from '../../../src/pages/shared/lines';
-import { follow, RUN_OPTIONS } from '../../../src/pages/shared/run';
 
 function answered(status: number, detail: string, retryAfter: number | null = null): ResponseError {
   return new ResponseError({ status, detail, retryAfter, requestId: null });
@@ -14,7 +14,7 @@ describe('follow', () => {
     async function* outcomes() {
       yield* [1, 2, 3];
     }
-    await follow(outcomes(), (all) => shown.push(all));
+    await collectOutcomes(outcomes(), (all) => shown.push(all));
     expect([shown[0], shown.at(-1)]).toEqual([[1], [1, 2, 3]]);
   });
 
@@ -25,7 +25,7 @@ describe('follow', () => {
       yield* [1, 2];
       throw error;
     }
-    const end = follow(outcomes(), (all) => {
+    const end = collectOutcomes(outcomes(), (all) => {
       shown = all;
     });
     await expect(end).rejects.toBe(error);
@@ -41,27 +41,27 @@ it('asks again where the service is busy, and not where it is gone or too slow',
   }
 });
 
-describe('explain', () => {
+describe('explainError', () => {
   const cases: readonly (readonly [Error, RegExp])[] = [
     [new UnreachableError(), /cannot be reached/],
-    [answered(424, 'The model raised an error.'), /could not answer/],
-    [answered(429, 'The queue is full.', 1), /busy/],
-    [answered(400, 'Text payload cannot be empty.'), /does not accept/],
-    [answered(413, 'too much'), /more than the service takes/],
-    [answered(422, 'texts: is required'), /does not accept/],
+    [answered(424, 'The model raised an error.'), /model failed/],
+    [answered(429, 'The queue is full.', 1), /overloaded/],
+    [answered(400, 'Text payload cannot be empty.'), /rejected/],
+    [answered(413, 'too much'), /too large/],
+    [answered(422, 'texts: is required'), /rejected/],
     [answered(500, 'Model is not loaded.'), /not loaded/],
-    [answered(500, 'some error'), /could not answer/],
-    [answered(503, 'The queue is full.', 3), /busy/],
-    [answered(504, 'deadline'), /in time/],
+    [answered(500, 'some error'), /model failed/],
+    [answered(503, 'The queue is full.', 3), /overloaded/],
+    [answered(504, 'deadline'), /timed out/],
     [answered(502, 'Bad Gateway'), /502/],
-    [new NoAnswerError(3, answered(504, 'deadline')), /in time/],
-    [new TypeError('x is undefined'), /wrong on this page/],
+    [new NoAnswerError(3, answered(504, 'deadline')), /timed out/],
+    [new TypeError('x is undefined'), /page has an error/],
   ];
 
   it.each(cases.map(([error, title]) => ({ name: error.message, error, title })))(
     'says what happened and what to do: $name',
     ({ error, title }) => {
-      const explanation = explain(error);
+      const explanation = explainError(error);
       expect(explanation.title).toMatch(title);
       expect(explanation.advice).not.toBe('');
     },

@@ -1,7 +1,6 @@
 import type { WindowAnswer } from '../../../client';
 import { clock, count, percent, plural } from '../../shared/format';
-import { Scroller } from '../../shared/scroller';
-import { TableHead } from '../../shared/table-head';
+import { Scroller, TableHead } from '../../shared/table';
 import { toneOf } from '../tones';
 import { type Live, shown } from './live';
 

@@ -1,4 +1,4 @@
-import { Select } from '../../shared/ask-form';
+import { Select } from '../../shared/request-form';
 import { isOn, setSpeed, skipsLate, smoothing, speed, step } from './live';
 
 const MOST_SPEED = 60;

@@ -1,7 +1,7 @@
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { EegClient, type StreamOptions, type WindowAnswer } from '../../../client';
-import { connect } from '../../shared/client';
-import { type Explanation, explain } from '../../shared/errors';
+import { createClient } from '../../shared/client';
+import { type Explanation, explainError } from '../../shared/errors';
 import { modelRate, rate, rateState, recordedRate, samples, windowLength } from '../state';
 import { Playhead } from './playhead';
 
@@ -64,7 +64,7 @@ export async function play(): Promise<void> {
   const { controller, playhead } = next;
   try {
     const source = playhead.samples(controller.signal);
-    for await (const answer of connect(EegClient).stream(source, optionsOf(next))) {
+    for await (const answer of createClient(EegClient).stream(source, optionsOf(next))) {
       if ('window' in answer) next.windows.push(answer);
       showSoon();
     }
@@ -72,7 +72,7 @@ export async function play(): Promise<void> {
   } catch (error) {
     if (live.value !== next) return;
     phase.value = 'stopped';
-    if (!controller.signal.aborted) problem.value = explain(error);
+    if (!controller.signal.aborted) problem.value = explainError(error);
   } finally {
     controller.abort();
     shown.value++;
