@@ -19,11 +19,11 @@ export { type RankedDocument, RerankClient, type RerankOptions } from './client/
 export type { CallOptions, RetryOptions } from './client/retry';
 export type { WebSocketClass, WebSocketLike } from './client/streams/connection';
 export type {
-  SamplePlace,
   Samples,
-  StreamAnswer,
   StreamInput,
   StreamOptions,
+  StreamPosition,
+  StreamResult,
 } from './client/streams/options';
 export { TagClient, type TagOptions } from './client/tag-client';
 export {
@@ -47,4 +47,4 @@ export type {
 } from './protocols/own/schemas/answers';
 export type { GuardFileJson, GuardJson } from './protocols/own/schemas/guard';
 export type { TagAnswer, TagBatchAnswer } from './protocols/own/schemas/tag';
-export type { GapAnswer, OpenedAnswer, WindowAnswer } from './streaming/messages';
+export type { GapNotice, StreamOpened, WindowResult } from './streaming/stream-messages';

@@ -4,7 +4,7 @@ import type { Outcome } from './list-request';
 import type { AllOptions, AllSource } from './pipeline-options';
 import type { CallOptions } from './retry';
 import type { AnySource } from './source-reader';
-import type { StreamAnswer, StreamInput, StreamOptions } from './streams/options';
+import type { StreamResult, StreamInput, StreamOptions } from './streams/options';
 import { SampleStream } from './streams/sample-stream';
 
 /** One window of the model's length; or an object with one. */
@@ -60,7 +60,7 @@ export class EegClient extends Client<EegInfo> {
   stream(
     source: AnySource<StreamInput>,
     options: StreamOptions,
-  ): AsyncIterableIterator<StreamAnswer> {
+  ): AsyncIterableIterator<StreamResult> {
     const settings = { ...options, timeoutMs: options.timeoutMs ?? this.timeoutMs };
     return new SampleStream(this.socketRoute('/stream'), source, settings);
   }

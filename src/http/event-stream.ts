@@ -1,17 +1,17 @@
 import type { Response } from 'express';
 import type { Connections } from '../serving/connections';
 import { Outflow } from '../serving/outflow';
-import type { CloseCode, Peer, SessionFactory, SessionHandler } from '../serving/session';
+import { type CloseCode, type Peer, runInSession, type SessionFactory } from '../serving/session';
 
-/** Time without an event, in ms, after which a comment is sent: proxies close connections that are silent for longer. */
+/** Time without an event after which a comment is sent, in ms: proxies close silent connections. */
 const KEEP_ALIVE_MS = 15_000;
-/** A comment, which clients ignore. */
+/** Comment that clients ignore. */
 const KEEP_ALIVE = ':\n\n';
 
 /**
- * An answer that goes on: what is said is sent as server-sent events
- * (https://html.spec.whatwg.org/multipage/server-sent-events.html), each a message; the last one, of the type `close`,
- * says why there are no more. What the client says comes with requests of its own.
+ * Sends the messages of a session as server-sent events
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html). The last event has the type `close` and contains
+ * the close code. The client sends its messages in separate requests.
  */
 export function serveEventStream(
   response: Response,
@@ -22,33 +22,27 @@ export function serveEventStream(
   response.statusCode = 200;
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
   response.setHeader('Cache-Control', 'no-store');
-  response.setHeader('X-Accel-Buffering', 'no'); // else nginx would keep events until there are many
+  response.setHeader('X-Accel-Buffering', 'no'); // Disables buffering in nginx.
   response.flushHeaders();
   const outflow = new Outflow(response);
   const peer = new EventPeer(response, connections, outflow);
-  const talk = openSession(peer);
-  outflow.onRoom = () => bounded(talk, () => talk.onDrain());
-  const timer = setInterval(() => bounded(talk, () => peer.keepAlive()), keepAliveMs).unref();
+  const session = openSession(peer);
+  outflow.onRoom = () => runInSession(session, () => session.onDrain());
+  const timer = setInterval(
+    () => runInSession(session, () => peer.keepAlive()),
+    keepAliveMs,
+  ).unref();
   response.on('close', () => {
     clearInterval(timer);
-    bounded(talk, () => talk.onClose());
+    runInSession(session, () => session.onClose());
   });
-}
-
-/** What a listener or a timer throws would be an uncaught error of the process. */
-function bounded(talk: SessionHandler, listen: () => void): void {
-  try {
-    listen();
-  } catch (error) {
-    talk.onError(error);
-  }
 }
 
 class EventPeer implements Peer {
   readonly #response: Response;
   readonly #connections: Connections;
   readonly #outflow: Outflow;
-  /** Nothing was sent since `keepAlive` was called last. */
+  /** Whether no event was sent since the last call of `keepAlive`. */
   #isSilent = false;
 
   constructor(response: Response, connections: Connections, outflow: Outflow) {
@@ -61,13 +55,13 @@ class EventPeer implements Peer {
     return this.#outflow.bytes;
   }
 
-  /** @param message in one line */
+  /** @param message without line breaks */
   send(message: string): void {
     this.#isSilent = false;
     if (!this.#response.writableEnded) this.#write(`data: ${message}\n\n`);
   }
 
-  /** Sends a comment if there was no event since the last call, and the client reads. */
+  /** Sends a comment if no event was sent since the last call and the client reads. */
   keepAlive(): void {
     const isDue = this.#isSilent && this.bufferedBytes === 0 && !this.#response.writableEnded;
     this.#isSilent = true;
@@ -79,11 +73,11 @@ class EventPeer implements Peer {
   }
 
   close(code: CloseCode, reason: string): void {
-    const said = JSON.stringify({ code, reason });
-    if (!this.#response.writableEnded) this.#response.end(`event: close\ndata: ${said}\n\n`);
+    const data = JSON.stringify({ code, reason });
+    if (!this.#response.writableEnded) this.#response.end(`event: close\ndata: ${data}\n\n`);
   }
 
-  /** Whoever brings samples is answered when they have been taken. */
+  /** No flow control: the response to POST /stream/ID is sent when the stream accepts more samples. */
   pause(): void {}
 
   resume(): void {}

@@ -76,7 +76,7 @@ export class HttpServer extends Transport<http.Server> {
       requestTimeout: CLIENT_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUTS_INTERVAL_MS,
       keepAliveTimeout: config.keepAliveTimeoutMs,
-      ...prototypesOf(app, (request) => upgrades.takes(request)),
+      ...prototypesOf(app, (request) => upgrades.accepts(request)),
       requireHostHeader: false, // Node would answer it without a body; see checkHeaders
     };
     super(context, connections, {

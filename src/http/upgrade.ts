@@ -18,8 +18,8 @@ import { originForm, pathOf, queryOf } from './request-target';
 import type { RouteTable } from './route-table';
 import { keyOfSubprotocols, WebSockets } from './websockets';
 
-/** How long the connection of a request that was refused stays open for the answer to be read, in ms. */
-const LAST_WORDS_MS = 1000;
+/** Time in which a client can read the response to a rejected upgrade, in ms. */
+const REJECTION_MS = 1000;
 
 export interface UpgradeOptions {
   readonly readiness: Readiness;
@@ -29,14 +29,11 @@ export interface UpgradeOptions {
   readonly pipeline: Pipeline;
   readonly aboutOf: (path: string) => ProtectedResource | null;
   readonly origins: OriginPolicy;
-  /** Of messages. */
+  /** Limits of messages. */
   readonly limits: BodyLimits;
 }
 
-/**
- * Connections that become WebSockets: such a request goes the way of all others, but at its end there is no answer
- * but a conversation.
- */
+/** Upgrades requests to WebSockets. They pass the request pipeline; a session replaces the response. */
 export class Upgrades {
   readonly #options: UpgradeOptions;
   readonly #webSockets: WebSockets;
@@ -46,29 +43,29 @@ export class Upgrades {
     this.#webSockets = new WebSockets(options.limits, options.connections);
   }
 
-  /** Whether what asks for an upgrade gets one; others are answered as if they had not asked. */
-  takes({ method, url = '', headers }: IncomingMessage): boolean {
+  /** Whether a request is upgraded. Other requests are handled as if they had no `Upgrade` header. */
+  accepts({ method, url = '', headers }: IncomingMessage): boolean {
     if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
     return Boolean(this.#options.routes.upgradeAt(pathOf({ url: originForm(url) })));
   }
 
-  /** The server's listener of 'upgrade'. */
+  /** Listener of the server's 'upgrade' event. */
   readonly begin = (request: IncomingMessage, _socket: unknown, head: Buffer): void => {
     const { socket } = request;
     const { due, connections, pipeline } = this.#options;
     request.url = originForm(request.url ?? '');
     socket.on('error', destroy);
-    // What answers an earlier request on this connection must not be overtaken.
+    // The handshake must not overtake the response to a pipelined request.
     if (due.isAnswerDueOn(socket)) {
       socket.destroy();
       return;
     }
     connections.markBusy(socket);
-    pipeline.begin(new UpgradeExchange(request, head, this.#options, this.#webSockets));
+    pipeline.begin(new UpgradeRequestContext(request, head, this.#options, this.#webSockets));
   };
 }
 
-class UpgradeExchange extends RequestContext {
+class UpgradeRequestContext extends RequestContext {
   readonly isQueued = false;
   readonly isPublic = false;
   readonly isPipelined = false;
@@ -142,14 +139,14 @@ class UpgradeExchange extends RequestContext {
 
   send(): void {
     const upgrade = this.#options.routes.upgradeAt(this.#path);
-    if (!upgrade) throw new ServiceError('NOT_FOUND', 'There is no such path here.');
+    if (!upgrade) throw new ServiceError('NOT_FOUND', 'The path does not exist.');
     const openSession = upgrade(this);
     this.#webSockets.accept(this.#request, this.#head, {
       openSession: (peer) => {
         this.#end(101);
         return openSession(peer);
       },
-      refuse: (message) => this.fail(new ServiceError('REQUEST_INVALID', `${message}.`)),
+      reject: (message) => this.fail(new ServiceError('REQUEST_INVALID', `${message}.`)),
     });
   }
 
@@ -179,15 +176,15 @@ class UpgradeExchange extends RequestContext {
   }
 }
 
-/** Of the socket whose error it listens to. */
+/** Listener of a socket's 'error' event. */
 function destroy(this: Socket): void {
   this.destroy();
 }
 
-function endWith(socket: Socket, answer: string): void {
-  socket.end(answer);
-  // Not at once: a client that is still sending would lose the answer. But not when it pleases.
-  const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
+function endWith(socket: Socket, response: string): void {
+  socket.end(response);
+  // Closing at once could discard the response if the client is still sending.
+  const timer = setTimeout(() => socket.destroy(), REJECTION_MS);
   socket.once('close', () => clearTimeout(timer));
   socket.resume();
 }

@@ -4,36 +4,42 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { Outflow } from '../serving/outflow';
-import type { CloseCode, Peer, SessionFactory, SessionHandler } from '../serving/session';
+import {
+  type CloseCode,
+  type Peer,
+  runInSession,
+  type SessionFactory,
+  type SessionHandler,
+} from '../serving/session';
 import { PATIENCE_MS } from '../serving/timeouts';
 
-/** Spoken where a client asks for it by name. */
+/** Subprotocol, confirmed if the client offers it. */
 const SUBPROTOCOL = 'libtorch-serve.stream';
-/** Before a key that a browser's page sends, which can set no headers: of the key, base64url follows. */
+/** Prefix of a subprotocol that contains an API key in base64url. Browser pages cannot set headers. */
 const KEY_SUBPROTOCOL = 'libtorch-serve.key.';
-/** Parts in which a message may come: each takes hundreds of bytes, whatever it holds. */
-const MOST_FRAGMENTS = 1024;
-/** What has come of a frame that is not whole, in as many pieces as the network makes of it. */
-const MOST_CHUNKS = 8192;
-/** Answers to pings that a client does not read. */
-const MOST_PONGS = 16;
-/** A control frame of a client beside its payload: two bytes, and four of the mask (RFC 6455, 5.2). */
-const CONTROL_HEAD_BYTES = 6;
-/** How long a client may take to close its side, in ms. */
+/** Maximum number of fragments of a message; each takes hundreds of bytes. */
+const MAX_FRAGMENTS = 1024;
+/** Maximum number of network chunks of an incomplete frame. */
+const MAX_CHUNKS = 8192;
+/** Maximum number of unsent pongs. */
+const MAX_PONGS = 16;
+/** Header of a client's control frame: two bytes and a mask of four bytes (RFC 6455, 5.2). */
+const CONTROL_HEADER_BYTES = 6;
+/** Maximum time for the client to close its side, in ms. */
 const CLOSE_TIMEOUT_MS = 2000;
 
-/** Makes WebSockets of connections (RFC 6455), without compression: a small message could be a large one. */
+/** Upgrades connections to WebSockets (RFC 6455), without compression, which would hide large messages. */
 export class WebSockets {
   readonly #server: WebSocketServer;
   readonly #connections: Connections;
-  /** Of messages that have come in part: those of slow senders make room. */
-  readonly #partly: ByteBudget<Socket>;
-  /** Answers what is no handshake: of the request that is being looked at. */
-  #refuse: (message: string) => void = () => {};
+  /** Memory of incomplete messages. Slow senders are disconnected if it is used up. */
+  readonly #incomplete: ByteBudget<Socket>;
+  /** Rejects the current request if its handshake is invalid. */
+  #reject: (message: string) => void = () => {};
 
   constructor({ bodyLimit: maxPayload, bodyMemory: limit }: BodyLimits, connections: Connections) {
     this.#connections = connections;
-    this.#partly = new ByteBudget({
+    this.#incomplete = new ByteBudget({
       limit,
       patienceMs: PATIENCE_MS,
       cut: (socket) => connections.abort(socket, 'body_stuck'),
@@ -43,84 +49,84 @@ export class WebSockets {
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload,
-      maxFragments: MOST_FRAGMENTS,
-      maxBufferedChunks: MOST_CHUNKS,
-      // Options that @types/ws does not have.
-      ...{ maxPendingAutoPongs: MOST_PONGS, closeTimeout: CLOSE_TIMEOUT_MS },
+      maxFragments: MAX_FRAGMENTS,
+      maxBufferedChunks: MAX_CHUNKS,
+      // Options that @types/ws lacks.
+      ...{ maxPendingAutoPongs: MAX_PONGS, closeTimeout: CLOSE_TIMEOUT_MS },
       handleProtocols: (offered: ReadonlySet<string>) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
     });
-    this.#server.on('wsClientError', ({ message }) => this.#refuse(message));
+    this.#server.on('wsClientError', ({ message }) => this.#reject(message));
   }
 
   /**
-   * The handshake, and what follows it.
+   * Completes the handshake and opens a session.
    *
-   * @param refuse answers what is no handshake
+   * @param reject responds to an invalid handshake
    */
   accept(
     request: IncomingMessage,
     head: Buffer,
     {
       openSession,
-      refuse,
-    }: { readonly openSession: SessionFactory; refuse(message: string): void },
+      reject,
+    }: { readonly openSession: SessionFactory; reject(message: string): void },
   ): void {
-    this.#refuse = refuse;
+    this.#reject = reject;
     this.#server.handleUpgrade(request, request.socket, head, (webSocket) => {
       this.#listen(webSocket, request.socket, openSession);
     });
-    this.#refuse = () => {};
+    this.#reject = () => {};
   }
 
-  /** Apart from where the request is known: what listens would keep it for as long as the connection is open. */
+  /** A separate method: closures of the listeners would keep the request in memory. */
   #listen(webSocket: WebSocket, socket: Socket, openSession: SessionFactory): void {
     try {
       const outflow = new Outflow(socket);
       const peer = new WebSocketPeer({ webSocket, socket, outflow }, this.#connections);
-      connect(openSession(peer), { webSocket, outflow, incoming: this.#budget(socket) });
+      connect(openSession(peer), { webSocket, outflow, incoming: this.#limit(socket) });
     } catch (error) {
-      webSocket.terminate(); // an error over HTTP would be no frame
+      webSocket.terminate(); // An HTTP error would not be a frame.
       throw error;
     }
   }
 
-  /** Bounds what is held of a message that is on its way. */
-  #budget(socket: Socket): Incoming {
-    const partly = this.#partly;
+  /** Limits the memory of an incomplete message. */
+  #limit(socket: Socket): Incoming {
+    const incomplete = this.#incomplete;
     let bytes = 0;
-    /** Bytes of all that came since the last message, and of the control frames among them. */
-    let came = 0;
+    /** Received bytes since the last message, and control frames among them. */
+    let received = 0;
     let controls = 0;
     let isCounted = false;
-    // Before the listener of `ws`, which tells of whole messages.
+    // Before the listener of `ws`, which emits complete messages.
     socket.prependListener('data', (chunk: Buffer) => {
       bytes += chunk.length + PIECE_BYTES;
-      came += chunk.length;
+      received += chunk.length;
       if (bytes <= SMALL_BYTES) return;
-      if (isCounted) partly.add(socket, chunk.length + PIECE_BYTES);
-      else partly.begin(socket, bytes);
+      if (isCounted) incomplete.add(socket, chunk.length + PIECE_BYTES);
+      else incomplete.begin(socket, bytes);
       isCounted = true;
-      if (!partly.hasRoomFor(0, socket)) this.#connections.abort(socket, 'body_stuck');
+      if (!incomplete.hasRoomFor(0, socket)) this.#connections.abort(socket, 'body_stuck');
     });
-    const message = (): void => {
-      [bytes, came, controls] = [0, 0, 0];
-      if (isCounted) partly.end(socket);
+    const onMessage = (): void => {
+      [bytes, received, controls] = [0, 0, 0];
+      if (isCounted) incomplete.end(socket);
       isCounted = false;
     };
-    const control = (payload: Buffer): void => {
-      controls += CONTROL_HEAD_BYTES + payload.length;
-      // Else parts of a message, or of the next control frame, have come as well.
-      if (controls >= came) message();
+    const onControl = (payload: Buffer): void => {
+      controls += CONTROL_HEADER_BYTES + payload.length;
+      // Otherwise the bytes belong to an incomplete message or control frame.
+      if (controls >= received) onMessage();
     };
-    return { message, control };
+    return { onMessage, onControl };
   }
 }
 
-/** What has come whole on a connection, and is held no longer. */
+/** Releases the memory of complete messages. */
 interface Incoming {
-  message(): void;
-  /** A ping or a pong, which may come between the parts of a message. */
-  control(payload: Buffer): void;
+  onMessage(): void;
+  /** Called for a ping or a pong, which can arrive between the fragments of a message. */
+  onControl(payload: Buffer): void;
 }
 
 interface Connected {
@@ -129,39 +135,31 @@ interface Connected {
   readonly incoming: Incoming;
 }
 
-function connect(talk: SessionHandler, { webSocket, outflow, incoming }: Connected): void {
-  // What a listener throws would be an uncaught error of the process.
-  const bounded = (listen: () => void): void => {
-    try {
-      listen();
-    } catch (error) {
-      talk.onError(error);
-    }
-  };
-  // A message comes as one Buffer: that is what `binaryType` is by default.
+function connect(session: SessionHandler, { webSocket, outflow, incoming }: Connected): void {
+  // A message is one Buffer: the default `binaryType`.
   webSocket.on('message', (data, isBinary) =>
-    bounded(() => {
-      incoming.message();
-      if (isBinary) talk.onBinary(data as Buffer);
-      else talk.onText(data as Buffer);
+    runInSession(session, () => {
+      incoming.onMessage();
+      if (isBinary) session.onBinary(data as Buffer);
+      else session.onText(data as Buffer);
     }),
   );
-  // A frame that is none: the close message says so, and `close` follows.
-  webSocket.on('error', ignore);
+  webSocket.on('error', ignore); // 'close' follows, after a close message for an invalid frame.
   webSocket.on('close', () =>
-    bounded(() => {
-      incoming.message();
-      talk.onClose();
+    runInSession(session, () => {
+      incoming.onMessage();
+      session.onClose();
     }),
   );
-  webSocket.on('ping', (payload) => bounded(() => incoming.control(payload)));
-  webSocket.on('pong', (payload) => bounded(() => incoming.control(payload)));
-  outflow.onRoom = () => bounded(() => talk.onDrain());
+  for (const event of ['ping', 'pong'] as const) {
+    webSocket.on(event, (payload) => runInSession(session, () => incoming.onControl(payload)));
+  }
+  outflow.onRoom = () => runInSession(session, () => session.onDrain());
 }
 
 function ignore(): void {}
 
-/** The key that a page sends among its subprotocols; null: none, or more than one. */
+/** API key in the offered subprotocols; null if none or several. */
 export function keyOfSubprotocols(header: string | undefined): string | null {
   const keys = (header ?? '')
     .split(',')
@@ -200,7 +198,7 @@ class WebSocketPeer implements Peer {
   }
 
   close(code: CloseCode, reason: string): void {
-    this.#webSocket.resume(); // else nobody would see the other side close
+    this.#webSocket.resume(); // A paused socket would not report the client's close frame.
     this.#webSocket.close(code, reason);
   }
 

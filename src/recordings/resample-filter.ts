@@ -49,14 +49,14 @@ export class ResampleFilter {
   }
 
   /** Where an output is, in samples. */
-  placeOf(output: number): number {
+  positionOf(output: number): number {
     return (output * this.from) / this.to;
   }
 
   /** The number of the last sample that an output needs, where there is such a one. */
   lastOf(output: number): number {
     const bank = this.#bank;
-    if (!bank) return Math.floor(this.placeOf(output) + this.reach);
+    if (!bank) return Math.floor(this.positionOf(output) + this.reach);
     const phase = (output * bank.samples) % bank.phases;
     return floorOf(bank, output, phase) + (bank.lasts[phase] as number);
   }
@@ -64,7 +64,7 @@ export class ResampleFilter {
   /** The same of the first one. */
   firstOf(output: number): number {
     const bank = this.#bank;
-    if (!bank) return Math.max(0, Math.ceil(this.placeOf(output) - this.reach));
+    if (!bank) return Math.max(0, Math.ceil(this.positionOf(output) - this.reach));
     const phase = (output * bank.samples) % bank.phases;
     return Math.max(0, floorOf(bank, output, phase) + (bank.firsts[phase] as number));
   }
@@ -82,7 +82,7 @@ export class ResampleFilter {
   }
 
   #computed(output: number, { values, first, end }: Samples): number {
-    const center = this.placeOf(output);
+    const center = this.positionOf(output);
     const last = Math.min(end - 1, this.lastOf(output));
     let sum = 0;
     let weights = 0;

@@ -1,61 +1,78 @@
-/** Why a conversation ends, as WebSockets say it (RFC 6455, 7.4); from 4000 on our own. */
+/** Close codes of sessions: those of WebSockets (RFC 6455, 7.4), and our own from 4000 on. */
 export const CLOSE = {
   NORMAL: 1000,
-  /** The service is shutting down, or the model is exchanged; the reason says where the stream is. */
+  /** The server shuts down or the model is unloaded. The reason contains the stream's cursor as JSON. */
   GOING_AWAY: 1001,
-  /** What came is of another kind than was agreed on. */
+  /** The message has another type than agreed on. */
   UNSUPPORTED: 1003,
   TOO_LARGE: 1009,
   INTERNAL: 1011,
-  /** There is no room now. */
+  /** Not enough memory. */
   TRY_LATER: 1013,
-  /** A message is not as it should be; the detail names the field. */
+  /** Invalid message; the detail names the field. */
   INVALID: 4400,
   FORBIDDEN: 4403,
-  /** There is no such stream any more. */
+  /** The stream to resume does not exist. */
   NOT_FOUND: 4404,
-  /** The first message, or the reading of answers, took too long. */
+  /** The first message is late, or the client does not read its results. */
   TIMEOUT: 4408,
-  /** The stream cannot go on from there. */
+  /** The stream cannot be resumed from the requested window, or another connection has resumed it. */
   CONFLICT: 4409,
 } as const;
 
 export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE];
 
-/** Why a conversation ends, and what is wrong. */
-export interface SessionEnd {
+/** Expected error that closes a session; the client receives the code and the message. */
+export class SessionError extends Error {
+  override readonly name = 'SessionError';
   readonly code: CloseCode;
-  readonly detail: string;
+
+  constructor(code: CloseCode, message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
-/** The other side of a conversation, whatever transport is between. */
+/** Client side of a session, independent of the transport. */
 export interface Peer {
-  /** Bytes that have not gone out yet. */
+  /** Bytes that the client has not received yet. */
   readonly bufferedBytes: number;
   send(message: string): void;
-  /** Nothing is sent any more; what was, still goes out. */
+  /** Closes the connection after all sent messages. */
   close(code: CloseCode, reason: string): void;
-  /** It is to send nothing for now. */
+  /** Pauses the client's messages by flow control. */
   pause(): void;
   resume(): void;
-  /** It has said nothing for long: its connection may be closed where another one needs room. */
-  setIdle(isQuiet: boolean): void;
-  /** Closes the connection at once; what was sent may be lost. */
+  /** Marks the connection as idle: the server may close it if it needs room for other connections. */
+  setIdle(isIdle: boolean): void;
+  /** Closes the connection at once and discards unsent messages. */
   destroy(): void;
 }
 
-/** What is made of what a peer says. */
+/** Server side of a session. */
 export interface SessionHandler {
-  /** A message of UTF-8. */
+  /** Handles a UTF-8 message. */
   onText(bytes: Buffer): void;
   onBinary(bytes: Buffer): void;
-  /** After `MOST_UNSENT` was reached: most of what was sent has gone out. */
+  /** Handles that most messages are sent, after `MOST_UNSENT` was exceeded. */
   onDrain(): void;
-  /** The connection is closed, whoever did so. */
+  /** Handles that the connection is closed, by either side. */
   onClose(): void;
-  /** An unexpected error, which ends this session and no other one: it is logged. Does not throw. */
+  /** Handles what a callback has thrown: ends this session only. Does not throw. */
   onError(error: unknown): void;
 }
 
-/** Begins a conversation. */
+/** Starts a session on a new connection. */
 export type SessionFactory = (peer: Peer) => SessionHandler;
+
+/**
+ * Runs a callback of a session. All callbacks of sockets and timers use this error boundary, because an error that
+ * they throw would end the process.
+ */
+export function runInSession(session: Pick<SessionHandler, 'onError'>, callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    session.onError(error);
+  }
+}

@@ -2,15 +2,15 @@ import type { z } from 'zod';
 import { type Node, toSchema } from '../protocols/openapi/responses';
 import {
   CONTROLS,
-  endAnswer,
-  errorAnswer,
-  gapAnswer,
-  openedAnswer,
-  opening,
+  gapNotice,
   resumption,
   SAMPLES_SCHEMA,
-  windowAnswer,
-} from './messages';
+  streamEnd,
+  streamError,
+  streamOpened,
+  streamOptions,
+  windowResult,
+} from './stream-messages';
 
 const JSON_TYPE = 'application/json';
 const CHANNEL = '#/channels/stream';
@@ -22,84 +22,87 @@ interface Message {
   readonly example?: object;
 }
 
-/** What a client says. */
+/** Messages of the client. */
 const RECEIVED: Readonly<Record<string, Message>> = {
   opening: {
-    summary: 'The first message of a stream',
-    payload: opening,
+    summary: 'First message of a new stream',
+    payload: streamOptions,
     example: { sampling_rate_hz: 256, step: 64, format: 'f32' },
   },
   resumption: {
-    summary:
-      'The first message of a stream that goes on, within a minute after its connection broke',
+    summary: 'First message to resume a stream, within a minute after the connection broke',
     payload: resumption,
     example: { resume: { stream: 'uX8m2yPq0dJ4sT6vB1nCkE7z', next_window: 17 } },
   },
-  numbers: { summary: 'Samples, where "format" is "json"', payload: SAMPLES_SCHEMA },
+  numbers: { summary: 'Samples, if "format" is "json"', payload: SAMPLES_SCHEMA },
   float32: {
-    summary: 'Samples, where "format" is "f32": little-endian float32',
+    summary: 'Samples as little-endian float32, if "format" is "f32"',
     payload: { type: 'string', format: 'binary' },
     contentType: 'application/octet-stream',
   },
   samples: {
-    summary: 'Samples, with the place of the first one',
+    summary: 'Samples and the position of the first sample',
     payload: CONTROLS.samples,
     example: { samples: [1.5, 2.25], at: 1024 },
   },
   at: {
-    summary: 'Where the next sample is; later than expected: a gap',
+    summary: 'Position of the next sample; a later position than expected is a gap',
     payload: CONTROLS.at,
     example: { at: '2026-01-31T12:00:04.000Z' },
   },
   gap: {
-    summary: 'Samples are missing: no window spans them',
+    summary: 'Number of missing samples; no window spans a gap',
     payload: CONTROLS.gap,
     example: { gap: 12 },
   },
   received: {
-    summary: 'Answers up to this window have come, and need not be kept for "resume"',
+    summary: 'Number of the last received window; the server discards results up to this window',
     payload: CONTROLS.received,
     example: { received: 16 },
   },
   end: {
-    summary: 'There are no more samples',
+    summary: 'End of the signal',
     payload: CONTROLS.end,
     example: { end: true },
   },
 };
 
-/** What it is told. */
+/** Messages of the server. */
 const SENT: Readonly<Record<string, Message>> = {
-  opened: { summary: 'The stream goes on from there', payload: openedAnswer },
-  window: { summary: 'The answer to a window, in their order', payload: windowAnswer },
-  gapSeen: { summary: 'Windows begin anew after a gap', payload: gapAnswer },
-  ended: { summary: 'All windows have been answered', payload: endAnswer },
-  error: { summary: 'Why the connection is closed, before it is', payload: errorAnswer },
+  opened: { summary: 'First response: the stream and its cursor', payload: streamOpened },
+  window: { summary: 'Result of a window; results are sent in order', payload: windowResult },
+  gapSeen: { summary: 'Windows restart after a gap', payload: gapNotice },
+  ended: { summary: 'All results are sent', payload: streamEnd },
+  error: { summary: 'Error, sent before the connection is closed', payload: streamError },
 };
 
-const CLOSES =
-  'It is closed with 1000 after the end; 1001 when the service or the model goes, with `{"next_window", ' +
-  '"next_sample"}` as the reason: where to go on elsewhere; 1013 when there is no memory for another stream; 4400 ' +
-  'after a message that is not as it should be, 1003 after one of another kind than was agreed on; 4404 when there ' +
-  'is no stream to resume, 4409 when it cannot go on from there, or goes on with another connection; 4408 when no ' +
-  'message opened it, or answers were not taken.';
+const CLOSE_CODES = `Close codes:
 
-/** The AsyncAPI 3.0 document of `/stream`. */
-export function describeSocket(notice: string | null, version: string): Node {
+- 1000: end of the stream
+- 1001: the server shuts down or unloads the model; the reason contains \`{"next_window", "next_sample"}\`, the cursor from which to continue on another server
+- 1003: message of another type than agreed on
+- 1013: not enough memory
+- 4400: invalid message
+- 4404: the stream to resume does not exist
+- 4408: the first message is late, or the client does not read results
+- 4409: the stream cannot be resumed from this window, or another connection has resumed it`;
+
+/** AsyncAPI 3.0 document of `/stream`. */
+export function describeStreamProtocol(disclaimer: string | null, version: string): Node {
   const messages = { ...RECEIVED, ...SENT };
   return {
     asyncapi: '3.0.0',
     info: {
-      title: 'libtorch-serve: streams of signals',
+      title: 'libtorch-serve: signal streams',
       version,
       license: { name: 'Apache-2.0' },
-      description: `${notice ?? ''}Samples of one channel in, an answer to each window out. ${CLOSES}`,
+      description: `${disclaimer ?? ''}Samples of one channel in, a result per window out. ${CLOSE_CODES}`,
     },
     defaultContentType: JSON_TYPE,
     channels: {
       stream: {
         address: '/stream',
-        description: 'A WebSocket, without compression.',
+        description: 'WebSocket without compression',
         messages: Object.fromEntries(
           Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
         ),
@@ -107,8 +110,8 @@ export function describeSocket(notice: string | null, version: string): Node {
       },
     },
     operations: {
-      hear: operation('receive', Object.keys(RECEIVED)),
-      answer: operation('send', Object.keys(SENT)),
+      receive: operation('receive', Object.keys(RECEIVED)),
+      send: operation('send', Object.keys(SENT)),
     },
     components: {
       messages: Object.fromEntries(

@@ -1,117 +1,117 @@
 import type { Peer } from '../serving/session';
-import type { Place } from './timeline';
+import type { SamplePosition } from './timeline';
 
-/** What a client says of its signal. */
-export type Item =
+/** Input of a stream, from one message. */
+export type SignalInput =
   | {
       readonly type: 'samples';
       readonly samples: Float64Array;
-      /** Of those that have not been taken. */
+      /** Index of the first sample that is not processed. */
       offset: number;
-      /** `performance.now()` when they came. */
-      readonly at: number;
+      /** `performance.now()` at their arrival. */
+      readonly arrivedAt: number;
     }
-  /** So many are missing. */
+  /** Number of missing samples. */
   | { readonly type: 'gap'; readonly samples: number }
-  /** Of the next sample. */
-  | { readonly type: 'place'; readonly place: Place }
+  /** Position of the next sample. */
+  | { readonly type: 'position'; readonly position: SamplePosition }
   | { readonly type: 'end' };
 
-/** Of an item without its samples, as it waits. */
-const ITEM_BYTES = 128;
+/** Size of a queued input without its samples. */
+const INPUT_BYTES = 128;
 
-/** Bytes that an item with so many samples takes. */
-export function itemBytes(samples = 0): number {
-  return ITEM_BYTES + samples * Float64Array.BYTES_PER_ELEMENT;
+/** Size in bytes of a queued input with so many samples. */
+export function inputBytes(samples = 0): number {
+  return INPUT_BYTES + samples * Float64Array.BYTES_PER_ELEMENT;
 }
 
-function bytesOf(item: Item): number {
-  return itemBytes(item.type === 'samples' ? item.samples.length : 0);
+function bytesOf(input: SignalInput): number {
+  return inputBytes(input.type === 'samples' ? input.samples.length : 0);
 }
 
-/** What has come of a stream and waits for its turn; whoever sends it is slowed where that is too much. */
-export class Waiting {
-  readonly #held: (bytes: number) => void;
-  readonly #onTaken: (() => void)[] = [];
-  #items: Item[] = [];
+/** Inputs of a stream that are not processed yet. Pauses the client while the queue is too long. */
+export class InputQueue {
+  readonly #addBytes: (bytes: number) => void;
+  readonly #onResume: (() => void)[] = [];
+  #inputs: SignalInput[] = [];
   #bytes = 0;
   #peer: Peer | null;
-  #isSlow = false;
+  #isPaused = false;
 
-  /** @param held is told of bytes more, or fewer */
-  constructor(peer: Peer, held: (bytes: number) => void) {
+  /** @param addBytes called with the change of the queue's memory in bytes */
+  constructor(peer: Peer, addBytes: (bytes: number) => void) {
     this.#peer = peer;
-    this.#held = held;
+    this.#addBytes = addBytes;
   }
 
   get length(): number {
-    return this.#items.length;
+    return this.#inputs.length;
   }
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  get first(): Item | undefined {
-    return this.#items[0];
+  get first(): SignalInput | undefined {
+    return this.#inputs[0];
   }
 
+  /** Whether the queue contains the end of the signal. */
   get hasEnd(): boolean {
-    return this.#items.at(-1)?.type === 'end';
+    return this.#inputs.at(-1)?.type === 'end';
   }
 
-  add(item: Item): void {
-    this.#items.push(item);
-    this.#hold(bytesOf(item));
+  push(input: SignalInput): void {
+    this.#inputs.push(input);
+    this.#resize(bytesOf(input));
   }
 
-  /** The first one has been done. */
   shift(): void {
-    const item = this.#items.shift();
-    if (item) this.#hold(-bytesOf(item));
+    const input = this.#inputs.shift();
+    if (input) this.#resize(-bytesOf(input));
   }
 
   clear(): void {
-    this.#items = [];
-    this.#hold(-this.#bytes);
+    this.#inputs = [];
+    this.#resize(-this.#bytes);
   }
 
-  /** Tells the client to send nothing, or to go on. */
-  slow(isSlow: boolean): void {
-    if (isSlow === this.#isSlow) return;
-    this.#isSlow = isSlow;
-    if (isSlow) {
+  setPaused(isPaused: boolean): void {
+    if (isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    if (isPaused) {
       this.#peer?.pause();
       return;
     }
     this.#peer?.resume();
-    this.#tellTaken();
+    this.#notify();
   }
 
-  /** Resolves when the client may go on. */
-  taken(): Promise<void> {
-    if (!this.#isSlow) return Promise.resolve();
-    return new Promise((resolve) => this.#onTaken.push(resolve));
+  /** Resolves when the client is not paused. */
+  whenAccepting(): Promise<void> {
+    if (!this.#isPaused) return Promise.resolve();
+    return new Promise((resolve) => this.#onResume.push(resolve));
   }
 
   attach(peer: Peer): void {
     this.#peer = peer;
   }
 
+  /** Discards the inputs, which the client sends again after it has resumed the stream. */
   detach(): void {
     this.#peer = null;
-    this.#isSlow = false;
+    this.#isPaused = false;
     this.clear();
-    this.#tellTaken();
+    this.#notify();
   }
 
-  #hold(bytes: number): void {
+  #resize(bytes: number): void {
     if (bytes === 0) return;
     this.#bytes += bytes;
-    this.#held(bytes);
+    this.#addBytes(bytes);
   }
 
-  #tellTaken(): void {
-    for (const tell of this.#onTaken.splice(0)) tell();
+  #notify(): void {
+    for (const resolve of this.#onResume.splice(0)) resolve();
   }
 }

@@ -1,88 +1,82 @@
-/** Rows of the ring at first, and at most. Rows of windows without a result are never reused. */
-const FIRST_ROWS = 16;
-export const MOST_ROWS = 256;
+import { argmax } from '../numeric/activations';
+import { roundToFourDecimals } from '../numeric/rounding';
+import { problemsOf } from './signal-quality';
+import { formatTime, type SamplePosition } from './timeline';
 
-/** Numbers of a row beside the probabilities, in their order. */
+/** Initial and maximum number of rows. Rows of pending windows are never reused. */
+const INITIAL_ROWS = 16;
+export const MAX_ROWS = 256;
+
+/** Columns of a row before the probabilities. */
 const [STATE, SKIPPED, PROBLEMS, PEAK_TO_PEAK, MAINS_SHARE, PROBABILITIES] = [0, 1, 2, 3, 4, 5];
 
-/** What has become of a window. */
+/** States of a window. */
 export const PENDING = 0;
 export const PREDICTED = 1;
-/** It was not asked about. */
+/** Excluded from inference by a quality problem. */
 export const UNUSABLE = 2;
 export const SKIPPED_WINDOW = 3;
 export const FAILED = 4;
 
-export interface Row {
-  /** See above. */
-  state: number;
-  firstSample: number;
-  seconds: number;
-  /** Windows before it, since the last one that was answered, that are not. */
-  skipped: number;
-  /** See `Judge`. */
-  problems: number;
-  peakToPeak: number;
-  mainsShare: number;
-}
-
-/** Before the first window: a silent stream is to take little. */
-const NO_PLACES = new Float64Array(0);
+const NO_POSITIONS = new Float64Array(0);
 const NO_NUMBERS = new Float32Array(0);
 
 /**
- * The answers of a stream to its last windows, in numbers: those that are not complete, and those that have been
- * sent and may not have come. A row takes some 60 bytes.
+ * Results of the last windows of a stream as numbers: pending windows, and results that a client may need again after
+ * a reconnect. A row takes about 60 bytes. The memory is allocated with the first window.
  */
 export class ResultRing {
   readonly #classes: number;
   readonly #width: number;
-  readonly #smooths: boolean;
+  readonly #hasSmoothed: boolean;
   #rows = 0;
-  #places = NO_PLACES;
+  /** First sample and time in seconds of each row. */
+  #positions = NO_POSITIONS;
   #numbers = NO_NUMBERS;
-  /** The first window that is kept, and the one that comes next. */
+  /** Number of the first window in the ring. */
   first: number;
+  /** Number of the next window. */
   end: number;
 
-  /** Windows for which there is memory. */
+  /** Allocated rows. */
   get capacity(): number {
     return this.#rows;
   }
 
   get bytes(): number {
-    return this.#places.byteLength + this.#numbers.byteLength;
+    return this.#positions.byteLength + this.#numbers.byteLength;
   }
 
-  /** @param smooths whether there are smoothed probabilities beside the others */
-  constructor(firstWindow: number, classes: number, smooths: boolean) {
+  /** @param hasSmoothed whether rows also have smoothed probabilities */
+  constructor(firstWindow: number, classes: number, hasSmoothed: boolean) {
     this.#classes = classes;
-    this.#smooths = smooths;
-    this.#width = PROBABILITIES + classes * (smooths ? 2 : 1);
+    this.#hasSmoothed = hasSmoothed;
+    this.#width = PROBABILITIES + classes * (hasSmoothed ? 2 : 1);
     this.first = firstWindow;
     this.end = firstWindow;
   }
 
   /**
-   * Makes the row of the next window, `PENDING`; if all are in use, it takes that of the oldest window, which must
-   * have its result: the caller waits for it.
+   * Adds a row for the next window, in the state `PENDING`. A full ring reuses the row of the oldest window.
+   *
+   * @throws Error: the oldest window is pending, which the caller has to prevent
    */
   add(firstSample: number, seconds: number): void {
     if (this.end - this.first === this.#rows) {
-      if (this.#rows < MOST_ROWS) this.#grow();
+      if (this.#rows < MAX_ROWS) this.#grow();
       else if (this.stateOf(this.first) === PENDING) {
-        throw new Error(`Window ${this.first} has no result yet: its row is in use.`);
+        throw new Error(`Window ${this.first} is pending: its row cannot be reused.`);
       } else this.first++;
     }
     this.end++;
-    const at = this.#at(this.end - 1);
-    this.#places[at * 2] = firstSample;
-    this.#places[at * 2 + 1] = seconds;
+    const at = this.#rowAt(this.end - 1);
+    this.#positions[at * 2] = firstSample;
+    this.#positions[at * 2 + 1] = seconds;
     this.#numbers.fill(0, at * this.#width, (at + 1) * this.#width);
   }
 
-  /** Those before this window are not needed any more. */
-  forgetBefore(window: number): void {
+  /** Removes the rows before a window. */
+  removeBefore(window: number): void {
     this.first = Math.max(this.first, Math.min(window, this.end));
   }
 
@@ -90,12 +84,13 @@ export class ResultRing {
     return this.#numbers[this.#begin(window) + STATE] as number;
   }
 
-  /** @param state its result: a window has one, once */
+  /** Sets the final state of a pending window. */
   setState(window: number, state: number): void {
     if (this.stateOf(window) !== PENDING) throw new Error(`Window ${window} has a result already.`);
     this.#numbers[this.#begin(window) + STATE] = state;
   }
 
+  /** Sets the number of skipped windows directly before a window. */
   setSkipped(window: number, count: number): void {
     this.#numbers[this.#begin(window) + SKIPPED] = count;
   }
@@ -107,27 +102,27 @@ export class ResultRing {
     this.#numbers[begin + MAINS_SHARE] = mainsShare;
   }
 
-  /** As the model gave them. */
+  /** View of the model's probabilities. */
   probabilitiesOf(window: number): Float32Array {
     const begin = this.#begin(window) + PROBABILITIES;
     return this.#numbers.subarray(begin, begin + this.#classes);
   }
 
-  /** Null: nothing is smoothed. */
+  /** View of the smoothed probabilities; null without smoothing. */
   smoothedOf(window: number): Float32Array | null {
-    if (!this.#smooths) return null;
+    if (!this.#hasSmoothed) return null;
     const begin = this.#begin(window) + PROBABILITIES + this.#classes;
     return this.#numbers.subarray(begin, begin + this.#classes);
   }
 
-  rowOf(window: number): Row {
+  rowOf(window: number) {
     const begin = this.#begin(window);
-    const place = this.#at(window) * 2;
+    const at = this.#rowAt(window) * 2;
     const numbers = this.#numbers;
     return {
       state: numbers[begin + STATE] as number,
-      firstSample: this.#places[place] as number,
-      seconds: this.#places[place + 1] as number,
+      firstSample: this.#positions[at] as number,
+      seconds: this.#positions[at + 1] as number,
       skipped: numbers[begin + SKIPPED] as number,
       problems: numbers[begin + PROBLEMS] as number,
       peakToPeak: numbers[begin + PEAK_TO_PEAK] as number,
@@ -135,28 +130,98 @@ export class ResultRing {
     };
   }
 
-  /** The row of this window, and of no other one. */
-  #at(window: number): number {
+  #rowAt(window: number): number {
     if (window < this.first || window >= this.end) {
-      throw new Error(`Window ${window} is not among ${this.first} to ${this.end - 1}.`);
+      throw new Error(`Window ${window} is not in the ring of ${this.first} to ${this.end - 1}.`);
     }
     return window % this.#rows;
   }
 
   #begin(window: number): number {
-    return this.#at(window) * this.#width;
+    return this.#rowAt(window) * this.#width;
   }
 
   #grow(): void {
-    const [rows, places, numbers] = [this.#rows, this.#places, this.#numbers];
+    const [rows, positions, numbers] = [this.#rows, this.#positions, this.#numbers];
     const width = this.#width;
-    this.#rows = Math.max(FIRST_ROWS, rows * 2);
-    this.#places = new Float64Array(this.#rows * 2);
+    this.#rows = Math.max(INITIAL_ROWS, rows * 2);
+    this.#positions = new Float64Array(this.#rows * 2);
     this.#numbers = new Float32Array(this.#rows * width);
     for (let window = this.first; window < this.end; window++) {
       const [from, to] = [window % rows, window % this.#rows];
-      this.#places.set(places.subarray(from * 2, from * 2 + 2), to * 2);
+      this.#positions.set(positions.subarray(from * 2, from * 2 + 2), to * 2);
       this.#numbers.set(numbers.subarray(from * width, (from + 1) * width), to * width);
     }
   }
+}
+
+const NO_PREDICTION = '"diagnosis":null,"confidence":null,"probabilities":null';
+/** Significant digits of amplitudes: the precision of float32. */
+const AMPLITUDE_DIGITS = 7;
+
+/** Serializes rows as JSON (`windowResult`): thousands of rows per second for thousands of streams. */
+export class ResultSerializer {
+  /** Labels as JSON strings. */
+  readonly #labels: readonly string[];
+  readonly #timeType: SamplePosition['type'];
+
+  constructor(labels: readonly string[], timeType: SamplePosition['type']) {
+    this.#labels = labels.map((label) => JSON.stringify(label));
+    this.#timeType = timeType;
+  }
+
+  /** @param error message of a failed inference */
+  serialize(ring: ResultRing, window: number, error: string | undefined): string {
+    const row = ring.rowOf(window);
+    const isPredicted = row.state === PREDICTED;
+    const smoothed = isPredicted ? ring.smoothedOf(window) : null;
+    const problems = row.problems === 0 ? '[]' : JSON.stringify(problemsOf(row.problems));
+    return (
+      `{"window":${window},"first_sample":${row.firstSample},"time":${this.formatTime(row.seconds)},` +
+      (isPredicted ? this.#prediction(ring.probabilitiesOf(window)) : NO_PREDICTION) +
+      `,"quality":{"problems":${problems},"peak_to_peak":${amplitude(row.peakToPeak)},` +
+      `"mains_share":${share(row.mainsShare)}}` +
+      (row.skipped > 0 ? `,"skipped":${row.skipped}` : '') +
+      (smoothed === null ? '' : `,"smoothed":{${this.#prediction(smoothed)}}`) +
+      (error === undefined ? '}' : `,"error":${JSON.stringify(error)}}`)
+    );
+  }
+
+  /** Time as JSON. */
+  formatTime(seconds: number): string {
+    const time = formatTime(this.#timeType, seconds);
+    return typeof time === 'string' ? `"${time}"` : String(time);
+  }
+
+  #prediction(probabilities: Float32Array): string {
+    const top = argmax(probabilities);
+    let all = '';
+    for (let i = 0; i < probabilities.length; i++) {
+      all += `${i > 0 ? ',' : ''}${this.#labels[i]}:${roundToFourDecimals(probabilities[i] as number)}`;
+    }
+    const confidence = roundToFourDecimals(probabilities[top] as number);
+    return `"diagnosis":${this.#labels[top]},"confidence":${confidence},"probabilities":{${all}}`;
+  }
+}
+
+const serializers = new WeakMap<readonly string[], Map<string, ResultSerializer>>();
+
+/** The serializer that all streams with the same model and position type share. */
+export function serializerFor(
+  labels: readonly string[],
+  timeType: SamplePosition['type'],
+): ResultSerializer {
+  const byType = serializers.get(labels) ?? new Map<string, ResultSerializer>();
+  serializers.set(labels, byType);
+  const serializer = byType.get(timeType) ?? new ResultSerializer(labels, timeType);
+  byType.set(timeType, serializer);
+  return serializer;
+}
+
+function amplitude(value: number): string {
+  return Number.isFinite(value) ? String(Number(value.toPrecision(AMPLITUDE_DIGITS))) : 'null';
+}
+
+function share(value: number): string {
+  return Number.isNaN(value) ? 'null' : String(roundToFourDecimals(value));
 }

@@ -4,15 +4,16 @@ import {
   type QualitySettings,
 } from '../tasks/signal-classification/quality-settings';
 
-/** So many equal samples in a row, at the highest or the lowest value, are what a limit looks like. */
-const LEAST_RUN = 3;
-/** Tables that are remembered, in use or not, before those that are not are forgotten. */
-const MOST_TABLES = 64;
+/** Minimum run of equal samples at the minimum or maximum that counts as clipping. */
+const MIN_CLIPPED_RUN = 3;
+/** Number of cached tables from which on unused entries are removed. */
+const MAX_CACHED_TABLES = 64;
 
-export function bitOf(problem: Problem): number {
+function bitOf(problem: Problem): number {
   return 1 << PROBLEMS.indexOf(problem);
 }
 
+/** Quality problems of a bit set. */
 export function problemsOf(bits: number): readonly Problem[] {
   return PROBLEMS.filter((_, index) => bits & (1 << index));
 }
@@ -23,27 +24,24 @@ const AMPLITUDE = bitOf('amplitude');
 const JUMP = bitOf('jump');
 const MAINS_HUM = bitOf('mains_hum');
 
-/** Of which a window is not asked about. */
+/** Problems that exclude a window from inference. */
 function unusableBits({ unusable }: QualitySettings): number {
   return unusable.reduce((bits, problem) => bits | bitOf(problem), bitOf('not_finite'));
 }
 
-/**
- * Looks at windows as they came, before anything is resampled or normalized; what it has seen in the last one is
- * in its fields.
- */
+/** Analyzes the raw samples of windows. The fields hold the result of the last call of `analyze`. */
 export class SignalQualityAnalyzer {
-  /** Bit i: the window has `PROBLEMS[i]`. */
+  /** Bit set: bit i stands for `PROBLEMS[i]`. */
   problems = 0;
-  /** In the unit of the samples; NaN: they are not finite. */
+  /** Peak-to-peak amplitude in the unit of the samples; NaN if a sample is not finite. */
   peakToPeak = 0;
-  /** The largest share of the power that a frequency of mains has; NaN: none can be seen at this rate. */
+  /** Share of the signal power at the strongest mains frequency; NaN if all are above the Nyquist frequency. */
   mainsShare = 0;
   readonly #settings: QualitySettings;
   readonly #unusable: number;
   readonly #tables: readonly Table[];
 
-  /** @param length samples of a window @param rate of them, in Hz */
+  /** @param length window length in samples @param rate sampling rate in Hz */
   constructor(length: number, rate: number, settings: QualitySettings) {
     this.#settings = settings;
     this.#unusable = unusableBits(settings);
@@ -52,18 +50,18 @@ export class SignalQualityAnalyzer {
       .map((hz) => tableOf(length, hz / rate));
   }
 
-  /** Bytes of what it needs for a window of so many samples. */
+  /** Size in bytes of the tables for a window length in samples. */
   static bytesOf(length: number, { mainsHz }: QualitySettings): number {
     return mainsHz.length * 3 * length * Float64Array.BYTES_PER_ELEMENT;
   }
 
-  /** Whether the model is asked about what it has seen. */
+  /** Whether the analyzed window is sent to the model. */
   get isUsable(): boolean {
     return (this.problems & this.#unusable) === 0;
   }
 
-  /** @param taken what the model takes of them: the same, or resampled, for which the filter looks around */
-  see(samples: Float64Array, taken = samples): void {
+  /** @param resampled input of the model, computed also from samples around the window; only checked for being finite */
+  analyze(samples: Float64Array, resampled = samples): void {
     let low = Number.POSITIVE_INFINITY;
     let high = Number.NEGATIVE_INFINITY;
     let sum = 0;
@@ -78,7 +76,10 @@ export class SignalQualityAnalyzer {
       if (difference > jump) jump = difference;
       before = value;
     }
-    if (!areFinite(samples, sum) || (taken !== samples && !areFinite(taken, sumOf(taken)))) {
+    if (
+      !areFinite(samples, sum) ||
+      (resampled !== samples && !areFinite(resampled, sumOf(resampled)))
+    ) {
       this.problems = bitOf('not_finite');
       this.peakToPeak = Number.NaN;
       this.mainsShare = Number.NaN;
@@ -86,27 +87,32 @@ export class SignalQualityAnalyzer {
     }
     this.peakToPeak = high - low;
     this.mainsShare = this.#mainsShareOf(samples, sum / samples.length);
-    this.problems = this.#problemsOf(samples, low, high) | (this.#isJump(jump) ? JUMP : 0);
+    this.problems = this.#findProblems(samples, { low, high, jump });
   }
 
-  #problemsOf(samples: Float64Array, low: number, high: number): number {
-    const { flatBelow, clippedShare, amplitudeRange: range, mainsShare } = this.#settings;
+  #findProblems(
+    samples: Float64Array,
+    { low, high, jump }: { readonly low: number; readonly high: number; readonly jump: number },
+  ): number {
+    const {
+      flatBelow,
+      clippedShare,
+      amplitudeRange: range,
+      mainsShare,
+      jumpAbove,
+    } = this.#settings;
     let problems = 0;
     if (this.peakToPeak <= flatBelow) problems |= FLAT;
     else if (clippedShareOf(samples, low, high) >= clippedShare) problems |= CLIPPED;
     if (range !== null && (low < range[0] || high > range[1])) problems |= AMPLITUDE;
     if (this.mainsShare > mainsShare) problems |= MAINS_HUM;
+    if (jumpAbove !== null && jump > jumpAbove) problems |= JUMP;
     return problems;
   }
 
-  #isJump(difference: number): boolean {
-    const { jumpAbove } = this.#settings;
-    return jumpAbove !== null && difference > jumpAbove;
-  }
-
   /**
-   * Of the power about the mean, what a sinusoid of that frequency has: 1 of a pure one, about 3/n of white
-   * noise. A Hann window keeps apart what is a few multiples of rate / n away.
+   * Share of the power without the mean that a sinusoid of a mains frequency has: 1 for a pure sinusoid, about 3/n
+   * for white noise. A Hann window separates frequencies that are some multiples of rate / n apart.
    */
   #mainsShareOf(samples: Float64Array, mean: number): number {
     if (this.peakToPeak === 0) return this.#tables.length > 0 ? 0 : Number.NaN;
@@ -129,7 +135,7 @@ export class SignalQualityAnalyzer {
   }
 }
 
-/** A sum of values near the largest double may be infinite though each is finite. */
+/** The sum of finite values near the float64 maximum can be infinite; then each value is checked. */
 function areFinite(samples: Float64Array, sum: number): boolean {
   return Number.isFinite(sum) || samples.every(Number.isFinite);
 }
@@ -140,7 +146,7 @@ function sumOf(samples: Float64Array): number {
   return sum;
 }
 
-/** Of the samples that stand at either end of the range in a row. */
+/** Share of samples in runs at the minimum or maximum. */
 function clippedShareOf(samples: Float64Array, low: number, high: number): number {
   let clipped = 0;
   let run = 0;
@@ -151,24 +157,26 @@ function clippedShareOf(samples: Float64Array, low: number, high: number): numbe
       run = 0;
     } else {
       run = value === before ? run + 1 : 1;
-      if (run === LEAST_RUN) clipped += LEAST_RUN;
-      else if (run > LEAST_RUN) clipped++;
+      if (run === MIN_CLIPPED_RUN) clipped += MIN_CLIPPED_RUN;
+      else if (run > MIN_CLIPPED_RUN) clipped++;
     }
     before = value;
   }
   return clipped / samples.length;
 }
 
+/** Sine and cosine of one mains frequency. */
 interface Table {
+  /** Hann window. */
   readonly window: Float64Array;
-  /** Times the window. */
+  /** Multiplied by the window. */
   readonly cosines: Float64Array;
   readonly sines: Float64Array;
-  /** 2 Σw² / (Σw)². */
+  /** 2 Σw² / (Σw)² of the window w. */
   readonly scale: number;
 }
 
-/** Those that are in use, by what they are of. */
+/** Tables in use by length and frequency. */
 const tables = new Map<string, WeakRef<Table>>();
 
 type Columns = [Float64Array, Float64Array, Float64Array];
@@ -176,10 +184,10 @@ type Columns = [Float64Array, Float64Array, Float64Array];
 /** @param frequency in cycles per sample */
 function tableOf(length: number, frequency: number): Table {
   const key = `${length} ${frequency}`;
-  const known = tables.get(key)?.deref();
-  if (known) return known;
-  if (tables.size >= MOST_TABLES) {
-    for (const [other, reference] of tables) if (!reference.deref()) tables.delete(other);
+  const cached = tables.get(key)?.deref();
+  if (cached) return cached;
+  if (tables.size >= MAX_CACHED_TABLES) {
+    for (const [unused, reference] of tables) if (!reference.deref()) tables.delete(unused);
   }
   const table = makeTable(length, frequency);
   tables.set(key, new WeakRef(table));
@@ -191,7 +199,7 @@ function makeTable(length: number, frequency: number): Table {
   const angle = 2 * Math.PI * frequency;
   let sum = 0;
   let squares = 0;
-  // A loop: callbacks for each element take several times as long, on the event loop.
+  // A loop is several times faster than callbacks per element.
   for (let i = 0; i < length; i++) {
     const w = Math.sin((Math.PI * (i + 0.5)) / length) ** 2;
     window[i] = w;

@@ -1,177 +1,184 @@
 import { ResampleFilter, reachOf } from '../recordings/resample-filter';
-import { SampleBuffer } from './sample-buffer';
+import type { ModelSettings } from '../tasks/signal-classification/model-settings';
 
-/** Rates that differ by less are the same, as for recordings: amplifiers say them with few digits. */
+/** Relative difference below which two sampling rates are equal: amplifiers report rates with few digits. */
 const SAME_RATE = 0.005;
-/** Of the samples that are kept, how many more there is room for. */
-const SLACK = 0.5;
-const LEAST_SLACK = 64;
-/** Weights that one call of `work` multiplies samples with: some milliseconds. */
-const MOST_WORK = 2 ** 21;
+/** Share of extra buffer space, which makes moves of the samples rare, and its minimum in samples. */
+const BUFFER_SLACK = 0.5;
+const MIN_BUFFER_SLACK = 64;
+/** Maximum number of multiplications in one call of `resample`: some milliseconds. */
+const MAX_MULTIPLICATIONS = 2 ** 21;
+const EMPTY = new Float64Array(0);
 
-export interface Cut {
-  /** Of the model, at its own rate. */
+/** How a signal is divided into windows. */
+export interface Windowing {
+  /** Window length in samples, at the model's sampling rate. */
   readonly windowLength: number;
-  /** Of the samples, in Hz. */
+  /** Sampling rate of the signal, in Hz. */
   readonly samplingRate: number;
-  /** Of the model, in Hz; null: it takes any. */
+  /** Sampling rate of the model, in Hz; null if the model takes any rate. */
   readonly modelRate: number | null;
-  /** From one window to the next, in samples as they come. */
+  /** Hop size from one window to the next, in samples of the signal. */
   readonly step: number;
 }
 
-/** Whether the samples are resampled; false: they are taken as they come. */
-export function resamples({ samplingRate, modelRate }: Cut): boolean {
+export function windowingOf(
+  options: { readonly sampling_rate_hz: number; readonly step?: number | undefined },
+  { windowLength, samplingRateHz }: ModelSettings,
+): Windowing {
+  const rate = options.sampling_rate_hz;
+  const perModelSample = samplingRateHz === null ? 1 : rate / samplingRateHz;
+  const step = options.step ?? Math.max(1, Math.round(windowLength * perModelSample));
+  return { windowLength, samplingRate: rate, modelRate: samplingRateHz, step };
+}
+
+/** Whether the signal has to be resampled to the model's rate. */
+export function isResampled({ samplingRate, modelRate }: Windowing): boolean {
   return modelRate !== null && Math.abs(samplingRate - modelRate) > SAME_RATE * modelRate;
 }
 
-function filterOf(cut: Cut): ResampleFilter | null {
-  return resamples(cut) ? new ResampleFilter(cut.samplingRate, cut.modelRate as number) : null;
-}
-
-/** Samples as they come of which the filter makes a window. */
-function spanOf({ windowLength, samplingRate, modelRate }: Cut): number {
+/** Number of samples of the signal that the filter needs for one window. */
+function filterSpan({ windowLength, samplingRate, modelRate }: Windowing): number {
   const to = modelRate as number;
-  const place = (windowLength * samplingRate) / to;
-  return Math.ceil(place) + 2 * Math.ceil(reachOf(samplingRate, to)) + 2;
+  const length = (windowLength * samplingRate) / to;
+  return Math.ceil(length) + 2 * Math.ceil(reachOf(samplingRate, to)) + 2;
 }
 
 /**
- * Cuts samples that come bit by bit into the windows of a model: the same as those of the whole signal at the
- * model's rate (`resample`), of which window k begins at the sample nearest to k × step.
+ * Divides a signal that arrives in pieces into the windows of a model. The windows are bitwise identical to those of
+ * the whole signal resampled at once (`resample`): window k begins at the model's sample nearest to k × step.
  *
- * Samples are put in with `take` until a window is complete (`isComplete`); `advance` goes on to the next one.
+ * Call `take` until `isComplete`, then read `window`, then call `advance`.
  */
 export class SlidingWindows {
+  /** Resampling filter; null if the signal has the model's rate. */
   readonly filter: ResampleFilter | null;
   readonly #length: number;
   readonly #step: number;
-  /** Samples at the model's rate that one call of `work` makes. */
-  readonly #mostAtOnce: number;
-  /** As they come. */
+  /** Maximum number of samples that one call of `resample` computes. */
+  readonly #maxResampled: number;
+  /** Received samples. */
   readonly #raw: SampleBuffer;
-  /** At the model's rate; the same where nothing is resampled. */
+  /** Samples at the model's rate; the same buffer as `#raw` without resampling. */
   readonly #samples: SampleBuffer;
-  /** Of the next window: its number since the beginning of the signal, and the number of its first sample. */
+  /** Number of the current window, and the number of its first sample. */
   #window = 0;
   #start = 0;
-  /** No more samples of this signal come. */
   #hasEnded = false;
 
-  constructor(cut: Cut) {
-    this.filter = filterOf(cut);
-    this.#length = cut.windowLength;
-    this.#step = cut.step;
-    const kept = withSlack(cut.windowLength);
-    if (this.filter === null) {
-      this.#raw = new SampleBuffer(kept);
-      this.#samples = this.#raw;
-    } else {
-      this.#raw = new SampleBuffer(withSlack(spanOf(cut)));
-      this.#samples = new SampleBuffer(kept);
-    }
-    this.#mostAtOnce = Math.max(1, Math.floor(MOST_WORK / (2 * (this.filter?.reach ?? 0) + 1)));
+  constructor(windowing: Windowing) {
+    const { windowLength, samplingRate, modelRate, step } = windowing;
+    this.filter = isResampled(windowing)
+      ? new ResampleFilter(samplingRate, modelRate as number)
+      : null;
+    this.#length = windowLength;
+    this.#step = step;
+    const samples = new SampleBuffer(withSlack(windowLength));
+    this.#samples = samples;
+    this.#raw = this.filter === null ? samples : new SampleBuffer(withSlack(filterSpan(windowing)));
+    const weights = 2 * (this.filter?.reach ?? 0) + 1;
+    this.#maxResampled = Math.max(1, Math.floor(MAX_MULTIPLICATIONS / weights));
   }
 
-  /** Bytes of what is kept. */
-  static bytesOf(cut: Cut): number {
-    const own = withSlack(cut.windowLength);
-    const count = resamples(cut) ? own + withSlack(spanOf(cut)) : own;
-    return count * Float64Array.BYTES_PER_ELEMENT;
+  /** Size of the buffers in bytes. */
+  static bytesOf(windowing: Windowing): number {
+    const own = withSlack(windowing.windowLength);
+    const raw = isResampled(windowing) ? withSlack(filterSpan(windowing)) : 0;
+    return (own + raw) * Float64Array.BYTES_PER_ELEMENT;
   }
 
-  /** Samples of a window as they come. */
-  static rawLengthOf(cut: Cut): number {
-    const last = cut.windowLength - 1;
-    if (!resamples(cut)) return last + 1;
-    return Math.floor((last * cut.samplingRate) / (cut.modelRate as number)) + 1;
+  /** Window length in samples of the signal. */
+  static rawLengthOf(windowing: Windowing): number {
+    const last = windowing.windowLength - 1;
+    if (!isResampled(windowing)) return last + 1;
+    return Math.floor((last * windowing.samplingRate) / (windowing.modelRate as number)) + 1;
   }
 
   get isComplete(): boolean {
     return this.#samples.end >= this.#start + this.#length;
   }
 
-  /** The samples of the complete window, at the model's rate, until more are taken. */
+  /** Samples of the complete window at the model's rate: a view that is valid until the next `take`. */
   get window(): Float64Array {
     return this.#samples.view(this.#start, this.#start + this.#length);
   }
 
-  /** Samples of a window as they come. */
+  /** Window length in samples of the signal. */
   get rawLength(): number {
-    return Math.floor(this.#placeOf(this.#length - 1)) + 1;
+    return Math.floor(this.#rawPositionOf(this.#length - 1)) + 1;
   }
 
-  /** The same as they came, as far as the window goes in time. */
+  /** Samples of the signal within the complete window: a view that is valid until the next `take`. */
   get rawWindow(): Float64Array {
     const first = this.firstRaw;
     return this.#raw.view(first, first + this.rawLength);
   }
 
-  /** Of the window, in samples as they come, since the beginning of the signal. */
-  get place(): number {
-    return this.#placeOf(this.#start);
+  /** Start of the current window, in samples of the signal; can be fractional. */
+  get position(): number {
+    return this.#rawPositionOf(this.#start);
   }
 
-  /** The number of the sample at or right before it. */
+  /** Number of the sample at or before `position`. */
   get firstRaw(): number {
-    return Math.floor(this.place);
+    return Math.floor(this.position);
   }
 
-  /** Samples of this signal that have come. */
-  get count(): number {
-    return this.#raw.end;
-  }
-
-  /** Whether there are samples that wait for `work`, before more are taken. */
-  get hasWork(): boolean {
+  /** Whether received samples have to be resampled before `take` accepts more. */
+  get needsResampling(): boolean {
     const { filter } = this;
     if (filter === null) return false;
     const { end } = this.#samples;
-    return end < this.#mostSamples && (this.#hasEnded || filter.lastOf(end) < this.#raw.end);
+    return end < this.#maxEnd && (this.#hasEnded || filter.lastOf(end) < this.#raw.end);
   }
 
-  /** Resamples some of what has been taken, for milliseconds. */
-  work(): void {
-    this.#resample();
+  /** Resamples received samples, for some milliseconds at most. */
+  resample(): void {
+    const { filter } = this;
+    if (filter === null) return;
+    const raw = this.#raw;
+    const samples = this.#samples;
+    const end = Math.min(this.#maxEnd, samples.end + this.#maxResampled);
+    while (samples.end < end && (this.#hasEnded || filter.lastOf(samples.end) < raw.end)) {
+      samples.push(filter.at(samples.end, raw), this.#start);
+    }
   }
 
   /**
-   * Takes samples from `offset` on, up to where the next window is complete, or to where there is work to do first.
+   * Takes samples from `offset` on, until the window is complete or resampling is needed.
    *
-   * @returns how many: 0 where one is complete
+   * @returns number of samples taken
    */
   take(samples: Float64Array, offset: number): number {
     let at = offset;
-    while (at < samples.length && !this.isComplete && !this.hasWork) {
-      const needed = this.#neededRaw();
-      const lacking = Math.max(
-        1,
-        this.#lastRawOf(this.#start + this.#length - 1) + 1 - this.#raw.end,
-      );
-      const count = Math.min(lacking, samples.length - at, this.#raw.room(needed));
-      this.#raw.append(samples, at, count, needed);
+    while (at < samples.length && !this.isComplete && !this.needsResampling) {
+      const keepFrom = this.#firstNeededRaw();
+      const lastNeeded = this.#lastRawOf(this.#start + this.#length - 1);
+      const missing = Math.max(1, lastNeeded + 1 - this.#raw.end);
+      const count = Math.min(missing, samples.length - at, this.#raw.roomFor(keepFrom));
+      this.#raw.append(samples.subarray(at, at + count), keepFrom);
       at += count;
-      this.#resample();
+      this.resample();
     }
     return at - offset;
   }
 
-  /** There is a next window, whether it is complete or not. */
+  /** Moves on to the next window. */
   advance(): void {
     this.#window++;
     this.#start = this.#startOf(this.#window);
-    // Samples between two windows that do not touch are of no use.
+    // Samples between two windows that do not overlap are not computed.
     if (this.filter !== null) this.#samples.skipTo(this.#start);
-    this.#resample();
+    this.resample();
   }
 
-  /** No more samples come: what the filter has held back until it knows what follows comes now. */
+  /** Ends the signal: the filter no longer waits for samples behind the last one. */
   end(): void {
     this.#hasEnded = true;
-    this.#resample();
+    this.resample();
   }
 
-  /** Another signal begins, of which no window reaches into this one. */
+  /** Begins a new signal. No window spans both signals. */
   restart(): void {
     this.#hasEnded = false;
     this.#raw.clear();
@@ -182,45 +189,95 @@ export class SlidingWindows {
 
   #startOf(window: number): number {
     const { filter } = this;
-    const place = window * this.#step;
-    return filter === null ? place : Math.round((place * filter.to) / filter.from);
+    const position = window * this.#step;
+    return filter === null ? position : Math.round((position * filter.to) / filter.from);
   }
 
-  #placeOf(sample: number): number {
-    return this.filter === null ? sample : this.filter.placeOf(sample);
+  #rawPositionOf(sample: number): number {
+    return this.filter === null ? sample : this.filter.positionOf(sample);
   }
 
   #lastRawOf(sample: number): number {
     return this.filter === null ? sample : this.filter.lastOf(sample);
   }
 
-  /** The first sample that is still needed as it came: for the filter, or to look at the window. */
-  #neededRaw(): number {
+  /** First received sample that the filter or the quality analysis still needs. */
+  #firstNeededRaw(): number {
     const { filter } = this;
     if (filter === null) return this.#start;
     return Math.min(this.firstRaw, filter.firstOf(this.#samples.end));
   }
 
-  /** Samples at the model's rate that there can be, up to the end of the window. */
-  get #mostSamples(): number {
-    const wanted = this.#start + this.#length;
-    if (!this.#hasEnded || this.filter === null) return wanted;
-    return Math.min(wanted, this.filter.lengthOf(this.#raw.end));
-  }
-
-  /** As many samples at the model's rate as there can be by now, and as one call may make. */
-  #resample(): void {
-    const { filter } = this;
-    if (filter === null) return;
-    const raw = this.#raw;
-    const samples = this.#samples;
-    const most = Math.min(this.#mostSamples, samples.end + this.#mostAtOnce);
-    while (samples.end < most && (this.#hasEnded || filter.lastOf(samples.end) < raw.end)) {
-      samples.push(filter.at(samples.end, raw), this.#start);
-    }
+  /** End of the current window, or of the signal if that comes first. */
+  get #maxEnd(): number {
+    const end = this.#start + this.#length;
+    if (!this.#hasEnded || this.filter === null) return end;
+    return Math.min(end, this.filter.lengthOf(this.#raw.end));
   }
 }
 
 function withSlack(count: number): number {
-  return count + Math.max(LEAST_SLACK, Math.ceil(count * SLACK));
+  return count + Math.max(MIN_BUFFER_SLACK, Math.ceil(count * BUFFER_SLACK));
+}
+
+/** The last samples of a signal, in a buffer of fixed capacity that is allocated with the first sample. */
+class SampleBuffer {
+  values: Float64Array = EMPTY;
+  readonly #capacity: number;
+  /** Number of the sample `values[0]`. */
+  first = 0;
+  /** Number of the next sample. */
+  end = 0;
+
+  /** @param capacity in samples; more than are ever needed at once */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  /** Free space in samples, after the removal of samples before `keepFrom`. */
+  roomFor(keepFrom: number): number {
+    return this.#capacity - (this.end - this.#clamp(keepFrom));
+  }
+
+  /** Appends samples, for which there is room. @param keepFrom samples before this number may be removed */
+  append(samples: Float64Array, keepFrom: number): void {
+    this.#makeRoom(samples.length, keepFrom);
+    this.values.set(samples, this.end - this.first);
+    this.end += samples.length;
+  }
+
+  push(value: number, keepFrom: number): void {
+    this.#makeRoom(1, keepFrom);
+    this.values[this.end - this.first] = value;
+    this.end++;
+  }
+
+  /** Removes all samples if the next sample has a number below `number`, which it then gets. */
+  skipTo(number: number): void {
+    if (number <= this.end) return;
+    this.first = number;
+    this.end = number;
+  }
+
+  /** View of the samples from `start` to `end` (exclusive), valid until the next `append` or `push`. */
+  view(start: number, end: number): Float64Array {
+    return this.values.subarray(start - this.first, end - this.first);
+  }
+
+  clear(): void {
+    this.first = 0;
+    this.end = 0;
+  }
+
+  #clamp(number: number): number {
+    return Math.min(Math.max(number, this.first), this.end);
+  }
+
+  #makeRoom(count: number, keepFrom: number): void {
+    if (this.values === EMPTY) this.values = new Float64Array(this.#capacity);
+    if (this.end - this.first + count <= this.values.length) return;
+    const from = this.#clamp(keepFrom);
+    this.values.copyWithin(0, from - this.first, this.end - this.first);
+    this.first = from;
+  }
 }

@@ -1,24 +1,24 @@
-/** How the probabilities of windows are smoothed over those before. */
+/** How probabilities are smoothed over windows. */
 export type SmoothingKind =
-  /** Of each class the median over so many windows, the last one included; an odd number. */
+  /** Median per class over so many windows, including the current window; odd. */
   | { readonly median: number }
-  /** The weight of the last window, above 0 and up to 1; the rest has that of those before. */
+  /** Weight of the current window in an exponential moving average, in (0, 1]. */
   | { readonly exponential: number };
 
 export interface Smoothing {
-  /** Takes the probabilities of a window, and writes what they are when smoothed to `output`. */
+  /** Adds the probabilities of a window and writes the smoothed probabilities to `output`. */
   add(probabilities: Float32Array, output: Float32Array): void;
-  /** What follows does not follow on what was before. */
+  /** Discards the windows before a gap. */
   restart(): void;
 }
 
-export function smoothingOf(kind: SmoothingKind, classes: number): Smoothing {
+export function createSmoothing(kind: SmoothingKind, classes: number): Smoothing {
   return 'median' in kind
     ? new MedianSmoothing(kind.median, classes)
     : new ExponentialSmoothing(kind.exponential, classes);
 }
 
-/** s ← α p + (1 − α) s, which begins as the first p. Sums stay 1. */
+/** s ← α p + (1 − α) s, starting with the first p. Sums stay 1. */
 class ExponentialSmoothing implements Smoothing {
   readonly #alpha: number;
   readonly #state: Float64Array;
@@ -43,11 +43,11 @@ class ExponentialSmoothing implements Smoothing {
   }
 }
 
-/** The median of each class, divided by their sum, which makes them probabilities again. */
+/** Median per class, divided by the sum over classes to get probabilities. */
 class MedianSmoothing implements Smoothing {
   readonly #span: number;
   readonly #classes: number;
-  /** Of each class the last `span` probabilities, in a ring. */
+  /** Ring of the last `span` probabilities per class. */
   readonly #last: Float32Array;
   readonly #sorted: Float32Array;
   #count = 0;
@@ -60,11 +60,11 @@ class MedianSmoothing implements Smoothing {
   }
 
   add(probabilities: Float32Array, output: Float32Array): void {
-    const place = this.#count % this.#span;
+    const slot = this.#count % this.#span;
     this.#count++;
     let sum = 0;
     for (let i = 0; i < this.#classes; i++) {
-      this.#last[i * this.#span + place] = probabilities[i] as number;
+      this.#last[i * this.#span + slot] = probabilities[i] as number;
       output[i] = this.#median(i);
       sum += output[i] as number;
     }
@@ -75,7 +75,7 @@ class MedianSmoothing implements Smoothing {
     this.#count = 0;
   }
 
-  /** Of the windows that there are; of an even number the mean of the two in the middle. */
+  /** Median over the windows since the last restart; the mean of the middle two for an even number. */
   #median(index: number): number {
     const count = Math.min(this.#count, this.#span);
     const begin = index * this.#span;

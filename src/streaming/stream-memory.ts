@@ -1,40 +1,99 @@
 import { bankBytes } from '../recordings/resample-filter';
-import type { Opening } from './messages';
-import { cutOf } from './opening';
 import { SignalQualityAnalyzer } from './signal-quality';
-import type { StreamModel } from './signal-stream';
-import { resamples, SlidingWindows } from './sliding-windows';
+import { isResampled, SlidingWindows, windowingOf } from './sliding-windows';
+import type { StreamModel } from './stream-host';
+import type { StreamOptions } from './stream-messages';
 
-/** Objects of a stream, without its samples. */
-const OWN_BYTES = 4096;
-/** Of a character in a string, at most. */
+/** Size of a stream's objects without samples. */
+const OBJECT_BYTES = 4096;
+/** Maximum size of a character in a string. */
 const CHARACTER_BYTES = 2;
 
-/** Bytes that a stream takes. It is known before anything of the stream is built. */
-export interface StreamMemory {
+/** Memory of a stream in bytes, computed before the stream is created. */
+export interface StreamSize {
   readonly own: number;
-  /** Bytes of tables that streams of the same rate share, by their keys. */
+  /** Tables that streams with the same sampling rates share, by key. */
   readonly shared: readonly (readonly [key: string, bytes: number])[];
 }
 
-export function memoryOf({ settings, model }: StreamModel, opening: Opening): StreamMemory {
+export function sizeOf({ settings, model }: StreamModel, options: StreamOptions): StreamSize {
   const { quality } = settings;
-  const cut = cutOf(opening, settings);
-  const { samplingRate, modelRate } = cut;
-  const rawLength = SlidingWindows.rawLengthOf(cut);
-  const patient = CHARACTER_BYTES * (opening.patient_id?.length ?? 0);
-  const { smoothing } = opening;
+  const windowing = windowingOf(options, settings);
+  const { samplingRate, modelRate } = windowing;
+  const rawLength = SlidingWindows.rawLengthOf(windowing);
+  const patient = CHARACTER_BYTES * (options.patient_id?.length ?? 0);
+  const { smoothing } = options;
   const span = smoothing === null ? 0 : 'median' in smoothing ? smoothing.median : 1;
   const smoothed = span * model.metadata.labels.length * Float64Array.BYTES_PER_ELEMENT;
-  const tables = `${rawLength} ${samplingRate} ${quality.mainsHz}`;
+  const filterBytes = isResampled(windowing) ? bankBytes(samplingRate, modelRate ?? 0) : 0;
   return {
-    own: OWN_BYTES + SlidingWindows.bytesOf(cut) + patient + smoothed,
+    own: OBJECT_BYTES + SlidingWindows.bytesOf(windowing) + patient + smoothed,
     shared: [
-      [tables, SignalQualityAnalyzer.bytesOf(rawLength, quality)],
       [
-        `${samplingRate} ${modelRate}`,
-        resamples(cut) ? bankBytes(samplingRate, modelRate ?? 0) : 0,
+        `${rawLength} ${samplingRate} ${quality.mainsHz}`,
+        SignalQualityAnalyzer.bytesOf(rawLength, quality),
       ],
+      [`${samplingRate} ${modelRate}`, filterBytes],
     ],
   };
+}
+
+/** Counts shared memory once per key, for as long as the key has users. */
+export class RefCountedBytes {
+  readonly #users = new Map<string, number>();
+
+  /** @returns bytes that are in use now and were not before */
+  add(key: string, bytes: number): number {
+    const users = this.#users.get(key) ?? 0;
+    this.#users.set(key, users + 1);
+    return users === 0 ? bytes : 0;
+  }
+
+  /** @returns bytes that are no longer in use */
+  remove(key: string, bytes: number): number {
+    const users = (this.#users.get(key) ?? 0) - 1;
+    if (users > 0) this.#users.set(key, users);
+    else this.#users.delete(key);
+    return users > 0 ? 0 : bytes;
+  }
+}
+
+/** Memory of all streams, up to a limit in bytes. */
+export class StreamMemory {
+  readonly #limit: number;
+  readonly #shared = new RefCountedBytes();
+  #bytes = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  fits(bytes: number): boolean {
+    return this.#bytes + bytes <= this.#limit;
+  }
+
+  /** @param bytes negative if released */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /**
+   * Reserves the memory of a new stream.
+   *
+   * @param makeRoom closes other streams; returns false if the bytes still do not fit
+   */
+  reserve({ own, shared }: StreamSize, makeRoom: (bytes: number) => boolean): boolean {
+    // Shared tables are counted first, so that `makeRoom` does not release them.
+    let bytes = own;
+    for (const [key, size] of shared) bytes += this.#shared.add(key, size);
+    const hasRoom = makeRoom(bytes);
+    if (hasRoom) this.#bytes += bytes;
+    else for (const [key, size] of shared) this.#shared.remove(key, size);
+    return hasRoom;
+  }
+
+  release({ own, shared }: StreamSize): void {
+    this.#bytes -= own;
+    for (const [key, size] of shared) this.#bytes -= this.#shared.remove(key, size);
+  }
 }

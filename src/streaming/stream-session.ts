@@ -1,254 +1,216 @@
 import { toServiceError } from '../serving/errors';
 import { MOST_UNSENT } from '../serving/outflow';
-import {
-  CLOSE,
-  type CloseCode,
-  type Peer,
-  type SessionEnd,
-  type SessionHandler,
-} from '../serving/session';
-import { type Item, itemBytes } from './input-queue';
-import { CONTROLS, type Opening, opening, resumption } from './messages';
-import { openingProblem } from './opening';
-import { check, cut, parse, Refusal } from './refusal';
-import { findNoSample, fromFloat32, fromNumbers } from './samples';
-import { SignalStream, type StreamModel } from './signal-stream';
-import { memoryOf } from './stream-memory';
-import type { Session } from './stream-types';
-import type { Streams } from './streams';
+import { CLOSE, type CloseCode, type Peer, SessionError } from '../serving/session';
+import { inputBytes, type SignalInput } from './input-queue';
+import { decodeFloat32, decodeJson, decodeNumbers, validate } from './message-decoding';
+import type { SignalStream } from './signal-stream';
+import type { StreamModel } from './stream-host';
+import { CONTROLS, findOptionsProblem, resumption, streamOptions } from './stream-messages';
+import type { Session, StreamRecord, Streams } from './streams';
 
-const SHAPES = 'an array of samples, or an object with samples, at, gap, received or end';
+/** Maximum size of a close reason in bytes (RFC 6455, 5.5). */
+const MAX_REASON_BYTES = 123;
+const EXPECTED = 'an array of samples, or an object with samples, at, gap, received or end';
 
-/** Whose conversation it is. */
+/** The request that opened a session. */
 export interface Caller {
-  /** Of the request that it began with. */
   readonly requestId: string;
-  /** What only who knows the same key has; empty: no keys are needed. */
+  /** Identifies the API key; empty if the server needs no keys. */
   readonly owner: string;
 }
 
-/** What a client says on one connection, from its first message to the end of the connection. */
-export class StreamSession implements SessionHandler, Session {
+/** Handles the messages of one connection, from the first message to the close of the connection. */
+export class StreamSession implements Session {
+  readonly requestId: string;
+  readonly startedAt = performance.now();
+  lastMessageAt = 0;
+  record: StreamRecord | null = null;
   readonly #streams: Streams;
-  readonly #asked: StreamModel;
+  readonly #model: StreamModel;
   readonly #owner: string;
   readonly #peer: Peer;
-  /** Of the request that it began with, for the log. */
-  readonly requestId: string;
-  /** `performance.now()` at its beginning. */
-  readonly startedAt = performance.now();
-  /** When its client said something last. */
-  heardAt = 0;
-  /** Null: the first message has not come. */
-  stream: SignalStream | null = null;
-  /** Why it was ended; null: it was not, or there is nothing wrong. */
-  problem: SessionEnd | null = null;
-  #isOver = false;
-  #isQuiet = false;
+  /** Error that closed the session; null if none. */
+  #error: SessionError | null = null;
+  /** Whether messages are ignored because the session is being closed. */
+  #isClosed = false;
+  #isIdle = false;
 
-  constructor(streams: Streams, asked: StreamModel, { requestId, owner }: Caller, peer: Peer) {
+  constructor(streams: Streams, model: StreamModel, { requestId, owner }: Caller, peer: Peer) {
     this.#streams = streams;
-    this.#asked = asked;
+    this.#model = model;
     this.#owner = owner;
     this.requestId = requestId;
     this.#peer = peer;
-    streams.begin(this);
+    streams.addSession(this);
   }
 
-  /** Nothing that comes is listened to any more. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  /** JSON. */
   onText(bytes: Buffer): void {
-    this.#hear(() => this.#say(parse(bytes)));
+    if (this.#accepts()) this.#handle(decodeJson(bytes));
   }
 
-  /** The same, parsed. */
-  say(message: unknown): void {
-    this.#hear(() => this.#say(message));
+  /** Handles a parsed JSON message. */
+  onMessage(message: unknown): void {
+    if (this.#accepts()) this.#handle(message);
   }
 
-  /** Samples. */
+  /** Handles float32 samples. */
   onBinary(bytes: Buffer): void {
-    this.#hear(() => {
-      const { stream } = this;
-      if (stream === null)
-        throw new Refusal(CLOSE.INVALID, 'message: the first one has to be JSON');
-      if (stream.opening.format !== 'f32') {
-        throw new Refusal(CLOSE.UNSUPPORTED, 'message: is binary, but "format" is "json"');
-      }
-      this.#requireRoom(bytes.length / Float32Array.BYTES_PER_ELEMENT);
-      const samples = fromFloat32(bytes);
-      if (samples === null) {
-        throw new Refusal(CLOSE.INVALID, 'message: expected a multiple of 4 bytes, of float32');
-      }
-      this.#feed(stream, samples);
-    });
+    if (!this.#accepts()) return;
+    const { record } = this;
+    if (record === null) throw new SessionError(CLOSE.INVALID, 'message: expected JSON first');
+    if (record.stream.options.format !== 'f32') {
+      throw new SessionError(CLOSE.UNSUPPORTED, 'message: is binary, but "format" is "json"');
+    }
+    this.#requireRoom(bytes.length / Float32Array.BYTES_PER_ELEMENT);
+    this.#pushSamples(record.stream, decodeFloat32(bytes));
   }
 
-  /** What was sent has gone out. */
-  onDrain(): void {
-    this.#bounded(() => {
-      this.#streams.drained(this);
-      this.stream?.proceed();
-    });
-  }
-
-  setIdle(isQuiet: boolean): void {
-    this.#isQuiet = isQuiet;
-    this.#peer.setIdle(isQuiet);
-  }
-
-  /** The connection is closed, whoever did so. */
-  onClose(): void {
-    this.#bounded(() => {
-      const { stream } = this;
-      if (!this.#isOver && stream) this.#streams.broke(stream);
-      this.#isOver = true;
-      this.#streams.gone(this);
-    });
-  }
-
-  /** An unexpected error: it is logged, and ends this conversation. Does not throw. */
-  onError(error: unknown): void {
-    this.#streams.logCrash(this, error);
-    const { requestId } = this;
+  async post(message: unknown): Promise<SignalStream['cursor']> {
     try {
+      if (Buffer.isBuffer(message)) this.onBinary(message);
+      else this.onMessage(message);
+    } catch (error) {
+      this.onError(error);
+    }
+    if (this.#error) throw this.#error;
+    const { stream } = this.record as StreamRecord;
+    await stream.whenAccepting();
+    // Queued input can be invalid, too.
+    if (this.#error) throw this.#error;
+    return stream.cursor;
+  }
+
+  onDrain(): void {
+    this.#streams.timeouts.onDrain(this);
+    this.record?.stream.proceed();
+  }
+
+  onClose(): void {
+    if (!this.#isClosed && this.record) this.#streams.disconnect(this.record);
+    this.#isClosed = true;
+    this.#streams.removeSession(this);
+  }
+
+  onError(error: unknown): void {
+    try {
+      if (error instanceof SessionError) {
+        this.fail(error.code, error.message);
+        return;
+      }
+      this.#streams.logError(this, error);
+      const { requestId } = this;
       this.fail(CLOSE.INTERNAL, toServiceError(error, { timeoutMs: 0, requestId }).message);
-    } catch (another) {
-      this.#streams.logCrash(this, another);
-      this.#isOver = true;
+    } catch (failure) {
+      this.#streams.logError(this, failure);
+      this.#isClosed = true;
       this.#peer.destroy();
     }
   }
 
-  /** Ends it, the client being told why. */
-  fail(code: CloseCode, detail: string): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.problem = { code, detail };
-    this.#peer.send(JSON.stringify({ error: { code, detail } }));
-    this.#peer.close(code, cut(detail));
-    this.#streams.closing(this, code);
+  setIdle(isIdle: boolean): void {
+    this.#isIdle = isIdle;
+    this.#peer.setIdle(isIdle);
   }
 
-  /** Its stream goes on with another connection. What it has not taken yet is sent there, and not held twice. */
-  superseded(): void {
-    this.fail(CLOSE.CONFLICT, 'The stream goes on with another connection.');
+  /** Closes the session after an error, which the client receives. */
+  fail(code: CloseCode, detail: string): void {
+    if (this.#isClosed) return;
+    this.#error = new SessionError(code, detail);
+    this.#peer.send(JSON.stringify({ error: { code, detail } }));
+    this.#close(code, truncateReason(detail));
+  }
+
+  supersede(): void {
+    this.fail(CLOSE.CONFLICT, 'The stream was resumed by another connection.');
+    // The other connection receives the unread results, too: they are not kept twice.
     if (this.#peer.bufferedBytes > MOST_UNSENT) this.#peer.destroy();
   }
 
-  /**
-   * The stream is to go on elsewhere: what the model is working on is answered, and then the client is told where
-   * the stream is.
-   */
-  leave(): void {
-    const { stream } = this;
-    if (stream === null) this.leaveNow();
-    else stream.rest(() => this.leaveNow());
+  drain(): void {
+    const quiet = this.record?.stream.quiesce() ?? Promise.resolve();
+    quiet.then(() => this.goAway()).catch((error) => this.onError(error));
   }
 
-  /** The same at once: the model is gone. */
-  leaveNow(): void {
-    this.#leave(this.stream ? JSON.stringify(this.stream.place) : '');
+  goAway(): void {
+    if (this.#isClosed) return;
+    this.#close(CLOSE.GOING_AWAY, this.record ? JSON.stringify(this.record.stream.cursor) : '');
   }
 
-  /** Its stream has come to its end, of which the client has been told. */
-  ended(): void {
-    this.#isOver = true;
-    this.#streams.closing(this, CLOSE.NORMAL);
+  end(): void {
+    this.#isClosed = true;
+    this.#streams.onClosing(this, CLOSE.NORMAL);
   }
 
-  #leave(place: string): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#peer.close(CLOSE.GOING_AWAY, place);
-    this.#streams.closing(this, CLOSE.GOING_AWAY);
+  #close(code: CloseCode, reason: string): void {
+    this.#isClosed = true;
+    this.#peer.close(code, reason);
+    this.#streams.onClosing(this, code);
   }
 
-  #hear(say: () => void): void {
-    if (this.#isOver) return;
-    this.#bounded(() => {
-      this.heardAt = performance.now();
-      if (this.#isQuiet) this.#streams.woke(this);
-      say();
-    });
+  /** Records that a message has arrived. @returns false if it is ignored */
+  #accepts(): boolean {
+    if (this.#isClosed) return false;
+    this.lastMessageAt = performance.now();
+    if (this.#isIdle) this.#streams.timeouts.wake(this);
+    return true;
   }
 
-  /** What is thrown ends this conversation, and goes no further. */
-  #bounded(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      if (error instanceof Refusal) this.fail(error.code, error.message);
-      else this.onError(error);
+  #handle(message: unknown): void {
+    const { record } = this;
+    if (record !== null) {
+      if (Array.isArray(message)) this.#pushNumbers(record.stream, message);
+      else this.#control(record.stream, message);
+    } else if (typeof message === 'object' && message !== null && 'resume' in message) {
+      this.#resume(message);
+    } else this.#open(message);
+  }
+
+  #open(message: unknown): void {
+    const options = validate(streamOptions, message);
+    const problem = findOptionsProblem(options, this.#model.settings);
+    if (problem !== null) throw new SessionError(CLOSE.INVALID, problem);
+    const parts = { model: this.#model, options, peer: this.#peer };
+    const record = this.#streams.open(this, this.#owner, parts);
+    if (record === null) {
+      throw new SessionError(CLOSE.TRY_LATER, 'Not enough memory for another stream.');
     }
+    this.record = record;
+    this.#sendOpened(record, false);
   }
 
-  #say(message: unknown): void {
-    if (this.stream === null) this.#begin(message);
-    else if (Array.isArray(message)) this.#numbers(this.stream, message, 'samples');
-    else this.#control(this.stream, message);
-  }
-
-  #begin(message: unknown): void {
-    const isResumption = typeof message === 'object' && message !== null && 'resume' in message;
-    if (isResumption) {
-      const { resume } = check(resumption, message);
-      this.#resume(resume.stream, resume.next_window);
-    } else this.#open(check(opening, message));
-  }
-
-  #open(given: Opening): void {
-    const problem = openingProblem(given, this.#asked.settings);
-    if (problem !== null) throw new Refusal(CLOSE.INVALID, problem);
-    const { watcher } = this.#streams;
-    const added = this.#streams.add(this, this.#owner, memoryOf(this.#asked, given), () => {
-      return new SignalStream(this.#asked, given, this.#peer, watcher);
-    });
-    if (added === null) {
-      throw new Refusal(CLOSE.TRY_LATER, 'There is no memory for another stream.');
+  #resume(message: unknown): void {
+    const { resume } = validate(resumption, message);
+    const record = this.#streams.find(resume.stream, this.#owner, this.#model.name);
+    if (record === null) {
+      throw new SessionError(CLOSE.NOT_FOUND, 'resume.stream: no such stream. Open a new stream');
     }
-    this.stream = added.stream;
-    this.#welcome(added.id, added.stream, false);
-  }
-
-  #resume(id: string, nextWindow: number): void {
-    const claim = { id, owner: this.#owner, model: this.#asked.name };
-    const stream = this.#streams.find(claim);
-    if (stream === null) {
-      throw new Refusal(CLOSE.NOT_FOUND, 'resume.stream: there is no such stream any more');
+    const [first, last] = record.stream.resumable;
+    if (resume.next_window < first || resume.next_window > last) {
+      const detail = `resume.next_window: expected a window from ${first} to ${last}`;
+      throw new SessionError(CLOSE.CONFLICT, detail);
     }
-    const problem = stream.problemOf(nextWindow);
-    if (problem !== null) throw new Refusal(problem.code, problem.detail);
-    this.#streams.resumed(this, stream);
-    this.#goOn(id, stream, nextWindow);
+    this.#streams.resume(record, this);
+    this.record = record;
+    this.#sendOpened(record, true);
+    record.stream.attach(this.#peer, resume.next_window);
   }
 
-  #goOn(id: string, stream: SignalStream, nextWindow: number): void {
-    this.stream = stream;
-    this.#welcome(id, stream, true);
-    stream.attach(this.#peer, nextWindow);
-  }
-
-  #welcome(id: string, stream: SignalStream, isResumed: boolean): void {
-    const { name, model, settings } = this.#asked;
-    const told = {
+  #sendOpened({ id, stream }: StreamRecord, isResumed: boolean): void {
+    const { name, model, settings } = this.#model;
+    const opened = {
       stream: id,
-      patient_id: stream.opening.patient_id,
+      patient_id: stream.options.patient_id,
       model: name,
       classes: model.metadata.labels,
       window_length: settings.windowLength,
-      step: stream.cut.step,
-      sampling_rate_hz: stream.opening.sampling_rate_hz,
+      step: stream.windowing.step,
+      sampling_rate_hz: stream.options.sampling_rate_hz,
       resampled_to_hz: stream.resampledToHz,
       delay_ms: Math.round(stream.delayMs * 1000) / 1000,
-      ...stream.place,
+      ...stream.cursor,
       resumed: isResumed,
     };
-    this.#peer.send(JSON.stringify(told));
+    this.#peer.send(JSON.stringify(opened));
   }
 
   #control(stream: SignalStream, message: unknown): void {
@@ -256,58 +218,61 @@ export class StreamSession implements SessionHandler, Session {
     const [key] = Object.keys(CONTROLS).filter((name) => keys.includes(name));
     switch (key) {
       case 'samples': {
-        const { at, samples } = check(CONTROLS.samples, message);
-        if (at !== undefined) this.#put(stream, { type: 'place', place: at });
-        this.#numbers(stream, samples, 'samples');
-        return;
+        const { at, samples } = validate(CONTROLS.samples, message);
+        if (at !== undefined) this.#push(stream, { type: 'position', position: at });
+        this.#pushNumbers(stream, samples);
+        break;
       }
       case 'at':
-        this.#put(stream, { type: 'place', place: check(CONTROLS.at, message).at });
-        return;
+        this.#push(stream, { type: 'position', position: validate(CONTROLS.at, message).at });
+        break;
       case 'gap':
-        this.#put(stream, { type: 'gap', samples: check(CONTROLS.gap, message).gap });
-        return;
+        this.#push(stream, { type: 'gap', samples: validate(CONTROLS.gap, message).gap });
+        break;
       case 'received':
-        stream.received(check(CONTROLS.received, message).received);
-        return;
+        stream.acknowledge(validate(CONTROLS.received, message).received);
+        break;
       case 'end':
-        check(CONTROLS.end, message);
-        // Who comes back after a broken connection does not know whether it has come.
-        if (!stream.isEnding) stream.put({ type: 'end' });
-        return;
+        validate(CONTROLS.end, message);
+        // A client that has resumed the stream sends the end again.
+        if (!stream.isEnding) stream.push({ type: 'end' });
+        break;
       default:
-        throw new Refusal(CLOSE.INVALID, `message: expected ${SHAPES}`);
+        throw new SessionError(CLOSE.INVALID, `message: expected ${EXPECTED}`);
     }
   }
 
-  #numbers(stream: SignalStream, values: readonly unknown[], field: string): void {
-    if (stream.opening.format !== 'json') {
-      throw new Refusal(CLOSE.UNSUPPORTED, `${field}: are JSON, but "format" is "f32"`);
+  #pushNumbers(stream: SignalStream, values: readonly unknown[]): void {
+    if (stream.options.format !== 'json') {
+      throw new SessionError(CLOSE.UNSUPPORTED, 'samples: are JSON, but "format" is "f32"');
     }
     this.#requireRoom(values.length);
-    const wrong = findNoSample(values);
-    if (wrong >= 0) {
-      throw new Refusal(CLOSE.INVALID, `${field}[${wrong}]: expected a number or null`);
-    }
-    this.#feed(stream, fromNumbers(values as readonly (number | null)[]));
+    this.#pushSamples(stream, decodeNumbers(values));
   }
 
-  #feed(stream: SignalStream, samples: Float64Array): void {
+  #pushSamples(stream: SignalStream, samples: Float64Array): void {
     if (samples.length === 0) return;
-    this.#put(stream, { type: 'samples', samples, offset: 0, at: performance.now() });
+    this.#push(stream, { type: 'samples', samples, offset: 0, arrivedAt: performance.now() });
   }
 
-  /** @throws Refusal: the stream has been ended, or there is no memory */
-  #put(stream: SignalStream, item: Item): void {
-    if (stream.isEnding) throw new Refusal(CLOSE.INVALID, 'message: comes after "end"');
-    this.#requireRoom(item.type === 'samples' ? item.samples.length : 0);
-    stream.put(item);
+  /** @throws SessionError: the signal has ended, or there is not enough memory */
+  #push(stream: SignalStream, input: SignalInput): void {
+    if (stream.isEnding) throw new SessionError(CLOSE.INVALID, 'message: unexpected after "end"');
+    this.#requireRoom(input.type === 'samples' ? input.samples.length : 0);
+    stream.push(input);
   }
 
-  /** Before they are read. @throws Refusal: there is no memory for so many samples */
+  /** @throws SessionError: there is not enough memory for an input with so many samples */
   #requireRoom(samples: number): void {
-    if (this.#streams.hasRoomFor(itemBytes(samples))) return;
-    const what = samples === 0 ? 'this message' : 'these samples';
-    throw new Refusal(CLOSE.TRY_LATER, `There is no memory for ${what}.`);
+    if (this.#streams.makeRoom(inputBytes(samples))) return;
+    const noun = samples === 0 ? 'this message' : 'these samples';
+    throw new SessionError(CLOSE.TRY_LATER, `Not enough memory for ${noun}.`);
   }
+}
+
+/** Truncates an error message to the maximum size of a close reason. */
+function truncateReason(reason: string): string {
+  let end = reason.length;
+  while (Buffer.byteLength(reason.slice(0, end)) > MAX_REASON_BYTES) end--;
+  return reason.slice(0, end);
 }

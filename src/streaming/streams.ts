@@ -1,341 +1,295 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type StreamEnd, StreamMetrics } from '../serving/metrics/stream-metrics';
-import { CLOSE, type CloseCode } from '../serving/session';
-import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
+import {
+  CLOSE,
+  type CloseCode,
+  type Peer,
+  runInSession,
+  type SessionHandler,
+} from '../serving/session';
 import type { SignalClassifier } from '../tasks/abilities';
-import { RefCountedBytes } from './ref-counted-bytes';
-import type { SignalStream, Watcher } from './signal-stream';
-import type { StreamMemory } from './stream-memory';
-import type { Claim, Reply, Session, StreamRecord } from './stream-types';
-import { Turns } from './time-slices';
+import { SessionTimeouts } from './session-timeouts';
+import { SignalStream } from './signal-stream';
+import type { StreamHost, StreamModel } from './stream-host';
+import { StreamMemory, type StreamSize, sizeOf } from './stream-memory';
+import type { StreamOptions } from './stream-messages';
+import { TimeSlices } from './time-slices';
 import { WindowQueue } from './window-queue';
+import type { WindowCounter } from './window-results';
 
-/** How long a stream whose connection is broken may be taken up again, in ms. */
+/** Time in which a client can resume a disconnected stream, in ms. */
 const RESUME_MS = 60_000;
-/** How long the first message of a conversation may take, in ms. */
-const OPENING_MS = 10_000;
-/** After how long in which its client said nothing a connection may make room for another one, in ms. */
-const QUIET_MS = 30_000;
-/** How often those who are late are looked for, in ms. */
-const LOOK_MS = 1000;
-/** How long clients may take to close their connections when the service is shutting down, in ms. */
-const LAST_MS = 2000;
+const CHECK_INTERVAL_MS = 1000;
+/** Maximum time for clients to close their connections at shutdown, in ms. */
+const SHUTDOWN_MS = 2000;
 
 interface Limits {
+  /** Maximum memory of all streams, in bytes. */
   readonly bodyMemory: number;
   readonly requestTimeoutMs: number;
 }
 
+/** Metric label by close code; 'error' for other codes. */
 const ENDS: Partial<Record<CloseCode, StreamEnd>> = {
   [CLOSE.NORMAL]: 'ended',
   [CLOSE.GOING_AWAY]: 'leaving',
   [CLOSE.TIMEOUT]: 'timeout',
 };
 
-/** All streams of the process, of all models and transports. */
+/** Connection of a client, as the registry uses it (see `StreamSession`). */
+export interface Session extends SessionHandler {
+  readonly requestId: string;
+  /** `performance.now()` at the start. */
+  readonly startedAt: number;
+  /** `performance.now()` at the last message of the client. */
+  readonly lastMessageAt: number;
+  /** Null before the first message. */
+  readonly record: StreamRecord | null;
+  /** Handles a message of POST /stream/ID. @returns the cursor @throws SessionError */
+  post(message: unknown): Promise<SignalStream['cursor']>;
+  setIdle(isIdle: boolean): void;
+  fail(code: CloseCode, detail: string): void;
+  /** Closes the session because another connection has resumed its stream. */
+  supersede(): void;
+  /** Closes the session after the windows in inference. */
+  drain(): void;
+  /** Closes the session at once, with the stream's cursor as the reason. */
+  goAway(): void;
+  /** Ends the session after the end of its stream. */
+  end(): void;
+}
+
+/** Registry of the process's streams, for all models and transports. */
 export class Streams {
-  readonly watcher: Watcher;
   readonly metrics = new StreamMetrics();
-  /** Bytes of all that are open here. */
-  readonly #mostBytes: number;
-  readonly #logger: Logger;
-  readonly #known = new Map<SignalStream, StreamRecord>();
-  readonly #byId = new Map<string, SignalStream>();
-  /** Whose connections are not closed yet. */
-  readonly #conversations = new Set<Session>();
-  /** Those without a first message, from the oldest on. */
-  readonly #opening = new Set<Session>();
-  /** Those whose client does not take its answers, since when. */
-  readonly #stuck = new Map<Session, number>();
-  /** When it was looked last whether they had become quiet, from the first on; without those that are. */
-  readonly #talking = new Map<Session, number>();
-  /** Those whose connection is broken, from the first to break on. */
-  readonly #broken = new Set<SignalStream>();
+  readonly timeSlices = new TimeSlices();
+  readonly timeouts = new SessionTimeouts<Session>();
+  readonly memory: StreamMemory;
+  readonly requestTimeoutMs: number;
+  readonly logger: Logger;
+  readonly #records = new Map<string, StreamRecord>();
+  /** Sessions with an open connection. */
+  readonly #sessions = new Set<Session>();
+  /** Disconnected streams, oldest disconnect first. */
+  readonly #disconnected = new Set<StreamRecord>();
   readonly #queues = new WeakMap<SignalClassifier, WindowQueue>();
-  /** Of tables that streams of one rate share. */
-  readonly #shared = new RefCountedBytes();
-  readonly #turns = new Turns();
-  #bytes = 0;
-  #look: NodeJS.Timeout | null = null;
+  #timer: NodeJS.Timeout | null = null;
   #onEmpty: (() => void) | null = null;
 
   constructor({ bodyMemory, requestTimeoutMs }: Limits, logger: Logger) {
-    this.#mostBytes = bodyMemory;
-    this.#logger = logger;
-    this.metrics.open = () => this.#known.size;
-    this.watcher = this.#watch(requestTimeoutMs);
+    this.memory = new StreamMemory(bodyMemory);
+    this.requestTimeoutMs = requestTimeoutMs;
+    this.logger = logger;
+    this.metrics.open = () => this.#records.size;
   }
 
+  /** The queue that all streams of a model share. */
   queueOf(model: SignalClassifier): WindowQueue {
-    const known = this.#queues.get(model);
-    if (known) return known;
-    const queue = new WindowQueue(model);
+    const queue = this.#queues.get(model) ?? new WindowQueue(model);
     this.#queues.set(model, queue);
     return queue;
   }
 
-  /** A connection has been made. */
-  begin(conversation: Session): void {
-    this.#conversations.add(conversation);
-    this.#opening.add(conversation);
-    this.#talking.set(conversation, conversation.startedAt);
-    this.#look ??= setInterval(this.#lookAround, LOOK_MS).unref();
+  /** Registers a new connection. */
+  addSession(session: Session): void {
+    this.#sessions.add(session);
+    this.timeouts.add(session);
+    this.#timer ??= setInterval(this.#check, CHECK_INTERVAL_MS).unref();
   }
 
-  /** It is no longer quiet. */
-  woke(conversation: Session): void {
-    this.#talking.set(conversation, performance.now());
-    conversation.setIdle(false);
+  /** Unregisters a closed connection. */
+  removeSession(session: Session): void {
+    this.#sessions.delete(session);
+    this.timeouts.remove(session);
+    if (this.#sessions.size === 0) this.#onEmpty?.();
   }
 
-  /**
-   * Reserves the memory of a stream before it is made.
-   *
-   * @returns the stream and its id; null: there is no memory for it
-   */
-  add(
-    conversation: Session,
+  /** Opens a stream; null if there is not enough memory. */
+  open(
+    session: Session,
     owner: string,
-    memory: StreamMemory,
-    make: () => SignalStream,
-  ): { readonly id: string; readonly stream: SignalStream } | null {
-    if (!this.#reserve(memory)) return null;
-    let stream: SignalStream;
+    {
+      model,
+      options,
+      peer,
+    }: {
+      readonly model: StreamModel;
+      readonly options: StreamOptions;
+      readonly peer: Peer;
+    },
+  ): StreamRecord | null {
+    const size = sizeOf(model, options);
+    if (!this.memory.reserve(size, (bytes) => this.makeRoom(bytes))) return null;
     try {
-      stream = make();
+      const record = new StreamRecord(this, { owner, size, session });
+      record.stream = new SignalStream(model, options, peer, record);
+      this.#records.set(record.id, record);
+      this.timeouts.onFirstMessage(session);
+      this.metrics.opened++;
+      return record;
     } catch (error) {
-      this.#release(memory);
+      this.memory.release(size);
       throw error;
     }
-    const id = randomBytes(18).toString('base64url');
-    const { requestId } = conversation;
-    const [openedAt, brokenAt] = [performance.now(), 0];
-    this.#known.set(stream, { id, owner, requestId, memory, openedAt, conversation, brokenAt });
-    this.#byId.set(id, stream);
-    this.#opening.delete(conversation);
-    this.metrics.opened++;
-    return { id, stream };
   }
 
-  #reserve({ own, shared }: StreamMemory): boolean {
-    // Shared ones first, so that they stay counted while others make room.
-    let bytes = own;
-    for (const [key, size] of shared) bytes += this.#shared.add(key, size);
-    if (this.hasRoomFor(bytes)) {
-      this.#bytes += bytes;
-      return true;
+  /** Finds a stream of the same owner, and of the model in the path; null if none. */
+  find(id: string, owner: string, model: string): StreamRecord | null {
+    const record = this.#records.get(id);
+    if (!record || record.stream.model.name !== model) return null;
+    const [a, b] = [Buffer.from(record.owner), Buffer.from(owner)];
+    return a.length === b.length && timingSafeEqual(a, b) ? record : null;
+  }
+
+  /** Moves a stream to another session. Closes its previous session, whose connection may seem open. */
+  resume(record: StreamRecord, session: Session): void {
+    const previous = record.session;
+    if (previous) {
+      record.session = null;
+      record.stream.detach();
+      previous.supersede();
     }
-    for (const [key, size] of shared) this.#shared.remove(key, size);
-    return false;
-  }
-
-  #release({ own, shared }: StreamMemory): void {
-    this.#bytes -= own;
-    for (const [key, size] of shared) this.#bytes -= this.#shared.remove(key, size);
-  }
-
-  /** Null: there is none here that this owner may take up. */
-  find({ id, owner, model }: Claim): SignalStream | null {
-    const stream = this.#byId.get(id);
-    const known = stream && this.#known.get(stream);
-    if (!known || stream.asked.name !== model) return null;
-    const [a, b] = [Buffer.from(known.owner), Buffer.from(owner)];
-    return a.length === b.length && timingSafeEqual(a, b) ? stream : null;
-  }
-
-  /** Where its former connection is not known to be broken, it is ended. */
-  resumed(conversation: Session, stream: SignalStream): void {
-    this.#endFormer(stream);
-    (this.#known.get(stream) as StreamRecord).conversation = conversation;
-    this.#broken.delete(stream);
-    this.#opening.delete(conversation);
+    record.session = session;
+    this.#disconnected.delete(record);
+    this.timeouts.onFirstMessage(session);
     this.metrics.resumed++;
   }
 
-  /** Its connection is broken: it may be taken up again for a while. */
-  broke(stream: SignalStream): void {
-    const known = this.#known.get(stream);
-    if (!known) return;
-    known.conversation = null;
-    known.brokenAt = performance.now();
-    stream.detach();
-    this.#broken.add(stream);
+  /** Keeps the stream of a broken connection, to be resumed. */
+  disconnect(record: StreamRecord): void {
+    if (!this.#has(record)) return;
+    record.session = null;
+    record.disconnectedAt = performance.now();
+    record.stream.detach();
+    this.#disconnected.add(record);
   }
 
-  /** A conversation is over; its connection is being closed. */
-  closing(conversation: Session, code: CloseCode): void {
-    const { stream } = conversation;
-    this.#opening.delete(conversation);
-    if (!stream || this.#known.get(stream)?.conversation !== conversation) return;
-    if (code === CLOSE.TIMEOUT || code === CLOSE.TRY_LATER) this.broke(stream);
-    else this.#forget(stream, ENDS[code] ?? 'error');
+  /** Ends the stream of a session that is being closed, or keeps the stream to be resumed. */
+  onClosing(session: Session, code: CloseCode): void {
+    const { record } = session;
+    this.timeouts.onFirstMessage(session);
+    if (!record || record.session !== session) return;
+    if (code === CLOSE.TIMEOUT || code === CLOSE.TRY_LATER) this.disconnect(record);
+    else this.remove(record, ENDS[code] ?? 'error');
   }
 
-  /** Its connection is closed. */
-  gone(conversation: Session): void {
-    this.#conversations.delete(conversation);
-    this.#opening.delete(conversation);
-    this.#stuck.delete(conversation);
-    this.#talking.delete(conversation);
-    if (this.#conversations.size === 0) this.#onEmpty?.();
+  logError({ requestId }: Pick<Session, 'requestId'>, error: unknown): void {
+    this.logger.error({ requestId, err: error }, 'stream failed');
   }
 
-  /** Its client has taken its answers. */
-  drained(conversation: Session): void {
-    this.#stuck.delete(conversation);
-  }
-
-  /** An unexpected error of a conversation, or of a stream without one. */
-  logCrash({ requestId }: Pick<Session, 'requestId'>, error: unknown): void {
-    this.#logger.error({ requestId, err: error }, 'stream failed');
-  }
-
-  /** Tells all clients where their streams are, and resolves when they have gone, or have had time to. */
+  /** Closes all sessions for shutdown. Resolves when the clients have closed their connections, or after a timeout. */
   async close(): Promise<void> {
-    for (const conversation of [...this.#conversations]) {
-      bounded(conversation, () => conversation.leave());
-    }
-    if (this.#conversations.size === 0) return;
+    for (const session of [...this.#sessions]) runInSession(session, () => session.drain());
+    if (this.#sessions.size === 0) return;
     await new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
-      setTimeout(resolve, LAST_MS).unref();
+      setTimeout(resolve, SHUTDOWN_MS).unref();
     });
   }
 
-  /**
-   * Says something in the conversation of a stream; null: there is none.
-   *
-   * @param message a Buffer of samples, or JSON that has been parsed
-   */
-  async say(claim: Claim, message: unknown): Promise<Reply | null> {
-    const stream = this.find(claim);
-    const conversation = stream && this.#known.get(stream)?.conversation;
-    if (!stream || !conversation) return null;
-    if (Buffer.isBuffer(message)) conversation.onBinary(message);
-    else conversation.say(message);
-    const { problem } = conversation;
-    if (problem !== null) return { problem };
-    await stream.taken();
-    // What waited may have been wrong as well.
-    return conversation.problem ? { problem: conversation.problem } : { place: stream.place };
-  }
-
-  #endFormer(stream: SignalStream): void {
-    const known = this.#known.get(stream) as StreamRecord;
-    const before = known.conversation;
-    if (!before) return;
-    known.conversation = null;
-    stream.detach();
-    before.superseded();
-  }
-
-  #watch(requestTimeoutMs: number): Watcher {
-    const turns = this.#turns;
-    return {
-      requestTimeoutMs,
-      get isTurnOver() {
-        return turns.isOver;
-      },
-      later: (stream) => turns.add(stream),
-      answered: (milliseconds) => this.metrics.answered(milliseconds),
-      unusable: () => this.metrics.count('unusable'),
-      skipped: () => this.metrics.count('skipped'),
-      failed: () => this.metrics.count('failed'),
-      held: (bytes) => {
-        this.#bytes += bytes;
-      },
-      stuck: (stream) => {
-        const conversation = this.#known.get(stream)?.conversation;
-        if (!conversation || this.#stuck.has(conversation)) return;
-        this.#stuck.set(conversation, performance.now());
-      },
-      ended: (stream) => this.#known.get(stream)?.conversation?.ended(),
-      left: (stream) => {
-        const conversation = this.#known.get(stream)?.conversation;
-        if (conversation) conversation.leaveNow();
-        else this.#forget(stream, 'leaving');
-      },
-      misplaced: (stream, message) =>
-        this.#known.get(stream)?.conversation?.fail(CLOSE.INVALID, message),
-      crashed: (stream, error) => this.#crashed(stream, error),
-    };
-  }
-
-  #crashed(stream: SignalStream, error: unknown): void {
-    const known = this.#known.get(stream);
-    if (!known) stream.stop();
-    else if (known.conversation) known.conversation.onError(error);
-    else {
-      this.logCrash(known, error);
-      this.#forget(stream, 'error');
+  /** Removes disconnected streams, oldest first, until the bytes fit. @returns false if they do not fit */
+  makeRoom(bytes: number): boolean {
+    for (const record of this.#disconnected) {
+      if (this.memory.fits(bytes)) break;
+      this.remove(record, 'broken');
     }
+    return this.memory.fits(bytes);
   }
 
-  /** Those whose connection broke first make room. */
-  hasRoomFor(bytes: number): boolean {
-    for (const stream of this.#broken) {
-      if (this.#bytes + bytes <= this.#mostBytes) break;
-      this.#forget(stream, 'broken');
-    }
-    return this.#bytes + bytes <= this.#mostBytes;
-  }
-
-  #forget(stream: SignalStream, end: StreamEnd): void {
-    const known = this.#known.get(stream);
-    if (!known) return;
-    this.#remove(stream, known);
+  remove(record: StreamRecord, end: StreamEnd): void {
+    if (!this.#has(record)) return;
+    const { stream, requestId } = record;
+    stream.close();
+    record.session = null;
+    this.#records.delete(record.id);
+    this.#disconnected.delete(record);
+    this.memory.release(record.size);
     this.metrics.ended(end);
-    const durationMs = Math.round(performance.now() - known.openedAt);
+    const durationMs = Math.round(performance.now() - record.openedAt);
     const { windows, skipped } = stream.counts;
-    const { requestId } = known;
-    const model = stream.asked.name;
-    this.#logger.info({ requestId, model, end, windows, skipped, durationMs }, 'stream');
+    const model = stream.model.name;
+    this.logger.info({ requestId, model, end, windows, skipped, durationMs }, 'stream');
   }
 
-  #remove(stream: SignalStream, { id, memory }: StreamRecord): void {
-    stream.stop();
-    this.#known.delete(stream);
-    this.#byId.delete(id);
-    this.#broken.delete(stream);
-    this.#release(memory);
+  #has(record: StreamRecord): boolean {
+    return this.#records.get(record.id) === record;
   }
 
-  readonly #lookAround = (): void => {
+  readonly #check = (): void => {
+    this.timeouts.check();
     const now = performance.now();
-    for (const conversation of this.#opening) {
-      if (now - conversation.startedAt < OPENING_MS) break;
-      this.#opening.delete(conversation);
-      const detail = `message: none opened a stream within ${OPENING_MS / 1000} s`;
-      bounded(conversation, () => conversation.fail(CLOSE.TIMEOUT, detail));
+    for (const record of this.#disconnected) {
+      if (now - record.disconnectedAt < RESUME_MS) break;
+      this.remove(record, 'broken');
     }
-    for (const [conversation, since] of this.#stuck) {
-      if (now - since < CLIENT_TIMEOUT_MS) break;
-      this.#stuck.delete(conversation);
-      const detail = 'Answers have not been taken.';
-      bounded(conversation, () => conversation.fail(CLOSE.TIMEOUT, detail));
-    }
-    for (const [conversation, lookedAt] of this.#talking) {
-      if (now - lookedAt < QUIET_MS) break;
-      this.#talking.delete(conversation);
-      if (conversation.heardAt > lookedAt) this.#talking.set(conversation, now);
-      else bounded(conversation, () => conversation.setIdle(true));
-    }
-    for (const stream of this.#broken) {
-      if (now - (this.#known.get(stream)?.brokenAt ?? 0) < RESUME_MS) break;
-      this.#forget(stream, 'broken');
-    }
-    if (this.#conversations.size > 0 || this.#broken.size > 0 || !this.#look) return;
-    clearInterval(this.#look);
-    this.#look = null;
+    if (this.#sessions.size > 0 || this.#disconnected.size > 0 || !this.#timer) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
   };
 }
 
-/** An unexpected error ends this conversation, and not what is done for others in the same turn. */
-function bounded(conversation: Session, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    conversation.onError(error);
+/** A registered stream and its session. */
+export class StreamRecord implements StreamHost {
+  /** Unguessable. */
+  readonly id = randomBytes(18).toString('base64url');
+  /** Owner of the API key that opened the stream; only this owner can resume it. */
+  readonly owner: string;
+  readonly size: StreamSize;
+  /** `performance.now()`. */
+  readonly openedAt = performance.now();
+  /** Request id of the first connection. */
+  readonly requestId: string;
+  stream!: SignalStream;
+  /** Null while disconnected. */
+  session: Session | null;
+  /** `performance.now()` at the last disconnect. */
+  disconnectedAt = 0;
+  readonly requestTimeoutMs: number;
+  readonly timeSlices: TimeSlices;
+  readonly counter: WindowCounter;
+  readonly #streams: Streams;
+
+  constructor(
+    streams: Streams,
+    { owner, size, session }: Pick<StreamRecord, 'owner' | 'size'> & { readonly session: Session },
+  ) {
+    this.#streams = streams;
+    this.requestTimeoutMs = streams.requestTimeoutMs;
+    this.timeSlices = streams.timeSlices;
+    this.counter = streams.metrics;
+    this.owner = owner;
+    this.size = size;
+    this.session = session;
+    this.requestId = session.requestId;
+  }
+
+  addBytes(bytes: number): void {
+    this.#streams.memory.add(bytes);
+  }
+
+  onBlocked(): void {
+    if (this.session) this.#streams.timeouts.onBlocked(this.session);
+  }
+
+  onEnd(): void {
+    this.session?.end();
+  }
+
+  onModelUnload(): void {
+    if (this.session) this.session.goAway();
+    else this.#streams.remove(this, 'leaving');
+  }
+
+  onInvalidInput(message: string): void {
+    this.session?.fail(CLOSE.INVALID, message);
+  }
+
+  onError(error: unknown): void {
+    if (this.session) this.session.onError(error);
+    else {
+      this.#streams.logError(this, error);
+      this.#streams.remove(this, 'error');
+    }
   }
 }

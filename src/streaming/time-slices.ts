@@ -1,36 +1,38 @@
-import type { SignalStream } from './signal-stream';
+/** Maximum time of all streams in one iteration of the event loop, in ms. */
+const SLICE_MS = 10;
 
-/** Time that all streams together may take of one iteration of the event loop, in ms. */
-const TURN_MS = 10;
+/** Work that continues in a later iteration of the event loop. */
+interface Resumable {
+  resume(): void;
+}
 
-/** Streams that have more to do than fits into one iteration of the event loop: they go on one after the other. */
-export class Turns {
-  /** In the order in which they go on. */
-  readonly #waiting = new Set<SignalStream>();
-  /** `performance.now()` until which streams may work; 0: none has in this iteration. */
-  #ends = 0;
+/** Limits the time of streams per iteration of the event loop. Streams with more work take turns. */
+export class TimeSlices {
+  readonly #queue = new Set<Resumable>();
+  /** `performance.now()` at the end of the current slice; 0 if none has started. */
+  #end = 0;
 
-  /** Whether the time of this iteration is used up. */
+  /** Whether the slice of this iteration is used up. The first call starts the slice. */
   get isOver(): boolean {
     const now = performance.now();
-    if (this.#ends === 0) {
-      this.#ends = now + TURN_MS;
+    if (this.#end === 0) {
+      this.#end = now + SLICE_MS;
       setImmediate(this.#next);
     }
-    return now >= this.#ends;
+    return now >= this.#end;
   }
 
-  /** Calls its `takeTurn` in a later iteration. */
-  add(stream: SignalStream): void {
-    this.#waiting.add(stream);
+  /** Calls `resume` in a later iteration. */
+  add(work: Resumable): void {
+    this.#queue.add(work);
   }
 
   readonly #next = (): void => {
-    this.#ends = 0;
-    for (const stream of this.#waiting) {
-      if (this.isOver) return; // which has scheduled the next call
-      this.#waiting.delete(stream);
-      stream.takeTurn();
+    this.#end = 0;
+    for (const work of this.#queue) {
+      if (this.isOver) return; // `isOver` has scheduled the next call.
+      this.#queue.delete(work);
+      work.resume();
     }
   };
 }

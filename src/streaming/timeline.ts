@@ -1,53 +1,67 @@
-/** Where a sample is: its number, or when it was taken, as seconds of any clock or in time of the world. */
-export type Place =
+/** Position of a sample: its number, or the time at which it was taken. */
+export type SamplePosition =
   | { readonly type: 'index'; readonly index: number }
+  /** Seconds on any clock. */
   | { readonly type: 'seconds'; readonly seconds: number }
-  /** Since 1970-01-01T00:00:00Z. */
+  /** Seconds since 1970-01-01T00:00:00Z. */
   | { readonly type: 'date'; readonly seconds: number };
 
-/** A time stamp that is off by less says nothing of a gap: by so many samples, or so many seconds. */
-const SLACK_SAMPLES = 1.5;
-const SLACK_SECONDS = 0.02;
-/** The last number that a sample can have: sums of whole numbers up to here are exact. */
-export const MOST_INDEX = 2 ** 50;
+/** Clock jitter that is not a gap: the larger of the two, in samples and in seconds. */
+const JITTER_SAMPLES = 1.5;
+const JITTER_SECONDS = 0.02;
+/** Largest sample number. Sums of integers up to here are exact in float64. */
+export const MAX_SAMPLE_INDEX = 2 ** 50;
 const FIRST_DATE = '0000-01-01T00:00:00.000Z';
 const LAST_DATE = '9999-12-31T23:59:59.999Z';
 
-/** Times that a sample can have, in seconds: of dates those whose year has four digits. */
-const TIMES = {
+/** Range of times by position type, in seconds. Dates have years of four digits. */
+const TIME_RANGES = {
   index: [0, Number.POSITIVE_INFINITY],
-  seconds: [-MOST_INDEX, MOST_INDEX],
+  seconds: [-MAX_SAMPLE_INDEX, MAX_SAMPLE_INDEX],
   date: [Date.parse(FIRST_DATE) / 1000, Date.parse(LAST_DATE) / 1000],
 } as const;
 
-/** A place that cannot be where a client says it is; the message says why. */
-export class PlaceError extends Error {
-  override readonly name = 'PlaceError';
-  /** It is before a sample that has come. */
-  readonly isBack: boolean;
+/** Accepted formats of positions by type, for error messages. */
+export const POSITION_FORMATS = {
+  index: 'the number of a sample',
+  seconds: '{"seconds": number}',
+  date: 'a time such as "2026-01-31T12:00:00.000Z"',
+} as const;
 
-  constructor(message: string, { isBack = false } = {}) {
+export const ANY_POSITION = `${POSITION_FORMATS.index}, ${POSITION_FORMATS.seconds} or ${POSITION_FORMATS.date}`;
+
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+export const MICROSECONDS_PER_SECOND = 1e6;
+
+/** Error for an invalid sample position. The message lacks the field name, which the caller adds. */
+export class PositionError extends Error {
+  override readonly name = 'PositionError';
+  /** Whether the position is before the next sample. */
+  readonly isBackward: boolean;
+
+  constructor(message: string, { isBackward = false } = {}) {
     super(message);
-    this.isBack = isBack;
+    this.isBackward = isBackward;
   }
 }
 
-/** Numbers and times of the samples of a stream. */
+/** Numbers and times of the samples of one stream. */
 export class Timeline {
-  /** In which the client says where samples are, and is told. */
-  readonly type: Place['type'];
+  /** Position type that the client uses; results use the same type. */
+  readonly type: SamplePosition['type'];
+  /** Hz. */
   readonly samplingRate: number;
-  /** The number that the next sample will have. */
+  /** Number of the next sample. */
   next: number;
-  /** The sample whose time is known last, and its time in seconds. */
+  /** Last sample with a time from the client, and that time in seconds. */
   #index: number;
   #seconds: number;
 
   /**
    * @param samplingRate Hz
-   * @throws PlaceError: a clock does not go that far
+   * @throws PositionError: the start is out of range
    */
-  constructor(start: Place, samplingRate: number) {
+  constructor(start: SamplePosition, samplingRate: number) {
     requireInRange(start);
     this.type = start.type;
     this.samplingRate = samplingRate;
@@ -56,115 +70,108 @@ export class Timeline {
     this.#seconds = start.type === 'index' ? start.index / samplingRate : start.seconds;
   }
 
-  /** Of a sample, which may lie between two, in seconds. */
-  secondsOf(index: number): number {
+  /** Time in seconds of a sample number, which can be fractional. */
+  secondsAt(index: number): number {
     return this.#seconds + (index - this.#index) / this.samplingRate;
   }
 
   /**
-   * The next sample is here. Times may tremble, and a clock may run faster than the rate says: what is near
-   * enough is taken for no gap, and for the time from then on.
+   * Synchronizes the timeline with the position of the next sample. A time within the jitter is not a gap, but
+   * corrects the clock.
    *
-   * @returns how many samples are missing before it
-   * @throws PlaceError: it says nothing that can be, or goes back
+   * @returns number of missing samples before the position
+   * @throws PositionError: the position has another type, is backward, or is out of range
    */
-  missingBefore(place: Place): number {
-    if (place.type !== this.type) {
-      throw new PlaceError(`expected ${WORDS[this.type]}, as "start" is`);
+  missingBefore(position: SamplePosition): number {
+    if (position.type !== this.type) {
+      throw new PositionError(`expected ${POSITION_FORMATS[this.type]}, the type of "start"`);
     }
     const missing =
-      place.type === 'index' ? place.index - this.next : this.#missingUntil(place.seconds);
+      position.type === 'index' ? position.index - this.next : this.#missingUntil(position.seconds);
     if (missing < 0) {
-      const what = `goes back by ${-missing} samples: those have come already`;
-      throw new PlaceError(what, { isBack: true });
+      const message = `goes back by ${-missing} samples, which were already received`;
+      throw new PositionError(message, { isBackward: true });
     }
-    requireInRange(place);
+    requireInRange(position);
     requireIndex(this.next + missing);
-    if (place.type !== 'index') {
+    if (position.type !== 'index') {
       this.#index = this.next + missing;
-      this.#seconds = place.seconds;
+      this.#seconds = position.seconds;
     }
     return missing;
   }
 
   /**
-   * So many samples have come, or are missing.
+   * Advances past received or missing samples.
    *
-   * @throws PlaceError: they lead beyond the last number or the last time
+   * @throws PositionError: the range of numbers or times ends before
    */
-  pass(samples: number): void {
-    this.require(samples);
+  advance(samples: number): void {
+    this.requireRoom(samples);
     this.next += samples;
   }
 
-  /** Whether so many more samples have numbers and times. @throws PlaceError: they have not */
-  require(samples: number): void {
+  /** @throws PositionError: the range of numbers or times ends before so many more samples */
+  requireRoom(samples: number): void {
     const next = this.next + samples;
     requireIndex(next);
-    if (this.type !== 'index') requireInRange({ type: this.type, seconds: this.secondsOf(next) });
+    if (this.type !== 'index') requireInRange({ type: this.type, seconds: this.secondsAt(next) });
   }
 
   #missingUntil(seconds: number): number {
-    const samples = (seconds - this.secondsOf(this.next)) * this.samplingRate;
-    const slack = Math.max(SLACK_SAMPLES, SLACK_SECONDS * this.samplingRate);
-    return Math.abs(samples) <= slack ? 0 : Math.round(samples);
+    const samples = (seconds - this.secondsAt(this.next)) * this.samplingRate;
+    const jitter = Math.max(JITTER_SAMPLES, JITTER_SECONDS * this.samplingRate);
+    return Math.abs(samples) <= jitter ? 0 : Math.round(samples);
   }
 }
 
 function requireIndex(index: number): void {
-  if (index <= MOST_INDEX) return;
-  throw new PlaceError(`leads beyond sample ${MOST_INDEX}, the last one. Open another stream`);
+  if (index <= MAX_SAMPLE_INDEX) return;
+  throw new PositionError(`is beyond sample ${MAX_SAMPLE_INDEX}, the maximum. Open a new stream`);
 }
 
-function requireInRange(place: Place): void {
-  if (isInRange(place)) return;
+function requireInRange(position: SamplePosition): void {
+  if (isInRange(position)) return;
   const [first, last] =
-    place.type === 'date' ? [FIRST_DATE, LAST_DATE] : TIMES[place.type].map((time) => `${time} s`);
-  throw new PlaceError(`leads to a time that is not from ${first} to ${last}. Open another stream`);
+    position.type === 'date'
+      ? [FIRST_DATE, LAST_DATE]
+      : TIME_RANGES[position.type].map((time) => `${time} s`);
+  throw new PositionError(`is a time outside of ${first} to ${last}. Open a new stream`);
 }
 
-/** Whether a sample can be there: what is added to it stays exact, and can be written as a time. */
-export function isInRange(place: Place): boolean {
-  if (place.type === 'index') return place.index >= 0 && place.index <= MOST_INDEX;
-  const [first, last] = TIMES[place.type];
-  return place.seconds >= first && place.seconds <= last;
+/** Whether a position is within the range of sample numbers or times. */
+export function isInRange(position: SamplePosition): boolean {
+  if (position.type === 'index') return position.index >= 0 && position.index <= MAX_SAMPLE_INDEX;
+  const [first, last] = TIME_RANGES[position.type];
+  return position.seconds >= first && position.seconds <= last;
 }
 
-export const MICROSECONDS = 1e6;
-
-/** When a sample was taken, as answers say it: to the microsecond, of a date to the millisecond. */
-export function timeOf(type: Place['type'], seconds: number): number | string {
+/** Formats the time of a sample for results: dates to the millisecond, other times to the microsecond. */
+export function formatTime(type: SamplePosition['type'], seconds: number): number | string {
   if (type === 'date') return new Date(Math.round(seconds * 1000)).toISOString();
-  return Math.round(seconds * MICROSECONDS) / MICROSECONDS;
+  return Math.round(seconds * MICROSECONDS_PER_SECOND) / MICROSECONDS_PER_SECOND;
 }
 
-export const WORDS = {
-  index: 'the number of a sample',
-  seconds: '{"seconds": number}',
-  date: 'a time such as "2026-01-31T12:00:00.000Z"',
-} as const;
-
-const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
-/** What JSON says; null: that is no place. */
-export function placeOf(value: unknown): Place | null {
-  const place = read(value);
-  return place && isInRange(place) ? place : null;
+/** Parses a position from its JSON value; null if the value is invalid or out of range. */
+export function parsePosition(value: unknown): SamplePosition | null {
+  const position = toPosition(value);
+  return position && isInRange(position) ? position : null;
 }
 
-function read(value: unknown): Place | null {
+function toPosition(value: unknown): SamplePosition | null {
   if (typeof value === 'number') {
     return Number.isInteger(value) ? { type: 'index', index: value } : null;
   }
   if (typeof value === 'string') {
-    return DATE.test(value) ? { type: 'date', seconds: secondsOf(value) } : null;
+    return DATE.test(value) ? { type: 'date', seconds: parseDate(value) } : null;
   }
   const seconds = (value as { readonly seconds?: unknown } | null)?.seconds;
   return typeof seconds === 'number' ? { type: 'seconds', seconds } : null;
 }
 
-/** With all digits of the fraction, of which Date has three. */
-function secondsOf(date: string): number {
+/** Seconds since 1970 with all digits of the fraction; `Date.parse` reads only three. */
+function parseDate(date: string): number {
   const fraction = /\.(\d+)/.exec(date)?.[1] ?? '';
-  const without = date.replace(/\.\d+/, '');
-  return Date.parse(without) / 1000 + (fraction === '' ? 0 : Number(`0.${fraction}`));
+  const seconds = Date.parse(date.replace(/\.\d+/, '')) / 1000;
+  return seconds + (fraction === '' ? 0 : Number(`0.${fraction}`));
 }

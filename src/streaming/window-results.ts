@@ -1,183 +1,186 @@
 import type { Peer } from '../serving/session';
-import type { Opening } from './messages';
 import {
   FAILED,
-  MOST_ROWS,
+  MAX_ROWS,
   PENDING,
   PREDICTED,
   ResultRing,
+  type ResultSerializer,
   SKIPPED_WINDOW,
+  serializerFor,
   UNUSABLE,
 } from './result-ring';
-import { type ResultSerializer, writerOf } from './result-serializer';
 import type { SignalQualityAnalyzer } from './signal-quality';
-import { type Smoothing, smoothingOf } from './smoothing';
+import { createSmoothing, type Smoothing } from './smoothing';
+import type { StreamOptions } from './stream-messages';
 
-/** Told what becomes of windows. */
+/** Counts the windows of streams by outcome. */
 export interface WindowCounter {
+  /** @param milliseconds from the arrival of the window's last sample to the prediction */
   answered(milliseconds: number): void;
-  unusable(): void;
-  skipped(): void;
-  failed(): void;
+  count(outcome: 'unusable' | 'skipped' | 'failed'): void;
 }
 
-/** What becomes of the windows of a stream, told in their order as soon as it is known. */
+/** Results of the windows of one stream, sent in order of the windows. */
 export class WindowResults {
-  readonly writer: ResultSerializer;
+  readonly serializer: ResultSerializer;
   readonly #counter: WindowCounter;
   readonly #ring: ResultRing;
   readonly #smoothing: Smoothing | null;
-  /** Windows with which smoothing begins anew. */
+  /** Windows before which smoothing restarts, in order. */
   readonly #restarts: number[] = [];
-  /** Null: the model has failed on no window. */
+  /** Error messages of failed windows; null if no window has failed. */
   #errors: Map<number, string> | null = null;
-  /** `performance.now()` when the last sample came of windows that are not told yet, in their order. */
+  /** `performance.now()` at the last sample of each window that is not emitted, in order. */
   readonly #arrivals: number[] = [];
-  /** The first window that has not been told. */
+  /** Number of the first window that is not emitted. */
   #next: number;
   #skippedSince = 0;
   #skipped = 0;
-  #answered = 0;
-  /** Null: nobody is told for now. */
+  #emitted = 0;
+  /** Connection that receives the results; null while disconnected. */
   peer: Peer | null;
 
-  constructor(opening: Opening, labels: readonly string[], peer: Peer, counter: WindowCounter) {
-    const { smoothing, first_window: first } = opening;
-    this.writer = writerOf(labels, opening.start.type);
+  constructor(
+    options: StreamOptions,
+    labels: readonly string[],
+    peer: Peer,
+    counter: WindowCounter,
+  ) {
+    const { smoothing, first_window: first } = options;
+    this.serializer = serializerFor(labels, options.start.type);
     this.peer = peer;
     this.#counter = counter;
     this.#ring = new ResultRing(first, labels.length, smoothing !== null);
-    this.#smoothing = smoothing && smoothingOf(smoothing, labels.length);
+    this.#smoothing = smoothing && createSmoothing(smoothing, labels.length);
     this.#next = first;
   }
 
+  /** Number of the first window without an emitted result. */
   get next(): number {
     return this.#next;
   }
 
-  /** All windows that there are have been told. */
-  get areTold(): boolean {
+  /** Whether the results of all added windows are emitted. */
+  get areComplete(): boolean {
     return this.#next === this.#ring.end;
   }
 
   get counts(): { readonly windows: number; readonly skipped: number } {
-    return { windows: this.#answered, skipped: this.#skipped + this.#skippedSince };
+    return { windows: this.#emitted, skipped: this.#skipped + this.#skippedSince };
   }
 
-  /** The first window that can be told again. */
+  /** Number of the first window from which `replayFrom` can start. */
   get firstKept(): number {
     return this.#ring.first;
   }
 
-  /** Up to this window they have come to the client. */
-  received(window: number): void {
-    this.#ring.forgetBefore(Math.min(window + 1, this.#next));
+  get bytes(): number {
+    return this.#ring.bytes;
   }
 
-  /** Those from this window on. */
-  tellAgain(from: number): void {
-    this.#ring.forgetBefore(from);
+  /** Whether another window can be added: the ring is not full of windows behind a pending window. */
+  get hasRoom(): boolean {
+    return this.#ring.end - this.#next < MAX_ROWS;
+  }
+
+  /** Removes the results up to a window, which the client has received. */
+  acknowledge(window: number): void {
+    this.#ring.removeBefore(Math.min(window + 1, this.#next));
+  }
+
+  /** Sends the emitted results again, from a window on. */
+  replayFrom(from: number): void {
+    this.#ring.removeBefore(from);
     for (let window = Math.max(from, this.#ring.first); window < this.#next; window++) {
-      if (this.#ring.stateOf(window) !== SKIPPED_WINDOW) this.#tell(window);
+      if (this.#ring.stateOf(window) !== SKIPPED_WINDOW) this.#send(window);
     }
   }
 
-  /** Windows from here on do not follow on those before. */
+  /** Restarts smoothing with the next window, after a gap. */
   restart(): void {
     const window = this.#ring.end;
     if (this.#smoothing && this.#restarts.at(-1) !== window) this.#restarts.push(window);
   }
 
-  /** Bytes that they take. */
-  get bytes(): number {
-    return this.#ring.bytes;
-  }
-
-  /** Whether another window may be added: not while so many wait for the result of one before them. */
-  get hasRoom(): boolean {
-    return this.#ring.end - this.#next < MOST_ROWS;
-  }
-
-  /** A window is complete, and there is room for it. @param arrivedAt its last sample @returns its number */
+  /**
+   * Adds a complete window, for which there must be room.
+   *
+   * @param seconds time of the window
+   * @param arrivedAt `performance.now()` at its last sample
+   * @returns the window's number
+   */
   add(firstSample: number, seconds: number, arrivedAt: number): number {
     this.#ring.add(firstSample, seconds);
     this.#arrivals.push(arrivedAt);
     return this.#ring.end - 1;
   }
 
-  setQuality(window: number, { problems, peakToPeak, mainsShare }: SignalQualityAnalyzer): void {
+  setQuality(
+    window: number,
+    { problems, peakToPeak, mainsShare }: Readonly<SignalQualityAnalyzer>,
+  ): void {
     this.#ring.setQuality(window, problems, peakToPeak, mainsShare);
   }
 
-  answer(window: number, probabilities: Float32Array): void {
+  setPrediction(window: number, probabilities: Float32Array): void {
     this.#ring.probabilitiesOf(window).set(probabilities);
-    this.#settle(window, PREDICTED);
+    this.#setState(window, PREDICTED);
   }
 
-  /** It could not come in time. */
+  /** Skips a window that missed its deadline. */
   skip(window: number): void {
-    this.#settle(window, SKIPPED_WINDOW);
+    this.#setState(window, SKIPPED_WINDOW);
   }
 
-  /** It is not to be asked about. */
-  leaveOut(window: number): void {
-    this.#settle(window, UNUSABLE);
+  markUnusable(window: number): void {
+    this.#setState(window, UNUSABLE);
   }
 
-  /** @param message why the model gave no answer */
+  /** @param message why inference failed */
   fail(window: number, message: string): void {
     this.#errors ??= new Map();
-    for (const known of this.#errors.keys()) {
-      if (known < this.#ring.first) this.#errors.delete(known);
+    for (const failed of this.#errors.keys()) {
+      if (failed < this.#ring.first) this.#errors.delete(failed);
     }
     this.#errors.set(window, message);
-    this.#settle(window, FAILED);
+    this.#setState(window, FAILED);
   }
 
-  #settle(window: number, state: number): void {
+  /** Sets a window's state, then emits the results up to the next pending window. */
+  #setState(window: number, state: number): void {
     this.#ring.setState(window, state);
-    while (this.#next < this.#ring.end) {
+    while (!this.areComplete) {
       const next = this.#next;
-      const is = this.#ring.stateOf(next);
-      if (is === PENDING) return;
+      const nextState = this.#ring.stateOf(next);
+      if (nextState === PENDING) return;
       this.#next++;
       const arrivedAt = this.#arrivals.shift() as number;
-      this.#restartAt(next);
-      if (is === SKIPPED_WINDOW) {
+      while ((this.#restarts[0] ?? Number.POSITIVE_INFINITY) <= next) {
+        this.#restarts.shift();
+        this.#smoothing?.restart();
+      }
+      if (nextState === SKIPPED_WINDOW) {
         this.#skippedSince++;
-        this.#counter.skipped();
-      } else this.#conclude(next, is, arrivedAt);
+        this.#counter.count('skipped');
+      } else this.#emit(next, nextState, arrivedAt);
     }
   }
 
-  #conclude(window: number, state: number, arrivedAt: number): void {
+  #emit(window: number, state: number, arrivedAt: number): void {
     this.#ring.setSkipped(window, this.#skippedSince);
     this.#skipped += this.#skippedSince;
     this.#skippedSince = 0;
-    this.#answered++;
+    this.#emitted++;
     if (state === PREDICTED) {
-      this.#smooth(window);
+      const smoothed = this.#ring.smoothedOf(window);
+      if (smoothed) this.#smoothing?.add(this.#ring.probabilitiesOf(window), smoothed);
       this.#counter.answered(performance.now() - arrivedAt);
-    } else if (state === UNUSABLE) this.#counter.unusable();
-    else this.#counter.failed();
-    this.#tell(window);
+    } else this.#counter.count(state === UNUSABLE ? 'unusable' : 'failed');
+    this.#send(window);
   }
 
-  /** Whatever becomes of the window: those that are not smoothed would pile up. */
-  #restartAt(window: number): void {
-    while ((this.#restarts[0] ?? Number.POSITIVE_INFINITY) <= window) {
-      this.#restarts.shift();
-      this.#smoothing?.restart();
-    }
-  }
-
-  #smooth(window: number): void {
-    if (!this.#smoothing) return;
-    const output = this.#ring.smoothedOf(window) as Float32Array;
-    this.#smoothing.add(this.#ring.probabilitiesOf(window), output);
-  }
-
-  #tell(window: number): void {
-    this.peer?.send(this.writer.write(this.#ring, window, this.#errors?.get(window)));
+  #send(window: number): void {
+    this.peer?.send(this.serializer.serialize(this.#ring, window, this.#errors?.get(window)));
   }
 }

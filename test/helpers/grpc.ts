@@ -118,24 +118,24 @@ export class GrpcClient {
   }
 }
 
-type Duplex = ClientDuplexStream<object, StreamAnswer>;
+type Duplex = ClientDuplexStream<object, StreamResult>;
 
 /** Of ModelStreamInfer. */
-export interface StreamAnswer {
+export interface StreamResult {
   readonly error_message: string;
   readonly infer_response: Readonly<Record<string, unknown>> & { readonly id: string };
 }
 
 /** A stream of requests, and what has come of it. */
 export class GrpcStream {
-  readonly answers: StreamAnswer[] = [];
+  readonly answers: StreamResult[] = [];
   /** How it ended: `OK`, or the status and what it says. */
   readonly ended: Promise<string>;
   readonly #call: Duplex;
 
   constructor(call: Duplex) {
     this.#call = call;
-    call.on('data', (answer: StreamAnswer) => this.answers.push(answer));
+    call.on('data', (answer: StreamResult) => this.answers.push(answer));
     call.on('error', () => {});
     this.ended = new Promise((resolve) => {
       call.on('status', ({ code, details }: Ended) => {
@@ -158,7 +158,7 @@ export class GrpcStream {
   }
 
   /** Resolves when so many answers have come. */
-  async until(count: number): Promise<readonly StreamAnswer[]> {
+  async until(count: number): Promise<readonly StreamResult[]> {
     await until(`${count} answers of a stream`, () => this.answers.length >= count);
     return this.answers;
   }

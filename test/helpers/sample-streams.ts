@@ -1,6 +1,6 @@
 /** What tests of the client's streams share: a signal, and what of it a stream answers that nothing disturbs. */
 import { WebSocket } from 'ws';
-import { type ClientOptions, EegClient, type StreamAnswer } from '../../src/client';
+import { type ClientOptions, EegClient, type StreamResult } from '../../src/client';
 import type { Address } from './http';
 import { normal, seededRandom } from './random';
 import { StreamClient } from './streams';
@@ -38,8 +38,8 @@ export async function whole(
   return client.messages.filter((message) => 'window' in message || 'gap' in message);
 }
 
-export async function all(stream: AsyncIterable<StreamAnswer>): Promise<StreamAnswer[]> {
-  const answers: StreamAnswer[] = [];
+export async function all(stream: AsyncIterable<StreamResult>): Promise<StreamResult[]> {
+  const answers: StreamResult[] = [];
   for await (const answer of stream) answers.push(answer);
   return answers;
 }

@@ -1,6 +1,6 @@
 /** Streams of the client whose connections break, and whose services go. */
 import path from 'node:path';
-import type { OpenedAnswer, StreamAnswer, StreamInput, StreamOptions } from '../../src/client';
+import type { StreamInput, StreamOpened, StreamOptions, StreamResult } from '../../src/client';
 import type { Address } from '../helpers/http';
 import { all, blocksOf, clientOf, signal, whole } from '../helpers/sample-streams';
 import { killAll, ROOT, type Service, startService } from '../helpers/service';
@@ -36,11 +36,11 @@ afterAll(killAll);
 async function disturbed(
   inputs: readonly StreamInput[],
   places: readonly number[],
-  disturb: (answers: readonly StreamAnswer[]) => unknown,
+  disturb: (answers: readonly StreamResult[]) => unknown,
   options: StreamOptions = OPTIONS,
 ) {
-  const opened: OpenedAnswer[] = [];
-  const answers: StreamAnswer[] = [];
+  const opened: StreamOpened[] = [];
+  const answers: StreamResult[] = [];
   async function* source(): AsyncGenerator<StreamInput> {
     for (const [index, input] of inputs.entries()) {
       if (places.includes(index)) {
@@ -51,7 +51,7 @@ async function disturbed(
       yield input;
     }
   }
-  const onOpen = (told: OpenedAnswer): unknown => opened.push(told);
+  const onOpen = (told: StreamOpened): unknown => opened.push(told);
   const stream = clientOf(proxy.origin).stream(source(), { ...options, onOpen });
   for await (const answer of stream) answers.push(answer);
   return { answers, opened };
@@ -93,14 +93,14 @@ describe('a stream of the client', () => {
     const options: StreamOptions = { ...OPTIONS, format: 'f32', timeoutMs: 2000 };
     const inputs = [SAMPLES.slice(0, 3000), SAMPLES.slice(3000)];
     const rounded = inputs.map((block) => Array.from(Float32Array.from(block)));
-    const opened: OpenedAnswer[] = [];
+    const opened: StreamOpened[] = [];
     async function* source(): AsyncGenerator<StreamInput> {
       yield inputs[0] as number[];
       await until('an open stream', () => opened.length > 0);
       proxy.freeze();
       yield inputs[1] as number[];
     }
-    const onOpen = (told: OpenedAnswer): unknown => opened.push(told);
+    const onOpen = (told: StreamOpened): unknown => opened.push(told);
     const answers = await all(clientOf(proxy.origin).stream(source(), { ...options, onOpen }));
     expect(answers).toEqual(await whole(service, rounded, FIRST));
     expect(opened.map(({ resumed }) => resumed)).toEqual([false, true]);
@@ -125,8 +125,8 @@ describe('a stream of the client', () => {
     expect(answers).toEqual(expected);
     expect(opened.map(({ resumed }) => resumed)).toEqual([false, false, false]);
     // It begins before what is to come: the filter looks back, and the median.
-    expect((opened[1] as OpenedAnswer).next_window).toBeGreaterThan(0);
-    expect((opened[1] as OpenedAnswer).next_sample % 256).toBe(0);
+    expect((opened[1] as StreamOpened).next_window).toBeGreaterThan(0);
+    expect((opened[1] as StreamOpened).next_sample % 256).toBe(0);
   });
 
   it('waits for a service that is not there, and gives up in the end', async () => {

@@ -4,10 +4,10 @@ import { WebSocket } from 'ws';
 import {
   EegClient,
   ResponseError,
-  type StreamAnswer,
   StreamError,
   type StreamInput,
   type StreamOptions,
+  type StreamResult,
   type WebSocketClass,
 } from '../../src/client';
 import { all, blocksOf, clientOf, signal, whole } from '../helpers/sample-streams';
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(killAll);
 
-async function errorOf(stream: AsyncIterable<StreamAnswer>): Promise<unknown> {
+async function errorOf(stream: AsyncIterable<StreamResult>): Promise<unknown> {
   return all(stream).then(
     () => undefined,
     (reason: unknown) => reason,
@@ -199,7 +199,7 @@ describe('stream', () => {
     }
     const options = { samplingRateHz: RATE, step: 4 };
     const stream = clientOf(service.origin).stream(counted(), options);
-    const answers: StreamAnswer[] = [(await stream.next()).value as StreamAnswer];
+    const answers: StreamResult[] = [(await stream.next()).value as StreamResult];
     let before = -1;
     await until(
       'a source that is not read any more',

@@ -1,9 +1,9 @@
-import type { GapAnswer, OpenedAnswer, WindowAnswer } from '../../streaming/messages';
-import type { StreamAnswer } from './options';
+import type { GapNotice, StreamOpened, WindowResult } from '../../streaming/stream-messages';
+import type { StreamResult } from './options';
 import type { UnackedBuffer } from './unacked-buffer';
 
 interface Came {
-  readonly answer: StreamAnswer;
+  readonly answer: StreamResult;
   /** `Said.due` when it came. */
   readonly due: number;
 }
@@ -24,14 +24,14 @@ export class Arrivals {
     this.next = firstWindow;
   }
 
-  shift(): StreamAnswer | undefined {
+  shift(): StreamResult | undefined {
     const came = this.#answers.shift();
     this.consumed = Math.max(this.consumed, came?.due ?? 0);
     return came?.answer;
   }
 
   /** @returns whether it is a new one */
-  addWindow({ skipped: _, ...answer }: WindowAnswer): boolean {
+  addWindow({ skipped: _, ...answer }: WindowResult): boolean {
     const { window } = answer;
     const first_sample = answer.first_sample + this.offset;
     this.#said.windowCame(window, first_sample);
@@ -43,20 +43,20 @@ export class Arrivals {
     return true;
   }
 
-  addGap(gap: GapAnswer['gap']): void {
+  addGap(gap: GapNotice['gap']): void {
     const first_sample = gap.first_sample + this.offset;
     if (this.#said.gapCame(first_sample)) this.#add({ gap: { ...gap, first_sample } });
   }
 
   /** The service goes on from there. @returns the same, with the sample's own number */
-  goOn(opened: OpenedAnswer): OpenedAnswer {
+  goOn(opened: StreamOpened): StreamOpened {
     const next_sample = opened.next_sample + this.offset;
     this.#said.rewind(next_sample);
     for (const answer of this.#said.untoldBefore(next_sample)) this.#add(answer);
     return { ...opened, next_sample };
   }
 
-  #add(answer: StreamAnswer): void {
+  #add(answer: StreamResult): void {
     this.#answers.push({ answer, due: this.#said.due });
   }
 }

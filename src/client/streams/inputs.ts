@@ -1,8 +1,7 @@
-import { PlaceError, placeOf, WORDS } from '../../streaming/timeline';
+import { ANY_POSITION, PositionError, parsePosition } from '../../streaming/timeline';
 import type { UnackedBuffer } from './unacked-buffer';
 
 const SHAPES = 'an array of samples, or an object with samples, at or gap';
-const PLACES = `${WORDS.index}, ${WORDS.seconds} or ${WORDS.date}`;
 
 /**
  * Adds an element of a source, of which nothing is kept.
@@ -33,8 +32,8 @@ export function addInput(said: UnackedBuffer, element: unknown, name: string): v
 }
 
 function addPlace(said: UnackedBuffer, at: unknown, name: string): void {
-  const place = placeOf(at);
-  if (place === null) throw new TypeError(`${name}: expected ${PLACES}`);
+  const place = parsePosition(at);
+  if (place === null) throw new TypeError(`${name}: expected ${ANY_POSITION}`);
   placed(name, () => said.addPlace(place, at));
 }
 
@@ -43,7 +42,7 @@ function placed(name: string, add: () => void): void {
   try {
     add();
   } catch (error) {
-    if (!(error instanceof PlaceError)) throw error;
+    if (!(error instanceof PositionError)) throw error;
     throw new RangeError(`${name}: ${error.message}`);
   }
 }

@@ -1,6 +1,6 @@
 import { Changes } from '../../lib/condition-variable';
-import type { GapAnswer, OpenedAnswer, WindowAnswer } from '../../streaming/messages';
-import { placeOf } from '../../streaming/timeline';
+import type { GapNotice, StreamOpened, WindowResult } from '../../streaming/stream-messages';
+import { parsePosition } from '../../streaming/timeline';
 import { addAbortListener, sleep, timeoutError, withTimeout } from '../abort-signals';
 import { StreamError } from '../client-errors';
 import { RETRIES } from '../pipeline-options';
@@ -9,7 +9,7 @@ import { type AnySource, SourceReader } from '../source-reader';
 import { Arrivals } from './arrivals';
 import { BROKEN, type Closing, Connection, messageOf, type SocketRoute } from './connection';
 import { addInput } from './inputs';
-import { openingOf, type StreamAnswer, type StreamInput, type StreamOptions } from './options';
+import { openingOf, type StreamInput, type StreamOptions, type StreamResult } from './options';
 import { UnackedBuffer } from './unacked-buffer';
 import { WindowGrid } from './window-grid';
 
@@ -29,7 +29,7 @@ const WATCH_MS = 1000;
 /** See src/serving/session.ts. */
 const CLOSE = { leaving: 1001, unknown: 4404, conflict: 4409 };
 
-type Message = Partial<OpenedAnswer & WindowAnswer & GapAnswer> & {
+type Message = Partial<StreamOpened & WindowResult & GapNotice> & {
   readonly error?: { readonly detail: string };
   readonly end?: object;
 };
@@ -43,7 +43,7 @@ type Message = Partial<OpenedAnswer & WindowAnswer & GapAnswer> & {
  * refuses (ResponseError before it is opened, StreamError after), a service that is not there for longer than
  * `retries` and `retryForMs` allow. All answers before come first.
  */
-export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
+export class SampleStream implements AsyncIterableIterator<StreamResult> {
   readonly #route: SocketRoute;
   readonly #source: SourceReader<StreamInput>;
   readonly #options: StreamOptions & { readonly timeoutMs: number };
@@ -57,7 +57,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
   /** By which the service knows the stream; null: it does not. */
   #id: string | null = null;
   /** What the service said of it on this connection. */
-  #opened: OpenedAnswer | null = null;
+  #opened: StreamOpened | null = null;
   /** With which sample it went on at most, and whether it did so this time: former connections were of use. */
   #furthest = -1;
   #isFurther = false;
@@ -83,7 +83,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
     options: StreamOptions & { readonly timeoutMs: number },
   ) {
     const { start = 0, samplingRateHz, firstWindow = 0 } = options;
-    const place = placeOf(start);
+    const place = parsePosition(start);
     if (place === null) throw new TypeError(`start: expected a place, received ${String(start)}`);
     this.#route = route;
     this.#source = new SourceReader(source, 'samples');
@@ -92,12 +92,12 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
     this.#arrivals = new Arrivals(this.#said, firstWindow);
   }
 
-  next(): Promise<IteratorResult<StreamAnswer, undefined>> {
+  next(): Promise<IteratorResult<StreamResult, undefined>> {
     return this.#outcomes.next();
   }
 
   /** A generator alone would first wait for the answer that is being waited for. */
-  return(): Promise<IteratorResult<StreamAnswer, undefined>> {
+  return(): Promise<IteratorResult<StreamResult, undefined>> {
     this.#leave();
     return this.#outcomes.return(undefined);
   }
@@ -106,7 +106,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
     return this;
   }
 
-  async *#run(): AsyncGenerator<StreamAnswer, undefined> {
+  async *#run(): AsyncGenerator<StreamResult, undefined> {
     const { signal } = this.#options;
     const forget = addAbortListener(signal, () => this.#leave());
     let hasThrown = false;
@@ -131,7 +131,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
   }
 
   /** Undefined: there are no more, or nobody wants them. @throws what ends everything */
-  async #nextAnswer(): Promise<StreamAnswer | undefined> {
+  async #nextAnswer(): Promise<StreamResult | undefined> {
     for (; !this.#stop.signal.aborted; await this.#changes.next()) {
       const answer = this.#arrivals.shift();
       if (answer) return answer;
@@ -245,7 +245,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
   }
 
   /** At once: windows may follow in the same turn. */
-  #takeUp(opened: OpenedAnswer): void {
+  #takeUp(opened: StreamOpened): void {
     const { smoothing } = this.#options;
     const smoothed = smoothing && 'median' in smoothing ? smoothing.median - 1 : 0;
     const grid = new WindowGrid(opened, smoothed);
@@ -277,9 +277,9 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
 
   #hear(message: object): void {
     const { window, gap, end, stream, error } = message as Message;
-    if (window !== undefined) this.#windowCame(message as WindowAnswer);
+    if (window !== undefined) this.#windowCame(message as WindowResult);
     else if (gap) this.#arrivals.addGap(gap);
-    else if (stream !== undefined) this.#takeUp(message as OpenedAnswer);
+    else if (stream !== undefined) this.#takeUp(message as StreamOpened);
     else if (error) this.#problem = error.detail;
     else if (end) {
       this.#hasEnded = true;
@@ -288,7 +288,7 @@ export class SampleStream implements AsyncIterableIterator<StreamAnswer> {
     this.#changes.tell();
   }
 
-  #windowCame(answer: WindowAnswer): void {
+  #windowCame(answer: WindowResult): void {
     const isNew = this.#arrivals.addWindow(answer);
     if (!isNew || this.#arrivals.next % TOLD_EACH !== 0) return;
     this.#connection?.send({ received: answer.window });

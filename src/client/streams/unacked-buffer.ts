@@ -1,5 +1,10 @@
-import type { GapAnswer } from '../../streaming/messages';
-import { MICROSECONDS, type Place, Timeline, timeOf } from '../../streaming/timeline';
+import type { GapNotice } from '../../streaming/stream-messages';
+import {
+  formatTime,
+  MICROSECONDS_PER_SECOND,
+  type SamplePosition,
+  Timeline,
+} from '../../streaming/timeline';
 import type { WindowGrid } from './window-grid';
 
 /** Samples of a message, at most. */
@@ -56,9 +61,9 @@ export class UnackedBuffer {
   /** Null: the service has not said how it cuts windows. */
   #grid: WindowGrid | null = null;
   /** Of which the service has not told. */
-  #gaps: GapAnswer[] = [];
+  #gaps: GapNotice[] = [];
 
-  constructor(start: Place, samplingRate: number, firstWindow: number) {
+  constructor(start: SamplePosition, samplingRate: number, firstWindow: number) {
     this.#timeline = new Timeline(start, samplingRate);
     this.#segments = [{ base: this.#timeline.next, count: 0 }];
     this.#window = firstWindow;
@@ -93,12 +98,12 @@ export class UnackedBuffer {
 
   /** Copies them. */
   addSamples(samples: Float64Array | Float32Array): void {
-    this.#timeline.require(samples.length);
+    this.#timeline.requireRoom(samples.length);
     for (let at = 0; at < samples.length; at += PIECE) {
       const piece = samples.slice(at, at + PIECE);
       this.#add({ length: piece.length, samples: piece, message: {} });
       this.#count += piece.length;
-      this.#timeline.pass(piece.length);
+      this.#timeline.advance(piece.length);
     }
   }
 
@@ -106,8 +111,8 @@ export class UnackedBuffer {
     this.#addMark({ gap: samples }, samples);
   }
 
-  /** @throws PlaceError: it cannot be there */
-  addPlace(place: Place, at: unknown): void {
+  /** @throws PositionError: it cannot be there */
+  addPlace(place: SamplePosition, at: unknown): void {
     this.#addMark({ at }, this.#timeline.missingBefore(place));
   }
 
@@ -146,7 +151,7 @@ export class UnackedBuffer {
     this.rewind(sample);
     this.#segments[0] = { base: sample, count: count + before };
     this.#index -= index;
-    return { sample, window, place: this.#placeOf(sample) };
+    return { sample, window, place: this.#parsePosition(sample) };
   }
 
   /** The answer to a window has come. */
@@ -167,26 +172,26 @@ export class UnackedBuffer {
   }
 
   /** Gaps before this sample, which the service knows of: it has told of them when nobody heard it. */
-  untoldBefore(sample: number): readonly GapAnswer[] {
-    const isBefore = ({ gap }: GapAnswer): boolean => gap.first_sample + gap.samples <= sample;
+  untoldBefore(sample: number): readonly GapNotice[] {
+    const isBefore = ({ gap }: GapNotice): boolean => gap.first_sample + gap.samples <= sample;
     const after = this.#gaps.findIndex((one) => !isBefore(one));
     return this.#gaps.splice(0, after < 0 ? this.#gaps.length : after);
   }
 
   #addMark(message: object, length: number): void {
-    this.#timeline.require(length);
+    this.#timeline.requireRoom(length);
     const { first, seconds } = this.#add({ length, samples: null, message });
-    this.#timeline.pass(length);
+    this.#timeline.advance(length);
     if (length === 0) return;
     this.#segments.push({ base: this.#timeline.next, count: this.#count });
-    const time = timeOf(this.#timeline.type, seconds);
+    const time = formatTime(this.#timeline.type, seconds);
     this.#gaps.push({ gap: { first_sample: first, samples: length, time } });
     if (this.#grid) this.#settle(this.#grid);
   }
 
   #add(entry: Pick<Entry, 'length' | 'samples' | 'message'>): Entry {
     const first = this.#timeline.next;
-    const seconds = this.#timeline.secondsOf(first);
+    const seconds = this.#timeline.secondsAt(first);
     const added = { ...entry, first, seconds, count: this.#count };
     this.#entries.push(added);
     return added;
@@ -211,16 +216,19 @@ export class UnackedBuffer {
     this.#at -= done;
   }
 
-  #placeOf(sample: number): Beginning['place'] {
+  #parsePosition(sample: number): Beginning['place'] {
     const { type } = this.#timeline;
     if (type === 'index') return sample;
     const entry = this.#entries[this.#at];
     const seconds = entry
       ? entry.seconds + (sample - entry.first) / this.#timeline.samplingRate
-      : this.#timeline.secondsOf(sample);
+      : this.#timeline.secondsAt(sample);
     if (type === 'seconds') return { seconds };
     const whole = Math.floor(seconds);
-    const fraction = Math.min(MICROSECONDS - 1, Math.round((seconds - whole) * MICROSECONDS));
+    const fraction = Math.min(
+      MICROSECONDS_PER_SECOND - 1,
+      Math.round((seconds - whole) * MICROSECONDS_PER_SECOND),
+    );
     const date = new Date(whole * 1000).toISOString();
     return date.replace('.000Z', `.${String(fraction).padStart(6, '0')}Z`);
   }

@@ -1,7 +1,7 @@
-import type { OpenedAnswer } from '../../streaming/messages';
+import type { StreamOpened } from '../../streaming/stream-messages';
 
 type Told = Pick<
-  OpenedAnswer,
+  StreamOpened,
   'window_length' | 'step' | 'sampling_rate_hz' | 'resampled_to_hz' | 'delay_ms'
 >;
 

@@ -17,7 +17,7 @@ import type { Log } from '../../serving/log';
 import type { Family, Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
 import type { Config } from '../../settings/config';
-import { streaming } from '../../streaming/stream-protocol';
+import { streamProtocol } from '../../streaming/stream-routes';
 import type { Streams } from '../../streaming/streams';
 import type { ServedModel } from '../../tasks/served';
 import type { Task } from '../../tasks/task';
@@ -85,7 +85,7 @@ export function createProtocols(
   const surroundings = protocolOptions(options);
   const others = [
     ...PROTOCOLS.flatMap((protocol) => protocol(served, surroundings) ?? []),
-    streaming(served, streams, version),
+    streamProtocol(served, streams, version),
   ];
   const info = serviceInfo(served, version, config);
   return { protocols: [own(served, surroundings, { service: info, others }), ...others], info };

@@ -1,26 +1,26 @@
 import { windowStarts } from '../../../src/recordings/recording';
 import { resample } from '../../../src/recordings/resample';
-import { type Cut, SlidingWindows } from '../../../src/streaming/sliding-windows';
+import { SlidingWindows, type Windowing } from '../../../src/streaming/sliding-windows';
 import { normal, seededRandom } from '../../helpers/random';
 
 interface Seen {
   readonly window: Float64Array;
   readonly raw: Float64Array;
-  readonly place: number;
+  readonly position: number;
 }
 
 /** In blocks of random lengths. */
 function stream(
-  cut: Cut,
+  windowing: Windowing,
   samples: Float64Array,
   random: () => number,
-  windows = new SlidingWindows(cut),
+  windows = new SlidingWindows(windowing),
 ) {
   const seen: Seen[] = [];
   const note = (): void => {
     while (windows.isComplete) {
-      const { window, rawWindow, place } = windows;
-      seen.push({ window: window.slice(), raw: rawWindow.slice(), place });
+      const { window, rawWindow, position } = windows;
+      seen.push({ window: window.slice(), raw: rawWindow.slice(), position });
       windows.advance();
     }
   };
@@ -38,7 +38,7 @@ function stream(
 }
 
 /** The same of the whole signal. */
-function whole({ windowLength, samplingRate, modelRate, step }: Cut, samples: Float64Array) {
+function whole({ windowLength, samplingRate, modelRate, step }: Windowing, samples: Float64Array) {
   const rate = modelRate ?? samplingRate;
   const all = resample(samples, samplingRate, rate);
   const seen: Float64Array[] = [];
@@ -76,13 +76,13 @@ describe('SlidingWindows', () => {
       const windowLength = 1 + Math.floor(random() * 120);
       const perSample = to === null ? 1 : Math.max(1, from / to);
       const step = Math.ceil(perSample * (1 + random() ** 2 * 2 * windowLength));
-      const cut = { windowLength, samplingRate: from, modelRate: to, step };
+      const windowing = { windowLength, samplingRate: from, modelRate: to, step };
       const samples = signal(Math.floor(random() * 1200 * perSample), random);
-      const seen = stream(cut, samples, random);
-      const expected = whole(cut, samples);
+      const seen = stream(windowing, samples, random);
+      const expected = whole(windowing, samples);
       expect(seen).toHaveLength(expected.length);
-      for (const [index, { window, raw, place }] of seen.entries()) {
-        const first = Math.floor(place);
+      for (const [index, { window, raw, position }] of seen.entries()) {
+        const first = Math.floor(position);
         expect(areSame(window, expected[index] as Float64Array)).toBe(true);
         expect(areSame(raw, samples.subarray(first, first + raw.length))).toBe(true);
       }
@@ -91,25 +91,25 @@ describe('SlidingWindows', () => {
 
   it('begin at each step, where nothing is resampled', () => {
     const random = seededRandom(5);
-    const cut = { windowLength: 10, samplingRate: 8, modelRate: null, step: 3 };
-    const places = stream(cut, signal(100, random), random).map(({ place }) => place);
+    const windowing = { windowLength: 10, samplingRate: 8, modelRate: null, step: 3 };
+    const places = stream(windowing, signal(100, random), random).map(({ position }) => position);
     expect(places).toEqual(windowStarts(100, 10, 3));
   });
 
   it('begin anew after a gap', () => {
     const random = seededRandom(6);
-    const cut = { windowLength: 64, samplingRate: 256, modelRate: 95, step: 40 };
+    const windowing = { windowLength: 64, samplingRate: 256, modelRate: 95, step: 40 };
     const [a, b] = [signal(3000, random), signal(2222, random)];
-    const windows = new SlidingWindows(cut);
-    const first = stream(cut, a, random, windows);
+    const windows = new SlidingWindows(windowing);
+    const first = stream(windowing, a, random, windows);
     windows.restart();
-    const second = stream(cut, b, random, windows);
-    expect(first.map(({ window }) => window)).toEqual(whole(cut, a));
-    expect(second.map(({ window }) => window)).toEqual(whole(cut, b));
+    const second = stream(windowing, b, random, windows);
+    expect(first.map(({ window }) => window)).toEqual(whole(windowing, a));
+    expect(second.map(({ window }) => window)).toEqual(whole(windowing, b));
   });
 
   it('keep what they say of memory', () => {
-    const cut = { windowLength: 256, samplingRate: 95, modelRate: 95, step: 64 };
-    expect(SlidingWindows.bytesOf(cut)).toBe((256 + 128) * 8);
+    const windowing = { windowLength: 256, samplingRate: 95, modelRate: 95, step: 64 };
+    expect(SlidingWindows.bytesOf(windowing)).toBe((256 + 128) * 8);
   });
 });

@@ -1,4 +1,4 @@
-import { type SmoothingKind, smoothingOf } from '../../../src/streaming/smoothing';
+import { createSmoothing, type SmoothingKind } from '../../../src/streaming/smoothing';
 import { seededRandom } from '../../helpers/random';
 
 const CLASSES = 3;
@@ -10,7 +10,7 @@ function probabilities(random: () => number): Float32Array {
 }
 
 function smoothed(kind: SmoothingKind, windows: readonly Float32Array[]): readonly Float32Array[] {
-  const smoothing = smoothingOf(kind, CLASSES);
+  const smoothing = createSmoothing(kind, CLASSES);
   return windows.map((window) => {
     const output = new Float32Array(CLASSES);
     smoothing.add(window, output);
@@ -56,7 +56,7 @@ describe('smoothing', () => {
   });
 
   it.each<SmoothingKind>([{ median: 7 }, { exponential: 0.2 }])('restarts: %j', (kind) => {
-    const first = smoothingOf(kind, CLASSES);
+    const first = createSmoothing(kind, CLASSES);
     const output = new Float32Array(CLASSES);
     for (const window of windows.slice(0, 25)) first.add(window, output);
     first.restart();

@@ -6,10 +6,13 @@ import {
 } from '../../../files/readers/recording-reader';
 import { describeFirstIssue } from '../../../protocols/validation/fields';
 import { RecordingError } from '../../../recordings/recording';
-import { type Opening, opening } from '../../../streaming/messages';
-import { openingProblem } from '../../../streaming/opening';
-import type { StreamModel } from '../../../streaming/signal-stream';
-import { isInRange, type Place, PlaceError } from '../../../streaming/timeline';
+import type { StreamModel } from '../../../streaming/stream-host';
+import {
+  findOptionsProblem,
+  type StreamOptions,
+  streamOptions,
+} from '../../../streaming/stream-messages';
+import { isInRange, PositionError, type SamplePosition } from '../../../streaming/timeline';
 import type { FollowOutput } from './follow-output';
 import { LocalStream } from './local-stream';
 import {
@@ -99,12 +102,12 @@ export class FollowedFile {
 
   /** Nothing is written any more. */
   stop(): void {
-    this.#stream?.stop();
+    this.#stream?.close();
   }
 
   /** What was written has gone out. */
   drained(): void {
-    this.#stream?.drained();
+    this.#stream?.proceed();
   }
 
   async #beginAnew(detail: string): Promise<void> {
@@ -144,23 +147,23 @@ export class FollowedFile {
       this.#seconds = line.seconds ?? this.#seconds + 1 / this.#rate;
     }
     this.#put(lines.slice(from));
-    await this.#stream?.taken();
+    await this.#stream?.whenAccepting();
   }
 
   /** @throws RecordingError: its clock ends */
   #put(lines: readonly SampleRow[]): void {
     try {
-      this.#stream?.samples(Float64Array.from(lines, ({ sample }) => sample));
+      this.#stream?.push(Float64Array.from(lines, ({ sample }) => sample));
     } catch (error) {
-      if (!(error instanceof PlaceError)) throw error;
+      if (!(error instanceof PositionError)) throw error;
       throw new RecordingError(`${this.#following.name}, line ${lines[0]?.line}: ${error.message}`);
     }
   }
 
   /** A time that no clock has is none. */
   #inRange(line: SampleRow): SampleRow {
-    const place = this.#placeOf(line);
-    if (place === null || isInRange(place)) return line;
+    const position = this.#positionOf(line);
+    if (position === null || isInRange(position)) return line;
     return { ...line, seconds: null, problem: line.problem ?? 'its time is beyond all clocks' };
   }
 
@@ -171,43 +174,44 @@ export class FollowedFile {
 
   /** The next sample is that of this line: a gap is seen, and a time that goes back begins anew. */
   async #goTo(line: SampleRow): Promise<void> {
-    const place = this.#placeOf(line);
+    const position = this.#positionOf(line);
     this.#stream ??= this.#open(line);
-    if (place === null) return;
+    if (position === null) return;
     try {
-      this.#stream.place(place);
+      this.#stream.setPosition(position);
     } catch (error) {
-      if (!(error instanceof PlaceError)) throw error;
+      if (!(error instanceof PositionError)) throw error;
       await this.#endStream();
-      this.#tell(line.line, `the time ${error.isBack ? 'goes back' : 'goes too far'}: ${BEGINS}`);
+      this.#tell(
+        line.line,
+        `the time ${error.isBackward ? 'goes back' : 'goes too far'}: ${BEGINS}`,
+      );
       this.#stream = this.#open(line);
     }
   }
 
   /** Null: nothing says it. */
-  #placeOf({ seconds }: SampleRow): Place | null {
+  #positionOf({ seconds }: SampleRow): SamplePosition | null {
     return this.#clock === null || seconds === null ? null : { type: this.#clock, seconds };
   }
 
   /** @throws RecordingError: it cannot be known how it is to be cut into windows */
   #open(line: SampleRow): LocalStream {
     const { name, asked, cutting, output } = this.#following;
-    const parsed = opening.safeParse({
+    const parsed = streamOptions.safeParse({
       sampling_rate_hz: this.#rate,
       ...(cutting.step !== null && { step: cutting.step }),
       first_window: this.#nextWindow,
     });
     const problem = parsed.success
-      ? openingProblem(parsed.data, asked.settings)
+      ? findOptionsProblem(parsed.data, asked.settings)
       : describeFirstIssue(parsed.error);
     if (problem !== null) throw new RecordingError(`${name}: ${problem}`);
-    const first = parsed.data as Opening;
-    const start = this.#placeOf(line) ?? first.start;
+    const first = parsed.data as StreamOptions;
+    const start = this.#positionOf(line) ?? first.start;
     return new LocalStream(asked, { ...first, start }, output, {
       answered: () => this.#count(true),
-      unusable: () => this.#count(false),
-      skipped: () => this.#count(false),
-      failed: () => this.#count(false),
+      count: () => this.#count(false),
     });
   }
 

@@ -1,126 +1,114 @@
 import type { Peer } from '../../../serving/session';
-import type { Item } from '../../../streaming/input-queue';
-import type { Opening } from '../../../streaming/messages';
-import { SignalStream, type StreamModel, type Watcher } from '../../../streaming/signal-stream';
-import { Turns } from '../../../streaming/time-slices';
-import { type Place, Timeline } from '../../../streaming/timeline';
+import type { SignalInput } from '../../../streaming/input-queue';
+import { SignalStream } from '../../../streaming/signal-stream';
+import type { StreamHost, StreamModel } from '../../../streaming/stream-host';
+import type { StreamOptions } from '../../../streaming/stream-messages';
+import { TimeSlices } from '../../../streaming/time-slices';
+import { type SamplePosition, Timeline } from '../../../streaming/timeline';
 import type { WindowCounter } from '../../../streaming/window-results';
 
-/** All windows are to be answered, however long that takes. */
-const PATIENCE_MS = 2 ** 31 - 1;
+/** No request timeout: the maximum delay of a timer. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Where the messages of a stream go. */
+/** Receives the messages of a stream. */
 export interface Lines {
-  /** Bytes that have not gone out yet. */
+  /** Bytes that are not written yet. */
   readonly unsent: number;
   write(message: string): void;
 }
 
-/** A stream without a connection: samples and messages stay in this process. */
+const ignore = (): void => {};
+
+/** A stream without a connection, for samples of a file. */
 export class LocalStream {
   readonly #stream: SignalStream;
-  /** As the stream has it, for what it would refuse. */
+  /** Validates positions before they reach the stream. */
   readonly #timeline: Timeline;
-  /** Rejects with what went wrong unexpectedly. */
+  /** Resolves at the end of the stream; rejects with an unexpected error. */
   readonly #ended: Promise<void>;
 
-  /** @throws PlaceError: a clock does not go as far as its start */
-  constructor(asked: StreamModel, opening: Opening, lines: Lines, counter: WindowCounter) {
-    let end: Ends = { ended: () => {}, crashed: () => {} };
+  /** @throws PositionError: the start is out of range */
+  constructor(model: StreamModel, options: StreamOptions, lines: Lines, counter: WindowCounter) {
+    this.#timeline = new Timeline(options.start, options.sampling_rate_hz);
+    let [onEnd, onError]: [() => void, (error: unknown) => void] = [ignore, ignore];
     this.#ended = new Promise((resolve, reject) => {
-      end = { ended: resolve, crashed: reject };
+      [onEnd, onError] = [resolve, reject];
     });
-    this.#ended.catch(() => {}); // whoever waits for it is told
-    this.#stream = new SignalStream(asked, opening, peerOf(lines), watch(counter, end));
-    this.#timeline = new Timeline(opening.start, opening.sampling_rate_hz);
+    this.#ended.catch(ignore); // Callers of `end` and `whenAccepting` get the error.
+    const host: StreamHost = {
+      counter,
+      requestTimeoutMs: NO_TIMEOUT_MS,
+      timeSlices: new TimeSlices(),
+      addBytes: ignore,
+      onBlocked: ignore,
+      onModelUnload: ignore,
+      onInvalidInput: ignore,
+      onEnd,
+      onError: (error) => {
+        this.#stream.close();
+        onError(error);
+      },
+    };
+    this.#stream = new SignalStream(model, options, peerOf(lines), host);
   }
 
-  /** Windows that the model is working on. */
+  /** Number of windows in inference. */
   get inFlight(): number {
     return this.#stream.inFlight;
   }
 
-  /** Where the next sample is. @throws PlaceError: before those that have come, or too far behind them */
-  place(place: Place): void {
-    this.#timeline.pass(this.#timeline.missingBefore(place));
-    this.#put({ type: 'place', place });
+  /** Sets the position of the next sample. @throws PositionError: the position is backward or out of range */
+  setPosition(position: SamplePosition): void {
+    this.#timeline.advance(this.#timeline.missingBefore(position));
+    this.#stream.push({ type: 'position', position });
   }
 
-  /** @param samples NaN: there is none. @throws PlaceError: they lead too far */
-  samples(samples: Float64Array): void {
+  /** @param samples NaN for missing samples. @throws PositionError: the range of positions ends before */
+  push(samples: Float64Array): void {
     if (samples.length === 0) return;
-    this.#timeline.pass(samples.length);
-    this.#put({ type: 'samples', samples, offset: 0, at: performance.now() });
+    this.#timeline.advance(samples.length);
+    const input: SignalInput = {
+      type: 'samples',
+      samples,
+      offset: 0,
+      arrivedAt: performance.now(),
+    };
+    this.#stream.push(input);
   }
 
-  /** Resolves when what was put in has been taken, as far as it is to wait for that. */
-  taken(): Promise<void> {
-    return Promise.race([this.#stream.taken(), this.#ended]);
+  /** Resolves when the stream accepts more samples. */
+  whenAccepting(): Promise<void> {
+    return Promise.race([this.#stream.whenAccepting(), this.#ended]);
   }
 
-  /** What was written has gone out. */
-  drained(): void {
+  /** Continues after messages were written. */
+  proceed(): void {
     this.#stream.proceed();
   }
 
-  /** Answers all that is complete. @returns the number of the next window */
+  /** Writes the results of all complete windows. @returns the number of the next window */
   async end(): Promise<number> {
-    this.#put({ type: 'end' });
+    this.#stream.push({ type: 'end' });
     await this.#ended;
-    return this.#stream.place.next_window;
+    return this.#stream.cursor.next_window;
   }
 
-  /** Nothing is answered any more. */
-  stop(): void {
-    this.#stream.stop();
-  }
-
-  #put(item: Item): void {
-    this.#stream.put(item);
+  close(): void {
+    this.#stream.close();
   }
 }
 
-/** Nobody is told to wait: whoever reads waits by itself (`taken`). */
+/** A peer without flow control: the reader of the file waits for `whenAccepting`. */
 function peerOf(lines: Lines): Peer {
-  const nothing = () => {};
   return {
     get bufferedBytes() {
       return lines.unsent;
     },
     send: (message) => lines.write(message),
-    close: nothing,
-    pause: nothing,
-    resume: nothing,
-    setIdle: nothing,
-    destroy: nothing,
-  };
-}
-
-/** How a stream comes to its end. */
-type Ends = { readonly ended: () => void; readonly crashed: (error: unknown) => void };
-
-function watch(counter: WindowCounter, { ended, crashed }: Ends): Watcher {
-  const nothing = () => {};
-  const turns = new Turns();
-  return {
-    requestTimeoutMs: PATIENCE_MS,
-    get isTurnOver() {
-      return turns.isOver;
-    },
-    later: (stream) => turns.add(stream),
-    answered: (milliseconds) => counter.answered(milliseconds),
-    unusable: () => counter.unusable(),
-    skipped: () => counter.skipped(),
-    failed: () => counter.failed(),
-    // Its model stays as long as it is not stopped, and `place` refuses what cannot be.
-    held: nothing,
-    stuck: nothing,
-    left: nothing,
-    misplaced: nothing,
-    ended,
-    crashed: (stream, error) => {
-      stream.stop();
-      crashed(error);
-    },
+    close: ignore,
+    pause: ignore,
+    resume: ignore,
+    setIdle: ignore,
+    destroy: ignore,
   };
 }

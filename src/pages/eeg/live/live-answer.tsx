@@ -1,4 +1,4 @@
-import type { WindowAnswer } from '../../../client';
+import type { WindowResult } from '../../../client';
 import { clock, count, percent, plural } from '../../shared/format';
 import { Scroller, TableHead } from '../../shared/table';
 import { toneOf } from '../tones';
@@ -12,7 +12,7 @@ const COLUMNS = [
   { name: 'Answer' },
 ];
 
-type Problem = WindowAnswer['quality']['problems'][number];
+type Problem = WindowResult['quality']['problems'][number];
 
 const PROBLEM_WORDS: Readonly<Record<Problem, string>> = {
   not_finite: 'samples missing',
@@ -47,7 +47,7 @@ export function LiveAnswer({ live: { windows } }: { readonly live: Live }) {
   );
 }
 
-function Row({ window: { window, time, skipped, quality, ...answer } }: { window: WindowAnswer }) {
+function Row({ window: { window, time, skipped, quality, ...answer } }: { window: WindowResult }) {
   return (
     <tr>
       <td class="number">
@@ -76,7 +76,7 @@ function Verdict({
   diagnosis,
   confidence,
   error,
-}: Pick<WindowAnswer, 'diagnosis' | 'confidence' | 'error'>) {
+}: Pick<WindowResult, 'diagnosis' | 'confidence' | 'error'>) {
   if (diagnosis === null) return <span class="quiet">{error ?? 'not asked'}</span>;
   return (
     <span class="labelled">
@@ -86,7 +86,7 @@ function Verdict({
   );
 }
 
-function Counts({ windows }: { readonly windows: readonly WindowAnswer[] }) {
+function Counts({ windows }: { readonly windows: readonly WindowResult[] }) {
   shown.value;
   const classes = new Map<string, number>();
   const problems = new Map<Problem, number>();

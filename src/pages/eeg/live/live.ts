@@ -1,5 +1,5 @@
 import { computed, effect, signal, untracked } from '@preact/signals';
-import { EegClient, type StreamOptions, type WindowAnswer } from '../../../client';
+import { EegClient, type StreamOptions, type WindowResult } from '../../../client';
 import { createClient } from '../../shared/client';
 import { type Explanation, explainError } from '../../shared/errors';
 import { modelRate, rate, rateState, recordedRate, samples, windowLength } from '../state';
@@ -37,7 +37,7 @@ export interface Live {
   readonly step: number;
   readonly playhead: Playhead;
   readonly controller: AbortController;
-  readonly windows: WindowAnswer[];
+  readonly windows: WindowResult[];
 }
 
 export const live = signal<Live | null>(null);

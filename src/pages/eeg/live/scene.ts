@@ -1,4 +1,4 @@
-import type { WindowAnswer } from '../../../client';
+import type { WindowResult } from '../../../client';
 import { clock } from '../../shared/format';
 import { color } from '../plot';
 import { toneOf } from '../tones';
@@ -102,13 +102,13 @@ export class Scene {
   }
 
   /** Windows with something of them in view, and one before, from which lines come. */
-  #visible(): readonly WindowAnswer[] {
+  #visible(): readonly WindowResult[] {
     const { windows, length, step } = this.#live;
     const first = this.#first - Math.max(length, step) - step;
     let [low, high] = [0, windows.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((windows[middle] as WindowAnswer).first_sample < first) low = middle + 1;
+      if ((windows[middle] as WindowResult).first_sample < first) low = middle + 1;
       else high = middle;
     }
     return windows.slice(low);
@@ -141,7 +141,7 @@ export class Scene {
     }
   }
 
-  #drawWindow({ first_sample, diagnosis, confidence, quality }: WindowAnswer): void {
+  #drawWindow({ first_sample, diagnosis, confidence, quality }: WindowResult): void {
     const context = this.#context;
     const { step } = this.#live;
     const [left, right] = [this.#x(first_sample), this.#x(first_sample + step)];
@@ -204,7 +204,7 @@ export class Scene {
   }
 
   #drawChances(
-    windows: readonly WindowAnswer[],
+    windows: readonly WindowResult[],
     { isSmoothed, width, alpha }: { isSmoothed: boolean; width: number; alpha: number },
   ): void {
     const context = this.#context;

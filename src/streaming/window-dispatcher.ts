@@ -1,0 +1,155 @@
+import type { EngineError } from '../native/engine';
+import { MOST_UNSENT } from '../serving/outflow';
+import { type Peer, runInSession } from '../serving/session';
+import type { Classification } from '../tasks/abilities';
+import { SignalQualityAnalyzer } from './signal-quality';
+import type { SlidingWindows } from './sliding-windows';
+import type { StreamHost, StreamModel } from './stream-host';
+import type { StreamOptions } from './stream-messages';
+import type { WindowOwner } from './window-queue';
+import { WindowResults } from './window-results';
+
+/** Maximum number of windows of one stream in inference: a stream cannot flood the queue of the model. */
+const MAX_IN_FLIGHT = 16;
+
+/** Start of a window and arrival of its last sample. */
+interface WindowTimes {
+  readonly firstSample: number;
+  /** Time of the start in seconds. */
+  readonly seconds: number;
+  /** `performance.now()`. */
+  readonly arrivedAt: number;
+}
+
+/** Sends the windows of one stream to the model and records their results. */
+export class WindowDispatcher implements WindowOwner {
+  readonly results: WindowResults;
+  readonly #model: StreamModel;
+  readonly #options: StreamOptions;
+  readonly #host: StreamHost;
+  readonly #analyzer: SignalQualityAnalyzer;
+  readonly #onResult: () => void;
+  #inFlight = 0;
+  /** Counted memory of the results. */
+  #resultBytes = 0;
+  #isClosed = false;
+
+  /** @param onResult called after the result of a window that was in inference */
+  constructor(
+    model: StreamModel,
+    options: StreamOptions,
+    {
+      peer,
+      host,
+      rawLength,
+      onResult,
+    }: {
+      readonly peer: Peer;
+      readonly host: StreamHost;
+      /** Window length in samples of the signal. */
+      readonly rawLength: number;
+      readonly onResult: () => void;
+    },
+  ) {
+    this.#model = model;
+    this.#options = options;
+    this.#host = host;
+    this.#onResult = onResult;
+    const { quality } = model.settings;
+    this.#analyzer = new SignalQualityAnalyzer(rawLength, options.sampling_rate_hz, quality);
+    this.results = new WindowResults(options, model.model.metadata.labels, peer, host.counter);
+  }
+
+  /** Number of windows in inference. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Whether the client does not read its results. */
+  get isBlocked(): boolean {
+    const { peer } = this.results;
+    if (peer === null || peer.bufferedBytes <= MOST_UNSENT) return false;
+    this.#host.onBlocked();
+    return true;
+  }
+
+  /** Sends a complete window to the model, or skips it after its deadline. @returns false if it has to wait */
+  dispatch(windows: SlidingWindows, times: WindowTimes): boolean {
+    const { deadline_ms: deadline } = this.#options;
+    if (!this.results.hasRoom) return false;
+    const { isBlocked } = this;
+    if (deadline === null && isBlocked) return false;
+    const now = performance.now();
+    const until =
+      deadline === null ? now + this.#host.requestTimeoutMs : times.arrivedAt + deadline;
+    if (until <= now || isBlocked) {
+      this.results.skip(this.#addResult(times));
+      return true;
+    }
+    if (this.#inFlight >= MAX_IN_FLIGHT) return false;
+    const number = this.#addResult(times);
+    const { filter, rawWindow, window } = windows;
+    this.#analyzer.analyze(rawWindow, filter === null ? rawWindow : window);
+    this.results.setQuality(number, this.#analyzer);
+    if (this.#analyzer.isUsable) {
+      this.#inFlight++;
+      this.#host.addBytes(this.#windowBytes);
+      this.#model.queue.push(this, number, window, until);
+    } else this.results.markUnusable(number);
+    return true;
+  }
+
+  /** Releases the memory of the results and ignores later results of the model. */
+  close(): void {
+    this.#isClosed = true;
+    this.results.peer = null;
+    this.#host.addBytes(-this.#resultBytes);
+    this.#resultBytes = 0;
+  }
+
+  onPrediction(window: number, { scores }: Classification): void {
+    this.#settle(() => this.results.setPrediction(window, scores));
+  }
+
+  onDeadlineExceeded(window: number): void {
+    this.#settle(() => this.results.skip(window));
+  }
+
+  onInferenceError(window: number, { code, message }: EngineError): void {
+    this.#settle(() => {
+      if (code === 'DRAINING') this.#host.onModelUnload();
+      else this.results.fail(window, message);
+    });
+  }
+
+  onError(error: unknown): void {
+    this.#settle(() => {
+      throw error;
+    });
+  }
+
+  /** Runs inside a loop over the windows of several streams: an error must not leave it. */
+  #settle(record: () => void): void {
+    this.#inFlight--;
+    this.#host.addBytes(-this.#windowBytes);
+    if (this.#isClosed) return;
+    runInSession(this.#host, () => {
+      record();
+      this.#onResult();
+    });
+  }
+
+  /** Adds a pending result. @returns the window's number */
+  #addResult({ firstSample, seconds, arrivedAt }: WindowTimes): number {
+    const window = this.results.add(firstSample, seconds, arrivedAt);
+    const { bytes } = this.results;
+    if (bytes !== this.#resultBytes) this.#host.addBytes(bytes - this.#resultBytes);
+    this.#resultBytes = bytes;
+    return window;
+  }
+
+  /** Size in bytes of a window in inference. */
+  get #windowBytes(): number {
+    return this.#model.settings.windowLength * Float32Array.BYTES_PER_ELEMENT;
+  }
+}
