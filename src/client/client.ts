@@ -104,7 +104,7 @@ export class Client<Info extends { readonly limits: ListLimits }> {
     const url = `${this.#url}${path}`.replace(/^http/i, 'ws');
     return {
       connect: () => new Kind(url, this.#subprotocols()),
-      refusal: (signal) =>
+      findError: (signal) =>
         this.#attempt(path, undefined, signal).catch((error: unknown) => {
           const isUpgradeMissing =
             error instanceof ResponseError && error.status === UPGRADE_REQUIRED;

@@ -127,7 +127,9 @@ export class Timeline {
 
 function requireIndex(index: number): void {
   if (index <= MAX_SAMPLE_INDEX) return;
-  throw new PositionError(`is beyond sample ${MAX_SAMPLE_INDEX}, the maximum. Open a new stream`);
+  throw new PositionError(
+    `exceeds the maximum sample number ${MAX_SAMPLE_INDEX}. Open a new stream`,
+  );
 }
 
 function requireInRange(position: SamplePosition): void {
@@ -136,7 +138,7 @@ function requireInRange(position: SamplePosition): void {
     position.type === 'date'
       ? [FIRST_DATE, LAST_DATE]
       : TIME_RANGES[position.type].map((time) => `${time} s`);
-  throw new PositionError(`is a time outside of ${first} to ${last}. Open a new stream`);
+  throw new PositionError(`exceeds the time range ${first} to ${last}. Open a new stream`);
 }
 
 /** Whether a position is within the range of sample numbers or times. */

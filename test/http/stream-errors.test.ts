@@ -46,51 +46,61 @@ describe('sums of numbers and times of samples', () => {
       'gaps of a stream of dates',
       { start: '2026-01-01T00:00:00Z' },
       [{ gap: LAST }],
-      /^gap: leads to a time.* Open another stream$/,
+      /^gap: exceeds the time range.* Open a new stream$/,
     ],
-    ['gaps of numbers', {}, [{ gap: LAST - 5 }, { gap: 6 }], /^gap: .* the last one\. Open/],
+    [
+      'gaps of numbers',
+      {},
+      [{ gap: LAST - 5 }, { gap: 6 }],
+      /^gap: exceeds the maximum sample number.* Open/,
+    ],
     [
       'gaps of seconds',
       { start: { seconds: LAST - 1 } },
       [{ gap: 200 }],
-      /^gap: leads to a time.* Open another stream$/,
+      /^gap: exceeds the time range.* Open a new stream$/,
     ],
     [
       'a late start',
       { start: LATE },
       [{ gap: LAST }, { gap: 1 }],
-      /^gap: leads to a time.* Open another stream$/,
+      /^gap: exceeds the time range.* Open a new stream$/,
     ],
     [
       'a late place',
       { start: '2026-01-01T00:00:00Z' },
       [{ at: LATE }, { gap: 96 }],
-      /^gap: leads to a time.* Open another stream$/,
+      /^gap: exceeds the time range.* Open a new stream$/,
     ],
     [
       'a far place',
       { start: { seconds: -LAST } },
       [{ at: { seconds: LAST } }],
-      /^at: .* the last one\. Open/,
+      /^at: exceeds the maximum sample number.* Open/,
     ],
     [
       'samples behind the last number',
       { start: LAST - 3 },
       [[1, 2, 3, 4]],
-      /^samples: .* the last one\. Open/,
+      /^samples: exceeds the maximum sample number.* Open/,
     ],
     [
       'samples behind the last time',
       { start: LATE },
       [signal(200)],
-      /^samples: leads to a time.* Open/,
+      /^samples: exceeds the time range.* Open/,
     ],
-    ['a gap after all numbers', { start: LAST }, [{ gap: 1 }], /^gap: .* the last one\. Open/],
+    [
+      'a gap after all numbers',
+      { start: LAST },
+      [{ gap: 1 }],
+      /^gap: exceeds the maximum sample number.* Open/,
+    ],
     [
       'many gaps',
       {},
       Array.from({ length: 40 }, () => ({ gap: 2 ** 46 })),
-      /^gap: .* the last one\. Open/,
+      /^gap: exceeds the maximum sample number.* Open/,
     ],
   ])('end one stream by name: %s', async (_, opening, messages, detail) => {
     const client = await StreamClient.open(service, { ...RATE, ...opening });
@@ -117,7 +127,7 @@ describe('sums of numbers and times of samples', () => {
     const { stream } = await events.first('stream');
     expect(await post(service, `/stream/${stream}`, { gap: LAST })).toMatchObject({
       status: 422,
-      json: { detail: expect.stringMatching(/^gap: leads to a time/) },
+      json: { detail: expect.stringMatching(/^gap: exceeds the time range/) },
     });
     await events.ended;
     expect(events.closed).toMatchObject({ code: 4400 });

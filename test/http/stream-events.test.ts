@@ -7,6 +7,8 @@ import { expectError } from '../helpers/services';
 import { Events } from '../helpers/stream-events';
 import { StreamClient, type StreamMessage } from '../helpers/streams';
 
+const NO_STREAM = 'The stream does not exist or has ended. Open a new stream.';
+
 const SHIPPED = { cwd: path.join(ROOT, 'models', 'eeg') };
 const OPENING = { sampling_rate_hz: 95, step: 50 };
 
@@ -54,7 +56,7 @@ describe('POST /stream', () => {
     expect((await post(service, at, { end: true })).status).toBe(200);
     await events.ended;
     expect(events.messages.slice(1)).toEqual(await overWebSocket(samples));
-    expectError(await post(service, at, [1]), 404, 'There is no such stream any more.');
+    expectError(await post(service, at, [1]), 404, NO_STREAM);
   });
 
   it('takes float32', async () => {
@@ -86,7 +88,7 @@ describe('POST /stream', () => {
     const lost = new Events(service, { resume: { stream: 'none', next_window: 0 } });
     await lost.ended;
     expect(lost.closed).toMatchObject({ code: 4404 });
-    expectError(await post(service, '/stream/none', [1]), 404, 'There is no such stream any more.');
+    expectError(await post(service, '/stream/none', [1]), 404, NO_STREAM);
     const events = new Events(service, OPENING);
     const { stream } = await events.first('stream');
     expectError(

@@ -35,7 +35,7 @@ describe('a directory with models of signals and of texts', () => {
     const texts = await request(service, { path: '/models/films/stream' });
     expect([texts.status, texts.json]).toEqual([
       404,
-      { detail: expect.stringMatching(/^The model films has no streams: /) },
+      { detail: expect.stringMatching(/^films: streams need a signal model/) },
     ]);
     expect(await refusedUpgrade(service, { path: '/models/films/stream' })).toMatchObject({
       status: 404,

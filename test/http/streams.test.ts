@@ -201,6 +201,8 @@ it('of a model of texts is 404, and says why', async () => {
   const service = await startService('sentiment', { env: textModel('bert-single-label') });
   const answer = await request(service, { path: '/stream' });
   expect(answer.status).toBe(404);
-  expect(answer.json).toEqual({ detail: expect.stringMatching(/^The model \S+ has no streams: /) });
+  expect(answer.json).toEqual({
+    detail: expect.stringMatching(/^\S+: streams need a signal model/),
+  });
   expect(await refusedUpgrade(service)).toMatchObject({ status: 404 });
 });

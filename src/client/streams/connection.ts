@@ -1,4 +1,4 @@
-/** What of a WebSocket is used: the global one of browsers and of Node.js from 22 on, and that of `ws`. */
+/** The used part of the WebSocket API: global in browsers and from Node.js 22 on, or from the package `ws`. */
 export interface WebSocketLike {
   binaryType: string;
   readonly bufferedAmount: number;
@@ -16,25 +16,26 @@ export interface Closing {
   readonly reason: string;
 }
 
-/** How a WebSocket of a path is opened. */
+/** Opens WebSockets to one path. */
 export interface SocketRoute {
   connect(): WebSocketLike;
-  /** Why it was not opened, of which a WebSocket says nothing. */
-  refusal(signal: AbortSignal): Promise<unknown>;
+  /** Requests the path to find out why the handshake failed, which a WebSocket does not report. */
+  findError(signal: AbortSignal): Promise<unknown>;
 }
 
-/** RFC 6455, 7.4.1: there was no close message. */
+/** Close code without a close frame (RFC 6455, 7.4.1). */
 export const BROKEN = 1006;
 const NORMAL = 1000;
-const NO_JSON = 1007;
+const INVALID_JSON = 1007;
 
-/** One WebSocket, and what comes on it. */
+/** One WebSocket and its messages. */
 export class Connection {
-  /** Whether it was opened; then `closed` says how it ended. */
+  /** Resolves to false if the handshake failed. */
   readonly opened: Promise<boolean>;
+  /** Never rejects. */
   readonly closed: Promise<Closing>;
-  /** `performance.now()` when something came last. */
-  heardAt = performance.now();
+  /** `performance.now()` at the last message. */
+  lastMessageAt = performance.now();
   readonly #socket: WebSocketLike;
   #onMessage: ((message: object) => void) | null;
   #isOpen = false;
@@ -56,54 +57,53 @@ export class Connection {
         this.#isOpen = true;
         resolve(true);
       });
-      this.closed.then(() => resolve(false)).catch(() => {}); // `closed` is never rejected
+      this.closed.then(() => resolve(false)).catch(() => {}); // Never rejects.
     });
-    socket.addEventListener('error', () => {}); // `close` follows
+    socket.addEventListener('error', () => {}); // 'close' follows.
     socket.addEventListener('close', ({ code, reason }) => this.#close({ code, reason }));
-    socket.addEventListener('message', ({ data }) => this.#hear(data));
+    socket.addEventListener('message', ({ data }) => this.#receive(data));
   }
 
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** Bytes that have not gone out. */
-  get unsent(): number {
+  get bufferedBytes(): number {
     return this.#socket.bufferedAmount;
   }
 
-  /** JSON, or binary. */
+  /** Sends a binary message or JSON. Ignored if the connection is not open. */
   send(message: object): void {
     if (!this.#isOpen) return;
     this.#socket.send(message instanceof ArrayBuffer ? message : JSON.stringify(message));
   }
 
-  /** Nothing of it is heard any more, whether the other side is there or not. */
-  leave(closing: Closing = { code: NORMAL, reason: '' }): void {
+  /** Closes the connection and ignores further messages, without waiting for the server. */
+  close(closing: Closing = { code: NORMAL, reason: '' }): void {
     this.#close(closing);
     this.#socket.close(NORMAL);
   }
 
-  #hear(data: unknown): void {
-    this.heardAt = performance.now();
+  #receive(data: unknown): void {
+    this.lastMessageAt = performance.now();
     let message: unknown;
     try {
       message = JSON.parse(String(data));
     } catch {
-      this.leave({ code: NO_JSON, reason: 'The service says what is no JSON.' });
+      this.close({ code: INVALID_JSON, reason: 'The server sent a message that is not JSON.' });
     }
     if (typeof message === 'object' && message !== null) this.#onMessage?.(message);
   }
 }
 
-/** Samples as they are sent, or what is said of them. */
-export function messageOf(
-  piece: Float64Array | Float32Array | object,
+/** Encodes samples in the stream's format; other messages are returned unchanged. */
+export function encodeMessage(
+  message: Float64Array | Float32Array | object,
   format: 'json' | 'f32' | undefined,
 ): object {
-  if (!(piece instanceof Float64Array || piece instanceof Float32Array)) return piece;
-  if (format !== 'f32') return Array.from(piece); // what is not finite becomes null
-  const view = new DataView(new ArrayBuffer(piece.length * Float32Array.BYTES_PER_ELEMENT));
-  for (let i = 0; i < piece.length; i++) view.setFloat32(i * 4, piece[i] as number, true);
+  if (!(message instanceof Float64Array || message instanceof Float32Array)) return message;
+  if (format !== 'f32') return Array.from(message); // Numbers that are not finite become null.
+  const view = new DataView(new ArrayBuffer(message.length * Float32Array.BYTES_PER_ELEMENT));
+  for (let i = 0; i < message.length; i++) view.setFloat32(i * 4, message[i] as number, true);
   return view.buffer;
 }

@@ -4,15 +4,15 @@ import type { UnackedBuffer } from './unacked-buffer';
 const SHAPES = 'an array of samples, or an object with samples, at or gap';
 
 /**
- * Adds an element of a source, of which nothing is kept.
+ * Adds an element of a source to the buffer, which copies the samples.
  *
- * @param name of the element, for the error
- * @throws TypeError, RangeError: it is none
+ * @param name name of the element, for errors
+ * @throws TypeError: the element is invalid; RangeError: a position is invalid
  */
-export function addInput(said: UnackedBuffer, element: unknown, name: string): void {
+export function addInput(buffer: UnackedBuffer, element: unknown, name: string): void {
   if (isList(element)) {
     const elements = samplesOf(element, name);
-    placed(name, () => said.addSamples(elements));
+    withName(name, () => buffer.addSamples(elements));
     return;
   }
   const given = (typeof element === 'object' ? element : null) ?? {};
@@ -24,21 +24,21 @@ export function addInput(said: UnackedBuffer, element: unknown, name: string): v
     if (!Number.isSafeInteger(gap) || (gap as number) < 1) {
       throw new TypeError(`${name}.gap: expected a number of samples, at least 1`);
     }
-    placed(`${name}.gap`, () => said.addGap(gap as number));
+    withName(`${name}.gap`, () => buffer.addGap(gap as number));
   }
   const list = samples === undefined ? null : samplesOf(samples, `${name}.samples`);
-  if (at !== undefined) addPlace(said, at, `${name}.at`);
-  if (list) placed(`${name}.samples`, () => said.addSamples(list));
+  if (at !== undefined) addPosition(buffer, at, `${name}.at`);
+  if (list) withName(`${name}.samples`, () => buffer.addSamples(list));
 }
 
-function addPlace(said: UnackedBuffer, at: unknown, name: string): void {
-  const place = parsePosition(at);
-  if (place === null) throw new TypeError(`${name}: expected ${ANY_POSITION}`);
-  placed(name, () => said.addPlace(place, at));
+function addPosition(buffer: UnackedBuffer, at: unknown, name: string): void {
+  const position = parsePosition(at);
+  if (position === null) throw new TypeError(`${name}: expected ${ANY_POSITION}`);
+  withName(name, () => buffer.addPosition(position, at));
 }
 
-/** @throws RangeError: it cannot be there */
-function placed(name: string, add: () => void): void {
+/** Adds the name of the element to the error of an invalid position. */
+function withName(name: string, add: () => void): void {
   try {
     add();
   } catch (error) {

@@ -1,53 +1,53 @@
 import type { GapNotice, StreamOpened, WindowResult } from '../../streaming/stream-messages';
 import type { CallOptions } from '../retry';
 
-/** Numbers in any linear unit; null, or what is not finite: there is none. */
+/** Samples in any linear unit. Null and numbers that are not finite are missing samples. */
 export type Samples = ArrayLike<number | null>;
 
-/** The number of a sample, seconds of any clock, or a time such as "2026-01-31T12:00:00.000Z". */
+/** Position of a sample: its number, seconds on any clock, or a date such as "2026-01-31T12:00:00.000Z". */
 export type StreamPosition = number | string | { readonly seconds: number };
 
-/** What a source of samples gives: samples, and where the next one is. */
+/** Element of a source of samples. */
 export type StreamInput =
   | Samples
-  /** `at`: of the first of them. */
+  /** `at` is the position of the first sample. */
   | { readonly samples: Samples; readonly at?: StreamPosition }
-  /** Of the next sample. Later than expected: those between are missing; of times, by more than 20 ms or 1.5 samples. */
+  /** Position of the next sample. Samples are missing if it is later than expected: times by more than 20 ms and 1.5 samples. */
   | { readonly at: StreamPosition }
-  /** So many samples are missing. */
+  /** Number of missing samples. */
   | { readonly gap: number };
 
-/** What is answered: windows in their order, and gaps that the service saw between samples. */
+/** Result of a window, or a gap; in order. */
 export type StreamResult = WindowResult | GapNotice;
 
 /**
- * What is said once of a stream, see docs/streaming.md, and how long to try again. `timeoutMs`: how long a connection
- * may take to open, and to say something where a window is due, before it is taken for broken. `retries` (20 by
- * default) and `retryForMs`: of connections in a row on which nothing came.
+ * Options of a stream, see docs/streaming.md. `timeoutMs` limits the time to open a connection and the time without a
+ * message while a result is due. `retries` (20 by default) and `retryForMs` limit consecutive connections without a
+ * result.
  */
 export interface StreamOptions extends CallOptions {
-  /** Of the samples; another one than the model's is resampled. */
+  /** Sampling rate in Hz. The server resamples if the model's rate differs. */
   readonly samplingRateHz: number;
-  /** From one window to the next, in samples as they are given. Default: a window. */
+  /** Hop size from one window to the next, in samples of the source. Default: the window length. */
   readonly step?: number;
-  /** Where the first sample is; answers say times alike. Default: 0, its number. */
+  /** Position of the first sample; results report times in the same format. Default: 0. */
   readonly start?: StreamPosition;
-  /** `f32` sends four bytes for a sample, of which float32 keeps seven digits. Default: json, all digits. */
+  /** `f32` sends four bytes per sample with seven significant digits, `json` all digits. Default: json. */
   readonly format?: 'json' | 'f32';
-  /** Is told to the service once, which writes it nowhere. */
+  /** Returned in the first response; the server never logs or stores it. */
   readonly patientId?: string | null;
-  /** Over an odd number of windows, or with this weight of the last one: `smoothed` in answers. */
+  /** Median over an odd number of windows, or weight of the current window: `smoothed` in results. */
   readonly smoothing?: { readonly median: number } | { readonly exponential: number } | null;
-  /** How late the model may begin with a window; later ones are skipped, which the next answer says. */
+  /** Maximum delay of inference for a window, in ms. Later windows are skipped; the next result reports how many. */
   readonly deadlineMs?: number | null;
-  /** The number of the first window. Default: 0. */
+  /** Number of the first window. Default: 0. */
   readonly firstWindow?: number;
-  /** Told each time that the service takes the stream up: at first, and after each broken connection. */
+  /** Called when the stream is opened, and when it is resumed after a broken connection. */
   readonly onOpen?: (opened: StreamOpened) => void;
 }
 
-/** The first message of a stream but for its place, which is another one when it is opened anew. */
-export function openingOf(options: StreamOptions): object {
+/** First message of a stream without `start` and `first_window`, which differ when the stream is opened again. */
+export function toStreamOptions(options: StreamOptions): object {
   const { samplingRateHz, step, format, patientId, smoothing, deadlineMs } = options;
   return {
     sampling_rate_hz: samplingRateHz,

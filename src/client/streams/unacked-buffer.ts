@@ -7,60 +7,60 @@ import {
 } from '../../streaming/timeline';
 import type { WindowGrid } from './window-grid';
 
-/** Samples of a message, at most. */
-const PIECE = 4096;
+/** Maximum number of samples in a message. */
+const MAX_SAMPLES = 4096;
 
-/** What a source said, from one sample on. */
+/** Element of the source, at a sample. */
 interface Entry {
-  /** The number of its first sample. */
+  /** Number of the first sample. */
   readonly first: number;
-  /** Samples that it covers, which a gap does without having any. */
+  /** Number of samples, or of missing samples of a gap. */
   readonly length: number;
-  /** Samples that there were before it. */
+  /** Number of samples of the source before the entry, without gaps. */
   readonly count: number;
-  /** The time of its first sample. */
+  /** Time of the first sample. */
   readonly seconds: number;
-  /** Null: it is a message, about the place of what follows. */
+  /** Null: `message` is a gap or a position. */
   readonly samples: Float64Array | Float32Array | null;
   readonly message: object;
 }
 
-/** A signal without gaps. */
+/** Samples between two gaps. */
 interface Segment {
-  /** The number of its first sample. */
+  /** Number of the first sample. */
   readonly base: number;
-  /** Samples that there were before it. */
+  /** Number of samples of the source before the segment, without gaps. */
   readonly count: number;
 }
 
-/** Where a stream begins anew. */
-export interface Beginning {
-  /** The number of the first sample. */
+/** Start of a stream that is opened again. */
+export interface RestartPoint {
+  /** Number of the first sample. */
   readonly sample: number;
-  readonly place: number | string | { readonly seconds: number };
+  readonly position: number | string | { readonly seconds: number };
   readonly window: number;
 }
 
 /**
- * What a source said of its signal: what has not been sent, and behind it what may have to be sent again, which is
- * what the windows need that have not come.
+ * Samples, gaps and positions of the source that are not sent yet, or that have to be sent again if the connection
+ * breaks: the windows without a result need them.
  */
 export class UnackedBuffer {
   readonly #timeline: Timeline;
   #entries: Entry[] = [];
-  /** What is sent next: an entry, and of its samples. */
+  /** Next entry to send, and the index of its next sample. */
   #at = 0;
   #offset = 0;
-  /** Samples that there were. */
+  /** Number of samples of the source. */
   #count = 0;
-  /** From the one in which the next window is. */
+  /** Segments from the next window on. */
   #segments: Segment[];
-  /** The number of the next window, and its place among those of its segment. */
+  /** Number of the next window without a result, and its index in its segment. */
   #window: number;
   #index = 0;
-  /** Null: the service has not said how it cuts windows. */
+  /** Null before the stream is opened. */
   #grid: WindowGrid | null = null;
-  /** Of which the service has not told. */
+  /** Gaps without a notice from the server. */
   #gaps: GapNotice[] = [];
 
   constructor(start: SamplePosition, samplingRate: number, firstWindow: number) {
@@ -69,59 +69,59 @@ export class UnackedBuffer {
     this.#window = firstWindow;
   }
 
-  /** As the service said. */
   set grid(grid: WindowGrid) {
     this.#grid = grid;
   }
 
-  /** Samples that have been sent, of all that there were. */
+  /** Number of sent samples. */
   get sent(): number {
     const entry = this.#entries[this.#at];
     return entry ? entry.count + this.#offset : this.#count;
   }
 
-  /** Samples that have not been sent. */
+  /** Number of unsent samples. */
   get unsent(): number {
     return this.#count - this.sent;
   }
 
-  /** Everything has been sent. */
+  /** Whether everything is sent. */
   get isSent(): boolean {
     return this.#at === this.#entries.length;
   }
 
-  /** How many samples there have to be before the next window begins. */
+  /** Number of samples of the source before the next window without a result. */
   get due(): number {
     const { count } = this.#segments[0] as Segment;
     return count + this.#index * (this.#grid?.step ?? 0);
   }
 
-  /** Copies them. */
+  /** Copies samples into the buffer. @throws PositionError */
   addSamples(samples: Float64Array | Float32Array): void {
     this.#timeline.requireRoom(samples.length);
-    for (let at = 0; at < samples.length; at += PIECE) {
-      const piece = samples.slice(at, at + PIECE);
+    for (let at = 0; at < samples.length; at += MAX_SAMPLES) {
+      const piece = samples.slice(at, at + MAX_SAMPLES);
       this.#add({ length: piece.length, samples: piece, message: {} });
       this.#count += piece.length;
       this.#timeline.advance(piece.length);
     }
   }
 
+  /** @throws PositionError */
   addGap(samples: number): void {
     this.#addMark({ gap: samples }, samples);
   }
 
-  /** @throws PositionError: it cannot be there */
-  addPlace(place: SamplePosition, at: unknown): void {
-    this.#addMark({ at }, this.#timeline.missingBefore(place));
+  /** @param at JSON value of the position. @throws PositionError */
+  addPosition(position: SamplePosition, at: unknown): void {
+    this.#addMark({ at }, this.#timeline.missingBefore(position));
   }
 
-  /** What is to be sent next; null: nothing for now. @param most samples */
-  take(most: number): Float64Array | Float32Array | object | null {
+  /** Takes the next message; null if none can be sent. @param max maximum number of samples */
+  take(max: number): Float64Array | Float32Array | object | null {
     const entry = this.#entries[this.#at];
     if (!entry) return null;
     const { samples, message } = entry;
-    const end = Math.min(entry.length, this.#offset + Math.floor(most));
+    const end = Math.min(entry.length, this.#offset + Math.floor(max));
     if (samples && end <= this.#offset) return null;
     const piece = samples?.subarray(this.#offset, end);
     this.#offset = piece && end < entry.length ? end : 0;
@@ -129,9 +129,9 @@ export class UnackedBuffer {
     return piece ?? message;
   }
 
-  /** The service has taken what is before this sample alone: what follows is sent again. */
+  /** Sends everything from a sample on again. */
   rewind(sample: number): void {
-    // A place without a gap before it changes nothing where it is said twice.
+    // A position without a gap can be sent twice.
     const isTaken = ({ first, length }: Entry): boolean =>
       first + length < sample || (first + length === sample && length > 0);
     this.#at = 0;
@@ -140,41 +140,41 @@ export class UnackedBuffer {
     this.#offset = entry?.samples ? Math.max(0, sample - entry.first) : 0;
   }
 
-  /** For a service that knows nothing of the stream. */
-  beginAnew(): Beginning {
+  /** Prepares a new stream, because the server does not have the stream any more. */
+  restart(): RestartPoint {
     const { base, count } = this.#segments[0] as Segment;
     const grid = this.#grid;
-    const index = grid === null ? 0 : grid.beginFor(this.#index);
+    const index = grid === null ? 0 : grid.restartFor(this.#index);
     const before = index * (grid?.step ?? 0);
     const sample = base + before;
     const window = this.#window - (this.#index - index);
     this.rewind(sample);
     this.#segments[0] = { base: sample, count: count + before };
     this.#index -= index;
-    return { sample, window, place: this.#parsePosition(sample) };
+    return { sample, window, position: this.#positionOf(sample) };
   }
 
-  /** The answer to a window has come. */
-  windowCame(window: number, firstSample: number): void {
+  /** Removes what only windows up to this window need. */
+  acknowledge(window: number, firstSample: number): void {
     const grid = this.#grid as WindowGrid;
     while (this.#segments[1] && firstSample >= this.#segments[1].base) this.#segments.shift();
     const { base } = this.#segments[0] as Segment;
     this.#window = window + 1;
     this.#index = grid.indexOf(firstSample - base) + 1;
-    this.#settle(grid);
+    this.#advance(grid);
   }
 
-  /** False: it is known already. */
-  gapCame(firstSample: number): boolean {
-    const known = this.#gaps.findIndex(({ gap }) => gap.first_sample === firstSample);
-    if (known >= 0) this.#gaps.splice(0, known + 1);
-    return known >= 0;
+  /** Removes the gap at a sample. @returns false if its notice was already received */
+  acknowledgeGap(firstSample: number): boolean {
+    const index = this.#gaps.findIndex(({ gap }) => gap.first_sample === firstSample);
+    if (index >= 0) this.#gaps.splice(0, index + 1);
+    return index >= 0;
   }
 
-  /** Gaps before this sample, which the service knows of: it has told of them when nobody heard it. */
-  untoldBefore(sample: number): readonly GapNotice[] {
+  /** Takes the gaps before a sample: the server has sent their notices on a broken connection. */
+  takeGapsBefore(sample: number): readonly GapNotice[] {
     const isBefore = ({ gap }: GapNotice): boolean => gap.first_sample + gap.samples <= sample;
-    const after = this.#gaps.findIndex((one) => !isBefore(one));
+    const after = this.#gaps.findIndex((gap) => !isBefore(gap));
     return this.#gaps.splice(0, after < 0 ? this.#gaps.length : after);
   }
 
@@ -186,7 +186,7 @@ export class UnackedBuffer {
     this.#segments.push({ base: this.#timeline.next, count: this.#count });
     const time = formatTime(this.#timeline.type, seconds);
     this.#gaps.push({ gap: { first_sample: first, samples: length, time } });
-    if (this.#grid) this.#settle(this.#grid);
+    if (this.#grid) this.#advance(this.#grid);
   }
 
   #add(entry: Pick<Entry, 'length' | 'samples' | 'message'>): Entry {
@@ -197,15 +197,15 @@ export class UnackedBuffer {
     return added;
   }
 
-  /** The next window is in the next segment where this one has no more, and what is before it is forgotten. */
-  #settle(grid: WindowGrid): void {
+  /** Moves to the segment of the next window and removes the entries that no window needs. */
+  #advance(grid: WindowGrid): void {
     let [segment, next] = this.#segments as [Segment, Segment | undefined];
     while (next && this.#index >= grid.countIn(next.count - segment.count)) {
       this.#segments.shift();
       this.#index = 0;
       [segment, next] = this.#segments as [Segment, Segment | undefined];
     }
-    const needed = segment.base + grid.beginFor(this.#index) * grid.step;
+    const needed = segment.base + grid.restartFor(this.#index) * grid.step;
     let done = 0;
     for (; done < this.#at; done++) {
       const entry = this.#entries[done] as Entry;
@@ -216,7 +216,7 @@ export class UnackedBuffer {
     this.#at -= done;
   }
 
-  #parsePosition(sample: number): Beginning['place'] {
+  #positionOf(sample: number): RestartPoint['position'] {
     const { type } = this.#timeline;
     if (type === 'index') return sample;
     const entry = this.#entries[this.#at];

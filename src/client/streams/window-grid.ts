@@ -1,51 +1,51 @@
 import type { StreamOpened } from '../../streaming/stream-messages';
 
-type Told = Pick<
+type Opened = Pick<
   StreamOpened,
   'window_length' | 'step' | 'sampling_rate_hz' | 'resampled_to_hz' | 'delay_ms'
 >;
 
-/** Of windows after which the places of samples at the two rates are alike again. */
-const LONGEST_PERIOD = 256;
+/** Maximum period of the grid in windows. */
+const MAX_PERIOD = 256;
 
 /**
- * Where the windows of a signal without gaps are, in its samples: window k begins at the sample of the model's rate
- * that is nearest to k steps, as the service has it.
+ * Window positions in the samples of a signal without gaps, as the server computes them: window k begins at the
+ * model's sample nearest to k × step.
  */
 export class WindowGrid {
   readonly step: number;
-  /** Samples from the first one of a window to when it is complete, at most. */
+  /** Maximum number of samples from the first sample of a window until the window is complete. */
   readonly span: number;
   readonly #length: number;
   readonly #from: number;
   readonly #to: number;
-  /** How many windows before one a signal has to begin for it to be the same, to the last bit. */
+  /** Number of windows before a window with which a signal must begin for a bitwise identical result. */
   readonly #lead: number;
-  /** Windows after which a signal can begin for those that follow to be the same. */
+  /** Number of windows after which sample positions at both rates coincide again. */
   readonly #period: number;
 
-  /** @param smoothed windows before one that have a part in what is smoothed */
-  constructor(told: Told, smoothed: number) {
-    const { step, window_length: length, sampling_rate_hz: rate, resampled_to_hz: to } = told;
+  /** @param smoothed number of preceding windows that contribute to a smoothed result */
+  constructor(opened: Opened, smoothed: number) {
+    const { step, window_length: length, sampling_rate_hz: rate, resampled_to_hz: to } = opened;
     this.step = step;
     this.#length = length;
     [this.#from, this.#to] = to === null ? [1, 1] : [rate, to];
-    const reach = to === null ? 0 : Math.ceil((told.delay_ms * rate) / 1000) + 1;
+    const reach = to === null ? 0 : Math.ceil((opened.delay_ms * rate) / 1000) + 1;
     this.span = Math.ceil((length * this.#from) / this.#to) + 2 * reach;
-    // Where windows do not touch, the next one may begin with a sample that has not come.
+    // If windows do not overlap, the next window can begin after the last received sample.
     const apart = step > this.span ? 1 : 0;
     this.#lead = Math.max(apart, smoothed, Math.ceil(reach / step));
     this.#period = this.#findPeriod();
   }
 
-  /** Of the window whose first sample is that. */
+  /** Number of the window with a first sample. */
   indexOf(firstSample: number): number {
     let index = Math.max(0, Math.round(firstSample / this.step) - 3);
     while (this.#firstOf(index) < firstSample) index++;
     return index;
   }
 
-  /** Windows of a signal of so many samples. */
+  /** Number of complete windows in so many samples. */
   countIn(samples: number): number {
     const last = this.#lengthOf(samples) - this.#length;
     if (last < 0) return 0;
@@ -54,8 +54,8 @@ export class WindowGrid {
     return count;
   }
 
-  /** The window with which to begin anew where this one is the next, so that it is the same. */
-  beginFor(index: number): number {
+  /** Window with which a new stream must begin, for a bitwise identical result of a window. */
+  restartFor(index: number): number {
     const begin = Math.max(0, index - this.#lead);
     return begin - (begin % this.#period);
   }
@@ -73,9 +73,9 @@ export class WindowGrid {
     return Math.max(1, Math.floor(((samples - 1) * this.#to) / this.#from + 1e-9) + 1);
   }
 
-  /** 1 as well where there is none, and a signal that begins anew differs in the last digits. */
+  /** Period of the grid; 1 if there is none, and results of a new stream differ in the last digits. */
   #findPeriod(): number {
-    for (let period = 1; period <= LONGEST_PERIOD; period++) {
+    for (let period = 1; period <= MAX_PERIOD; period++) {
       if (Number.isInteger((period * this.step * this.#to) / this.#from)) return period;
     }
     return 1;
