@@ -4,7 +4,7 @@ import type { Outcome } from './list-request';
 import type { AllOptions, AllSource } from './pipeline-options';
 import type { CallOptions } from './retry';
 import type { AnySource } from './source-reader';
-import type { StreamResult, StreamInput, StreamOptions } from './streams/options';
+import type { StreamInput, StreamOptions, StreamResult } from './streams/options';
 import { SampleStream } from './streams/sample-stream';
 
 /** One window of the model's length; or an object with one. */
