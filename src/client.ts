@@ -34,17 +34,10 @@ export {
   ZeroShotClient,
   type ZeroShotOptions,
 } from './client/text-clients';
-export type {
-  AnalyzeAnswer,
-  AnalyzeBatchAnswer,
-  EegInfo,
-  HealthAnswer,
-  PredictAnswer,
-  PredictBatchAnswer,
-  SentimentInfo,
-  ServiceInfo,
-  ZeroShotAnswer,
-} from './protocols/own/schemas/answers';
-export type { GuardFileJson, GuardJson } from './protocols/own/schemas/guard';
-export type { TagAnswer, TagBatchAnswer } from './protocols/own/schemas/tag';
+export type { AnalyzeBatchResponse, AnalyzeResponse } from './protocols/own/analyze';
+export type { GuardFileResponse, GuardResponse } from './protocols/own/guard';
+export type { EegInfo, HealthResponse, SentimentInfo, ServiceInfo } from './protocols/own/info';
+export type { PredictBatchResponse, PredictResponse } from './protocols/own/predict';
+export type { TagBatchResponse, TagResponse } from './protocols/own/tag';
+export type { ZeroShotResponse } from './protocols/own/zero-shot';
 export type { GapNotice, StreamOpened, WindowResult } from './streaming/stream-messages';

@@ -1,4 +1,4 @@
-import type { HealthAnswer } from '../protocols/own/schemas/answers';
+import type { HealthResponse } from '../protocols/own/info';
 import { withTimeout } from './abort-signals';
 import { BatchPipeline, type ListLimits, type ListRoute } from './batch-pipeline';
 import { ResponseError } from './client-errors';
@@ -44,7 +44,7 @@ export class Client<Info extends { readonly limits: ListLimits }> {
   }
 
   /** @throws ResponseError; a TypeError where the service cannot be reached; see `CallOptions` */
-  health(options?: CallOptions): Promise<HealthAnswer> {
+  health(options?: CallOptions): Promise<HealthResponse> {
     return this.call('/health', undefined, options);
   }
 

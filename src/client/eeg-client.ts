@@ -1,4 +1,5 @@
-import type { EegInfo, PredictAnswer, PredictBatchAnswer } from '../protocols/own/schemas/answers';
+import type { EegInfo } from '../protocols/own/info';
+import type { PredictBatchResponse, PredictResponse } from '../protocols/own/predict';
 import { Client, isObject } from './client';
 import type { Outcome } from './list-request';
 import type { AllOptions, AllSource } from './pipeline-options';
@@ -23,7 +24,7 @@ export interface PredictAllOptions extends AllOptions {
 /** Of the EEG service. A demonstration, not a medical device. */
 export class EegClient extends Client<EegInfo> {
   /** @param signal one window of the model's length, in any linear unit */
-  predict(signal: ArrayLike<number>, options: PredictOptions = {}): Promise<PredictAnswer> {
+  predict(signal: ArrayLike<number>, options: PredictOptions = {}): Promise<PredictResponse> {
     const { patientId = null } = options;
     return this.call('/predict', { signal: Array.from(signal), patient_id: patientId }, options);
   }
@@ -32,17 +33,17 @@ export class EegClient extends Client<EegInfo> {
   async predictBatch(
     signals: readonly ArrayLike<number>[],
     options: PredictOptions = {},
-  ): Promise<PredictBatchAnswer['results']> {
+  ): Promise<PredictBatchResponse['results']> {
     const { patientId = null } = options;
     const body = { signals: signals.map((one) => Array.from(one)), patient_id: patientId };
-    return (await this.call<PredictBatchAnswer>('/predict/batch', body, options)).results;
+    return (await this.call<PredictBatchResponse>('/predict/batch', body, options)).results;
   }
 
   /** Any number of windows; as `SentimentClient.analyzeAll`. */
   predictAll<Element extends SignalElement>(
     source: AllSource<Element>,
     options: PredictAllOptions = {},
-  ): AsyncIterableIterator<Outcome<Element, PredictBatchAnswer['results'][number]>> {
+  ): AsyncIterableIterator<Outcome<Element, PredictBatchResponse['results'][number]>> {
     const { patientId = null } = options;
     const rest = `,"patient_id":${JSON.stringify(patientId)}`;
     const list = { field: 'signals', rest, jsonOf: signalOf };

@@ -1,4 +1,4 @@
-import type { ServiceInfo } from '../protocols/own/schemas/answers';
+import type { ServiceInfo } from '../protocols/own/info';
 import { Client } from './client';
 import type { CallOptions } from './retry';
 

@@ -1,5 +1,5 @@
-import type { ModelsInfo } from '../protocols/own/models';
-import type { GuardFileJson, GuardJson } from '../protocols/own/schemas/guard';
+import type { GuardFileResponse, GuardResponse } from '../protocols/own/guard';
+import type { ModelsInfo } from '../protocols/own/info';
 import { Client } from './client';
 import type { CallOptions } from './retry';
 
@@ -15,7 +15,7 @@ export interface GuardOptions extends CallOptions {
 /** Of a directory of models with a guard: `http://localhost:8000`. */
 export class GuardClient extends Client<ModelsInfo> {
   /** @param texts one, or the parts of one: places in the answer name them by their index */
-  guard(texts: string | readonly string[], options: GuardOptions = {}): Promise<GuardJson> {
+  guard(texts: string | readonly string[], options: GuardOptions = {}): Promise<GuardResponse> {
     const { direction, map, scores } = options;
     const body = {
       ...(typeof texts === 'string' ? { text: texts } : { texts }),
@@ -27,7 +27,7 @@ export class GuardClient extends Client<ModelsInfo> {
   }
 
   /** The file of the guard, with its defaults. @throws ResponseError 500: it is not loaded, and why */
-  guardFile(options?: CallOptions): Promise<GuardFileJson> {
+  guardFile(options?: CallOptions): Promise<GuardFileResponse> {
     return this.call('/guard/file', undefined, options);
   }
 }

@@ -1,12 +1,11 @@
-import type { ServiceInfo } from '../protocols/own/schemas/answers';
-import type { TagAnswer, TagBatchAnswer } from '../protocols/own/schemas/tag';
-import type { SpanSettings } from '../protocols/spans';
+import type { ServiceInfo } from '../protocols/own/info';
+import type { TagBatchResponse, TagRequest, TagResponse } from '../protocols/own/tag';
 import { Client } from './client';
 import type { CallOptions } from './retry';
 
 export interface TagOptions extends CallOptions {
   /** How tokens become spans. Default: simple. */
-  readonly strategy?: NonNullable<SpanSettings['aggregation_strategy']>;
+  readonly strategy?: NonNullable<TagRequest['aggregation_strategy']>;
   /** Labels that are left out, as spans have them. Default: O. */
   readonly ignoreLabels?: readonly string[];
   /** A long text is read in windows that share so many tokens. Default: it is cut. */
@@ -16,7 +15,7 @@ export interface TagOptions extends CallOptions {
 /** Of a token classifier: `http://localhost:8000/models/NAME`. */
 export class TagClient extends Client<ServiceInfo> {
   /** @returns spans, whose offsets are those of `text.slice` */
-  tag(text: string, options: TagOptions = {}): Promise<TagAnswer> {
+  tag(text: string, options: TagOptions = {}): Promise<TagResponse> {
     return this.call('/tag', { text, ...spanSettings(options) }, options);
   }
 
@@ -24,9 +23,9 @@ export class TagClient extends Client<ServiceInfo> {
   async tagBatch(
     texts: readonly string[],
     options: TagOptions = {},
-  ): Promise<TagBatchAnswer['results']> {
+  ): Promise<TagBatchResponse['results']> {
     const body = { texts, ...spanSettings(options) };
-    return (await this.call<TagBatchAnswer>('/tag/batch', body, options)).results;
+    return (await this.call<TagBatchResponse>('/tag/batch', body, options)).results;
   }
 }
 

@@ -1,9 +1,6 @@
-import type {
-  AnalyzeAnswer,
-  AnalyzeBatchAnswer,
-  SentimentInfo,
-  ZeroShotAnswer,
-} from '../protocols/own/schemas/answers';
+import type { AnalyzeBatchResponse, AnalyzeResponse } from '../protocols/own/analyze';
+import type { SentimentInfo } from '../protocols/own/info';
+import type { ZeroShotResponse } from '../protocols/own/zero-shot';
 import { Client, isObject } from './client';
 import type { Outcome } from './list-request';
 import type { AllOptions, AllSource } from './pipeline-options';
@@ -25,7 +22,7 @@ export interface TextWithPair {
 
 /** Of the sentiment service. */
 export class SentimentClient extends Client<SentimentInfo> {
-  analyze(text: string, options: AnalyzeOptions = {}): Promise<AnalyzeAnswer> {
+  analyze(text: string, options: AnalyzeOptions = {}): Promise<AnalyzeResponse> {
     return this.call('/analyze', bodyOf({ ...options, text }), options);
   }
 
@@ -33,9 +30,9 @@ export class SentimentClient extends Client<SentimentInfo> {
   async analyzeBatch(
     texts: readonly (string | TextWithPair)[],
     options?: CallOptions,
-  ): Promise<AnalyzeBatchAnswer['results']> {
+  ): Promise<AnalyzeBatchResponse['results']> {
     const body = { texts: texts.map((one) => (typeof one === 'string' ? one : bodyOf(one))) };
-    return (await this.call<AnalyzeBatchAnswer>('/analyze/batch', body, options)).results;
+    return (await this.call<AnalyzeBatchResponse>('/analyze/batch', body, options)).results;
   }
 
   /**
@@ -47,7 +44,7 @@ export class SentimentClient extends Client<SentimentInfo> {
   analyzeAll<Element extends TextElement>(
     source: AllSource<Element>,
     options: AllOptions = {},
-  ): AsyncIterableIterator<Outcome<Element, AnalyzeBatchAnswer['results'][number]>> {
+  ): AsyncIterableIterator<Outcome<Element, AnalyzeBatchResponse['results'][number]>> {
     const list = { field: 'texts', rest: '', jsonOf: textOf };
     return this.sendAll('/analyze/batch', list, source, options);
   }
@@ -67,7 +64,7 @@ export class ZeroShotClient extends SentimentClient {
     text: string,
     labels: readonly string[],
     options: ZeroShotOptions = {},
-  ): Promise<ZeroShotAnswer> {
+  ): Promise<ZeroShotResponse> {
     const { hypothesisTemplate, multiLabel } = options;
     const body = {
       text,

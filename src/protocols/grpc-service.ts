@@ -1,7 +1,7 @@
 import type { EngineError } from '../native/engine';
 import type { ServiceError } from '../serving/errors';
 import type { ServiceResponse } from '../serving/request-context';
-import type { ServiceRequest } from './route';
+import type { ServiceRequest } from '../serving/service-request';
 
 /**
  * Message fields to count, by field number. An object counts the fields of a nested message, `packed` counts the

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { SchedulingOptions } from '../native/engine';
 import type { Access, ProtectedResource } from '../serving/access';
 import { ERRORS, type ErrorCode, type ServiceError } from '../serving/errors';
@@ -51,11 +52,17 @@ export interface ErrorShape {
   readonly body: (error: ServiceError, access: Access) => object;
 }
 
-/** That of the services' own routes. */
+/** Error format of the server's own routes: `{"detail": "<message>"}`. */
 export const DETAIL: ErrorShape = {
   status: (code) => ERRORS[code].http,
   body: ({ message }) => ({ detail: message }),
 };
+
+/** Schema of `DETAIL`. */
+export const DETAIL_SCHEMA = {
+  name: 'Error',
+  schema: z.object({ detail: z.string().describe('One line: location and problem') }),
+} as const;
 
 /** A protocol at a place of the service. */
 export interface Mount {

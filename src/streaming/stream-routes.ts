@@ -1,9 +1,10 @@
-import { RETRY_AFTER } from '../protocols/openapi/responses';
-import { errorAnswer } from '../protocols/own/schemas/answers';
-import { DETAIL, type Protocol } from '../protocols/protocol';
-import { parseBody, type Route, requireModel, type ServiceRequest } from '../protocols/route';
+import { toSchema } from '../protocols/openapi/responses';
+import { DETAIL, DETAIL_SCHEMA, type Protocol } from '../protocols/protocol';
+import { parseBody, type Route, route } from '../protocols/route';
+import { requireModel } from '../services/inference';
 import { ServiceError } from '../serving/errors';
 import { parseJson } from '../serving/json';
+import type { ServiceRequest } from '../serving/service-request';
 import { runInSession, SessionError } from '../serving/session';
 import type { SignalClassifier } from '../tasks/abilities';
 import { type ServedModel, withCapability } from '../tasks/served';
@@ -25,16 +26,6 @@ const NO_STREAM = 'The stream does not exist or has ended. Open a new stream.';
 
 const MESSAGES = '`GET /asyncapi.json` describes the messages.';
 const ORIGINS = 'Pages of other origins are rejected, see CORS_ORIGINS.';
-const ERRORS = {
-  500: 'The model is not loaded.',
-  503: { description: 'The service is shutting down.', headers: RETRY_AFTER },
-};
-const BODY_ERRORS = {
-  400: 'X-Request-Timeout-Ms is not a whole number of milliseconds.',
-  413: 'The body exceeds BODY_LIMIT.',
-  415: 'The Content-Encoding is not supported, or the Content-Type of `POST /stream` is not JSON.',
-  422: 'A field is missing or invalid.',
-};
 
 type SignalModel = ServedModel<SignalClassifier>;
 
@@ -47,7 +38,7 @@ export function streamProtocol(served: ServedModel, streams: Streams, version: s
     probes: [],
     info: null,
     tag: { name: 'streams', description: 'Classification of unbounded signals' },
-    error: { name: 'Error', schema: errorAnswer },
+    error: DETAIL_SCHEMA,
   };
   // In a model repository, /stream without a model name belongs to the default signal model.
   if (signals === null) return { ...protocol, routes: [noStream(served)], routesByBodyModel: true };
@@ -76,10 +67,15 @@ function modelOf(
 
 /** GET /stream: opens a WebSocket. */
 function getWebSocket(served: SignalModel, streams: Streams): Route {
-  return {
+  return route({
     method: 'GET',
     path: PATH,
-    handle: () => {
+    operationId: 'stream',
+    summary: 'Stream a signal over a WebSocket',
+    description: `${served.task.disclaimer ?? ''}${MESSAGES} ${ORIGINS}`,
+    response: streamOpened,
+    errors: ['REQUEST_INVALID', 'UPGRADE_NEEDED', 'MODEL_NOT_LOADED', 'DRAINING'],
+    handler: () => {
       const fix = 'Send a WebSocket handshake (RFC 6455), or POST for server-sent events';
       throw new ServiceError(
         'UPGRADE_NEEDED',
@@ -90,31 +86,22 @@ function getWebSocket(served: SignalModel, streams: Streams): Route {
       const model = modelOf(served, request, streams);
       return (peer) => new StreamSession(streams, model, request, peer);
     },
-    describe: () => ({
-      id: 'stream',
-      summary: 'Stream a signal over a WebSocket',
-      description: `${served.task.disclaimer ?? ''}${MESSAGES} ${ORIGINS}`,
-      answer: { name: 'StreamOpened', schema: streamOpened },
-      isUpgrade: true,
-      outcome: 'The connection is upgraded to a WebSocket.',
-      errors: {
-        ...ERRORS,
-        400: 'The WebSocket handshake is invalid.',
-        426: {
-          description: 'The request is not a WebSocket handshake.',
-          headers: { Upgrade: { schema: { const: 'websocket' } } },
-        },
-      },
-    }),
-  };
+  });
 }
 
 /** POST /stream: opens a stream of server-sent events, for clients without WebSockets. */
 function postStream(served: SignalModel, streams: Streams): Route {
-  return {
+  return route({
     method: 'POST',
     path: PATH,
-    handle: (request) => {
+    operationId: 'streamEvents',
+    summary: 'Stream a signal with server-sent events',
+    description: `${served.task.disclaimer ?? ''}Send samples with the request, or with \`POST ${PATH}/{stream}\`. ${MESSAGES}`,
+    request: () => toSchema(streamRequest),
+    response: streamOpened,
+    isEventStream: true,
+    errors: ['BODY_INVALID', 'MODEL_NOT_LOADED'],
+    handler: (request) => {
       const { body } = request;
       const isResumption = typeof body === 'object' && body !== null && 'resume' in body;
       const options = isResumption ? null : parseBody(streamRequest, request);
@@ -135,26 +122,25 @@ function postStream(served: SignalModel, streams: Streams): Route {
         },
       };
     },
-    describe: () => ({
-      id: 'streamEvents',
-      summary: 'Stream a signal with server-sent events',
-      description: `${served.task.disclaimer ?? ''}Send samples with the request, or with \`POST ${PATH}/{stream}\`. ${MESSAGES}`,
-      request: { name: 'StreamOpening', schema: streamRequest },
-      answer: { name: 'StreamOpened', schema: streamOpened },
-      isEvents: true,
-      outcome: 'Server-sent events, one message each. The first event contains the stream id.',
-      errors: { ...ERRORS, ...BODY_ERRORS },
-    }),
-  };
+  });
 }
 
 /** POST /stream/ID: sends a message to a stream of server-sent events. */
 function postSamples(served: SignalModel, streams: Streams): Route {
-  return {
+  return route({
     method: 'POST',
     path: `${PATH}/:stream`,
     body: 'bytes',
-    handle: async (request) => {
+    operationId: 'streamSamples',
+    summary: 'Send samples to a stream of server-sent events',
+    description:
+      'An array of numbers, a message object as for a WebSocket, or float32 as application/octet-stream. ' +
+      'Send the next samples after the response.',
+    request: SAMPLES,
+    response: streamCursor,
+    isBinary: true,
+    errors: ['BODY_INVALID', 'NOT_FOUND'],
+    handler: async (request) => {
       request.access.require({ model: served.name });
       const bytes = request.body as Buffer;
       const isBinary = /^application\/octet-stream\b/i.test(request.header('content-type') ?? '');
@@ -169,18 +155,7 @@ function postSamples(served: SignalModel, streams: Streams): Route {
         throw new ServiceError('BODY_INVALID', error.message);
       }
     },
-    describe: () => ({
-      id: 'streamSamples',
-      summary: 'Send samples to a stream of server-sent events',
-      description:
-        'An array of numbers, a message object as for a WebSocket, or float32 as application/octet-stream. ' +
-        'Send the next samples after the response.',
-      request: { name: 'StreamSamples', schema: SAMPLES },
-      answer: { name: 'StreamTaken', schema: streamCursor },
-      isBinary: true,
-      errors: { ...BODY_ERRORS, 404: NO_STREAM, 503: ERRORS[503] },
-    }),
-  };
+  });
 }
 
 const SAMPLES = {
@@ -192,39 +167,32 @@ const SAMPLES = {
 
 /** GET /stream of a text model. */
 function noStream({ name }: ServedModel): Route {
-  return {
+  return route({
     method: 'GET',
     path: PATH,
-    handle: () => {
+    operationId: 'noStream',
+    summary: 'Streams are not available for text models',
+    response: null,
+    errors: ['NOT_FOUND'],
+    handler: () => {
       const problem = 'streams need a signal model, this model reads texts';
       throw new ServiceError('NOT_FOUND', `${name}: ${problem}. Use a signal model.`);
     },
-    describe: () => ({
-      id: 'noStream',
-      summary: 'Streams are not available for text models',
-      answer: { name: 'Error', schema: errorAnswer },
-      outcome: null,
-      errors: { 404: 'The model is not a signal model.' },
-    }),
-  };
+  });
 }
 
 /** GET /asyncapi.json. The document is created with the first request. */
 function getAsyncApi({ task }: ServedModel, version: string): Route {
   let document: object | undefined;
-  return {
+  return route({
     method: 'GET',
     path: '/asyncapi.json',
-    handle: () => {
+    operationId: 'asyncapi',
+    summary: 'Messages of streams, as an AsyncAPI 3.0 document',
+    response: { type: 'object' },
+    handler: () => {
       document ??= describeStreamProtocol(task.disclaimer, version);
       return { body: document };
     },
-    describe: () => ({
-      id: 'asyncapi',
-      summary: 'Messages of streams',
-      answer: { name: 'AsyncApi', schema: { type: 'object' } },
-      outcome: 'AsyncAPI 3.0 document.',
-      errors: {},
-    }),
-  };
+  });
 }

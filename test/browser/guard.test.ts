@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { GuardJson } from '../../src/client';
+import type { GuardResponse } from '../../src/client';
 import { parseGuardFile } from '../../src/tasks/guard/file';
 import { post, request } from '../helpers/http';
 import { ModelsDirectory } from '../helpers/models-directory';
@@ -35,8 +35,8 @@ describeInBrowser('the page of a guard', () => {
 
   afterAll(() => directory.folder.remove());
 
-  const ask = async (body: object): Promise<GuardJson> =>
-    (await post(stage.service, '/guard', body)).json as GuardJson;
+  const ask = async (body: object): Promise<GuardResponse> =>
+    (await post(stage.service, '/guard', body)).json as GuardResponse;
 
   /** Until the threshold of the tone is that. */
   async function load(guard: string, threshold: number): Promise<void> {

@@ -118,5 +118,5 @@ const REFUSED = {
   empty: refused('BadRequestError', 400, 'input', 'input'),
   element: refused('BadRequestError', 400, 'input', 'input[1]: expected a string'),
   dimensions: refused('BadRequestError', 400, 'dimensions', 'dimensions: expected at most'),
-  no_such_id: refused('BadRequestError', 400, 'input', 'there is no token 2000000000'),
+  no_such_id: refused('BadRequestError', 400, 'input', 'received 2000000000'),
 };

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { SIGNAL_EXAMPLES, TEXT_EXAMPLES } from '../../src/protocols/own/examples';
+import { ANALYZE_EXAMPLES } from '../../src/protocols/own/analyze';
+import { PREDICT_EXAMPLES } from '../../src/protocols/own/predict';
 import { Documented, near } from '../helpers/documented';
 import { post, postRaw, request } from '../helpers/http';
 import { killAll, ROOT, type Service, startService } from '../helpers/service';
@@ -20,13 +21,13 @@ const CASES = [
     name: 'sentiment',
     options: { cwd: os.tmpdir() },
     blank: [{ text: ' ' }, { texts: ['a', ' '] }],
-    examples: TEXT_EXAMPLES,
+    examples: ANALYZE_EXAMPLES,
   },
   {
     name: 'eeg',
     options: { cwd: path.join(ROOT, 'models', 'eeg') },
     blank: [{ signal: [1] }, { signals: [[1]] }],
-    examples: SIGNAL_EXAMPLES,
+    examples: PREDICT_EXAMPLES,
   },
 ] as const;
 
@@ -139,8 +140,8 @@ describe.each(CASES)('/openapi.json of the $name service', ({ name, options, bla
 
 it('has the examples of the README', () => {
   const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
-  for (const { answer } of [...Object.values(TEXT_EXAMPLES), SIGNAL_EXAMPLES.single]) {
-    expect(readme).toContain(JSON.stringify(answer));
+  for (const { response } of [...Object.values(ANALYZE_EXAMPLES), PREDICT_EXAMPLES.single]) {
+    expect(readme).toContain(JSON.stringify(response));
   }
 });
 

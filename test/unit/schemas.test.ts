@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { analyzeBatchBody, analyzeBody } from '../../src/protocols/own/schemas/analyze';
-import { predictBatchBody, predictBody } from '../../src/protocols/own/schemas/predict';
+import { analyzeBatchRequest, analyzeRequest } from '../../src/protocols/own/analyze';
+import { predictBatchRequest, predictRequest } from '../../src/protocols/own/predict';
 import { describeFirstIssue } from '../../src/protocols/validation/fields';
 
 function problem(schema: z.ZodType, json: string): string | null {
@@ -8,7 +8,7 @@ function problem(schema: z.ZodType, json: string): string | null {
   return result.success ? null : describeFirstIssue(result.error);
 }
 
-describe('analyzeBody', () => {
+describe('analyzeRequest', () => {
   it.each([
     ['{}', 'text: is required'],
     ['{"text":null}', 'text: expected a string'],
@@ -21,16 +21,16 @@ describe('analyzeBody', () => {
     ['"text"', 'body: expected an object'],
     ['5', 'body: expected an object'],
   ])('%s: %s', (json, expected) => {
-    expect(problem(analyzeBody, json)).toBe(expected);
+    expect(problem(analyzeRequest, json)).toBe(expected);
   });
 
   it('takes any string, and ignores other fields', () => {
-    expect(analyzeBody.parse({ text: '', more: 1 })).toEqual({ text: '' });
-    expect(analyzeBody.parse({ text: '\ud800\u0000' })).toEqual({ text: '\ud800\u0000' });
+    expect(analyzeRequest.parse({ text: '', more: 1 })).toEqual({ text: '' });
+    expect(analyzeRequest.parse({ text: '\ud800\u0000' })).toEqual({ text: '\ud800\u0000' });
   });
 });
 
-describe('predictBody', () => {
+describe('predictRequest', () => {
   it.each([
     ['{}', 'signal: is required'],
     ['{"signal":null}', 'signal: expected an array of numbers'],
@@ -46,23 +46,23 @@ describe('predictBody', () => {
     ['{"signal":[],"patient_id":false}', 'patient_id: expected a string or null'],
     ['[1,2]', 'body: expected an object'],
   ])('%s: %s', (json, expected) => {
-    expect(problem(predictBody, json)).toBe(expected);
+    expect(problem(predictRequest, json)).toBe(expected);
   });
 
   it('takes numbers of any length, whole or not, and a patient or none', () => {
-    expect(predictBody.parse({ signal: [] })).toEqual({ signal: [], patient_id: null });
-    expect(predictBody.parse({ signal: [1, -2.5e300], patient_id: null })).toEqual({
+    expect(predictRequest.parse({ signal: [] })).toEqual({ signal: [], patient_id: null });
+    expect(predictRequest.parse({ signal: [1, -2.5e300], patient_id: null })).toEqual({
       signal: [1, -2.5e300],
       patient_id: null,
     });
-    expect(predictBody.parse({ signal: [0], patient_id: '', more: {} })).toEqual({
+    expect(predictRequest.parse({ signal: [0], patient_id: '', more: {} })).toEqual({
       signal: [0],
       patient_id: '',
     });
   });
 
   it('stops at the first of many offenders', () => {
-    const result = predictBody.safeParse({ signal: Array(200_000).fill(null) });
+    const result = predictRequest.safeParse({ signal: Array(200_000).fill(null) });
     expect(result.error?.issues).toHaveLength(1);
   });
 });
@@ -70,21 +70,21 @@ describe('predictBody', () => {
 describe('lists', () => {
   it.each([
     [
-      analyzeBatchBody,
+      analyzeBatchRequest,
       { texts: Array(200_000).fill(null) },
       'texts[0]: expected a string or an object',
     ],
-    [analyzeBatchBody, { texts: ['a', undefined] }, 'texts[1]: expected a string or an object'],
-    [analyzeBatchBody, { texts: [['a', 'b']] }, 'texts[0]: expected a string or an object'],
-    [analyzeBatchBody, { texts: ['a', {}] }, 'texts[1].text: is required'],
-    [analyzeBatchBody, { texts: [{ text: null }] }, 'texts[0].text: expected a string'],
+    [analyzeBatchRequest, { texts: ['a', undefined] }, 'texts[1]: expected a string or an object'],
+    [analyzeBatchRequest, { texts: [['a', 'b']] }, 'texts[0]: expected a string or an object'],
+    [analyzeBatchRequest, { texts: ['a', {}] }, 'texts[1].text: is required'],
+    [analyzeBatchRequest, { texts: [{ text: null }] }, 'texts[0].text: expected a string'],
     [
-      analyzeBatchBody,
+      analyzeBatchRequest,
       { texts: ['a', { text: 'b', text_pair: null }, { text: 'c', text_pair: ['d'] }] },
       'texts[2].text_pair: expected a string or null',
     ],
     [
-      predictBatchBody,
+      predictBatchRequest,
       { signals: [[1], Array(200_000).fill(null)] },
       'signals[1][0]: expected a number',
     ],
@@ -95,8 +95,8 @@ describe('lists', () => {
   });
 
   it('may be empty', () => {
-    expect(analyzeBatchBody.parse({ texts: [] })).toEqual({ texts: [] });
-    expect(predictBatchBody.parse({ signals: [[], [1]] })).toEqual({
+    expect(analyzeBatchRequest.parse({ texts: [] })).toEqual({ texts: [] });
+    expect(predictBatchRequest.parse({ signals: [[], [1]] })).toEqual({
       signals: [[], [1]],
       patient_id: null,
     });

@@ -2,10 +2,8 @@ import { cohereOf } from '../../protocols/cohere/cohere-protocol';
 import { detectorsOf } from '../../protocols/detectors/detectors-protocol';
 import { extProc } from '../../protocols/envoy/service';
 import type { GrpcService } from '../../protocols/grpc-service';
-import { Guarding } from '../../protocols/guarding';
 import { jinaOf } from '../../protocols/jina/jina-protocol';
 import { liteLlmOf } from '../../protocols/litellm/litellm-protocol';
-import { ModelResolver } from '../../protocols/model-resolver';
 import { grpcService } from '../../protocols/open-inference/grpc/service';
 import { openInferenceOf } from '../../protocols/open-inference/rest/open-inference-protocol';
 import { OpenInferenceModels } from '../../protocols/open-inference/served-models';
@@ -13,7 +11,8 @@ import { moderationsOf } from '../../protocols/openai/moderations';
 import { openAiOf } from '../../protocols/openai/openai-protocol';
 import { describeApi } from '../../protocols/openapi/document';
 import { guardOf } from '../../protocols/own/guard';
-import { MODELS, type ModelsInfo, ownOfModels } from '../../protocols/own/models';
+import type { ModelsInfo } from '../../protocols/own/info';
+import { MODELS, ownOfModels } from '../../protocols/own/own-protocol';
 import type { Mount, Protocol } from '../../protocols/protocol';
 import type { Route } from '../../protocols/route';
 import { textEmbeddingsInferenceOf } from '../../protocols/text-embeddings-inference/tei-protocol';
@@ -21,6 +20,8 @@ import { kserveV1, torchServeInference } from '../../protocols/torchserve/infere
 import { torchServeManagement } from '../../protocols/torchserve/management';
 import { NamedModels } from '../../protocols/torchserve/models';
 import { vllmOf } from '../../protocols/vllm/vllm-protocol';
+import { GuardService } from '../../services/guard';
+import { ModelResolver } from '../../services/model-resolver';
 import type { Access, ProtectedResource } from '../../serving/access';
 import type { Family, Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
@@ -70,7 +71,7 @@ export class RepositoryService implements Service {
   );
   /** Of the file of a guard, if there is one. */
   readonly guard = new GuardState();
-  readonly #guarding = new Guarding(this.guard, () => this.#catalogue);
+  readonly #guarding = new GuardService(this.guard, () => this.#catalogue);
   #catalogue: Catalogue = [];
   /** Null: nobody has asked for it. */
   #extProc: GrpcService | null = null;
@@ -131,7 +132,7 @@ export class RepositoryService implements Service {
         of(rerankers, protocolOptions(this.#options)),
       ),
     ];
-    const guards = this.#guarding.isThere
+    const guards = this.#guarding.isConfigured
       ? [guardOf, liteLlmOf, detectorsOf, moderationsOf].map((of) =>
           of(this.#guarding, protocolOptions(this.#options)),
         )

@@ -1,5 +1,5 @@
 import { effect, signal, untracked } from '@preact/signals';
-import { EegClient, type Outcome, type PredictBatchAnswer } from '../../client';
+import { EegClient, type Outcome, type PredictBatchResponse } from '../../client';
 import { windowStarts } from '../../recordings/recording';
 import { collectOutcomes, RUN_OPTIONS } from '../shared/batch-run';
 import { createClient, type Timings, timeRequest } from '../shared/client';
@@ -8,7 +8,7 @@ import { isReady } from '../shared/info';
 import { samples, windowLength, windowSamples } from './state';
 
 /** One element of the answer of `POST /predict/batch`. */
-export type Prediction = PredictBatchAnswer['results'][number];
+export type Prediction = PredictBatchResponse['results'][number];
 
 /** A window that is being moved is asked about when it rests. */
 const REST_MS = 120;

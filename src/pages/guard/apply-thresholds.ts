@@ -1,4 +1,4 @@
-import type { GuardFileJson, GuardJson } from '../../client';
+import type { GuardFileResponse, GuardResponse } from '../../client';
 import { redact } from '../../tasks/guard/redaction';
 import { actionOf, isTold } from '../../tasks/guard/thresholds';
 
@@ -9,16 +9,18 @@ import { actionOf, isTold } from '../../tasks/guard/thresholds';
  */
 export function applyThresholds(
   texts: readonly string[],
-  response: GuardJson,
-  { checks }: GuardFileJson,
-): GuardJson {
+  response: GuardResponse,
+  { checks }: GuardFileResponse,
+): GuardResponse {
   const isFinding = new Map(checks.map((check) => [check.name, isTold(check)]));
-  const findings = (response.scores ?? []).filter((score) => isFinding.get(score.check)?.(score));
+  const findings = (response.scores ?? []).filter((score) =>
+    isFinding.get(score.check)?.({ ...score, alone: score.single_part_score }),
+  );
   const redacted = redact(texts, findings);
   return {
     ...response,
     findings,
-    action: actionOf(findings, [...response.errors, ...response.not_looked_at]),
+    action: actionOf(findings, [...response.errors, ...response.unchecked]),
     texts: [...redacted.texts],
     map: { ...redacted.map },
   };

@@ -1,4 +1,4 @@
-import type { GuardJson } from '../../client';
+import type { GuardResponse } from '../../client';
 import { plural } from '../shared/format';
 import { MarkedText } from '../shared/marked-text';
 import { Note } from '../shared/note';
@@ -27,15 +27,15 @@ export function Results() {
   );
 }
 
-function sentence({ action, findings }: GuardJson): string {
+function sentence({ action, findings }: GuardResponse): string {
   return `${VERDICTS[action].verdict}, ${plural(findings.length, 'finding')}`;
 }
 
 interface VerdictProps {
   readonly texts: readonly string[];
-  readonly result: GuardJson;
+  readonly result: GuardResponse;
   /** Action with the thresholds of the policy on the server. */
-  readonly serverAction: GuardJson['action'];
+  readonly serverAction: GuardResponse['action'];
 }
 
 function Verdict({ texts, result, serverAction }: VerdictProps) {
@@ -69,14 +69,14 @@ function Verdict({ texts, result, serverAction }: VerdictProps) {
 }
 
 /** Names the checks that caused the action. */
-function reasonsOf({ action, findings, errors, not_looked_at: left }: GuardJson): string {
+function reasonsOf({ action, findings, errors, unchecked }: GuardResponse): string {
   if (action === 'allow') return findings.length === 0 ? 'No findings.' : '';
   const names = findings.filter((one) => one.action === action).map(({ check }) => check);
   const failed = action === 'block' ? errors.filter((one) => one.action === 'block') : [];
   const because = [
     ...[...new Set(names)].map((name) => `“${name}” has findings`),
     ...failed.map(({ check }) => `“${check}” failed`),
-    ...(action === 'block' && left.some((one) => one.action === 'block')
+    ...(action === 'block' && unchecked.some((one) => one.action === 'block')
       ? ['part of the text was not checked']
       : []),
   ];
@@ -84,7 +84,7 @@ function reasonsOf({ action, findings, errors, not_looked_at: left }: GuardJson)
 }
 
 /** Failed checks and unchecked parts of the text. */
-function Problems({ result }: { readonly result: GuardJson }) {
+function Problems({ result }: { readonly result: GuardResponse }) {
   return (
     <>
       {result.errors.map(({ check, reason, action }) => (
@@ -95,7 +95,7 @@ function Problems({ result }: { readonly result: GuardJson }) {
           detail={reason}
         />
       ))}
-      {result.not_looked_at.map(({ check, part, start, limit, action }, index) => (
+      {result.unchecked.map(({ check, part, start, limit, action }, index) => (
         <Note
           key={index}
           tone={action === 'block' ? 'bad' : 'warn'}
@@ -132,7 +132,7 @@ function Legend({ findings }: { readonly findings: readonly Finding[] }) {
 interface PartProps {
   readonly text: string;
   readonly part: number;
-  readonly result: GuardJson;
+  readonly result: GuardResponse;
   readonly isOnly: boolean;
 }
 

@@ -1,11 +1,11 @@
 import { computed, type Signal, signal } from '@preact/signals';
-import { GuardClient, type GuardJson, type GuardOptions } from '../../client';
+import { GuardClient, type GuardOptions, type GuardResponse } from '../../client';
 import { createRequest } from '../shared/request-state';
 import { applyThresholds } from './apply-thresholds';
 import { editedPolicy, isChanged, policy } from './policy';
 
 export type Direction = NonNullable<GuardOptions['direction']>;
-export type Finding = GuardJson['findings'][number];
+export type Finding = GuardResponse['findings'][number];
 
 /** Parts of the text, such as the messages of a chat. */
 export const parts = signal<readonly Signal<string>[]>([signal('')]);

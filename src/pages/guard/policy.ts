@@ -1,13 +1,13 @@
 import { computed, effect, signal, untracked } from '@preact/signals';
-import { GuardClient, type GuardFileJson } from '../../client';
+import { GuardClient, type GuardFileResponse } from '../../client';
 import { createClient } from '../shared/client';
 import { type Explanation, explainError } from '../shared/errors';
 import { info } from '../shared/info';
 
-export type Check = GuardFileJson['checks'][number];
+export type Check = GuardFileResponse['checks'][number];
 
 /** Guardrail policy of the server; null until loaded. */
-export const policy = signal<GuardFileJson | null>(null);
+export const policy = signal<GuardFileResponse | null>(null);
 /** Error of the last request for the policy; null if it succeeded. */
 export const policyProblem = signal<Explanation | null>(null);
 

@@ -1,4 +1,4 @@
-import type { ModelsInfo } from '../../protocols/own/models';
+import type { ModelsInfo } from '../../protocols/own/info';
 import { info, loadInfo } from '../shared/info';
 import { start } from '../shared/page';
 import { Shell } from '../shared/shell';

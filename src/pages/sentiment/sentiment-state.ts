@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { type AnalyzeBatchAnswer, type Outcome, SentimentClient } from '../../client';
+import { type AnalyzeBatchResponse, type Outcome, SentimentClient } from '../../client';
 import { collectOutcomes, RUN_OPTIONS } from '../shared/batch-run';
 import { createClient, type Timings, timeRequest } from '../shared/client';
 import { type Explanation, explainError } from '../shared/errors';
@@ -8,7 +8,7 @@ import { type Line, splitLines } from '../shared/lines';
 import type { FormState } from '../shared/request-state';
 
 /** One result of `POST /analyze/batch`. */
-type Analysis = AnalyzeBatchAnswer['results'][number];
+type Analysis = AnalyzeBatchResponse['results'][number];
 
 export type LineOutcome = Outcome<string, Analysis>;
 

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { type TagAnswer, TagClient, type TagOptions } from '../../client';
+import { TagClient, type TagOptions, type TagResponse } from '../../client';
 import { plural } from '../shared/format';
 import { info } from '../shared/info';
 import { MarkedText } from '../shared/marked-text';
@@ -17,7 +17,7 @@ import { RequestResultCard } from '../shared/result-card';
 import { Scroller, TableHead } from '../shared/table';
 
 type Strategy = NonNullable<TagOptions['strategy']>;
-type Tag = TagAnswer['tags'][number];
+type Tag = TagResponse['tags'][number];
 
 const STRATEGIES: readonly (readonly [Strategy, string])[] = [
   ['none', 'none: one span per token'],

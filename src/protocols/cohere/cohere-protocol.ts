@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { requireListLength } from '../../services/inference';
+import { ModelResolver } from '../../services/model-resolver';
+import { rerank as rerankDocuments } from '../../services/rerank';
 import { ERRORS, ServiceError } from '../../serving/errors';
-import { toPair } from '../../tasks/reranking/cross-encoder';
-import { rankByScore } from '../../tasks/reranking/ranking';
 import type { ServedModel } from '../../tasks/served';
-import { ModelResolver } from '../model-resolver';
+import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
-import { documentList, modelName, RANKING_ERRORS, scoreOf, scorePairs, topN } from '../ranking';
-import { parseBody, type Route, requireListLength } from '../route';
+import { type Route, route } from '../route';
 import { expected, object, string } from '../validation/fields';
+import { documentList, modelName, topN } from '../validation/rerank-fields';
 
-/** Of which a search may have, to be billed as one. */
-const DOCUMENTS_OF_A_SEARCH = 100;
+/** Maximum number of documents that Cohere bills as one search. */
+const DOCUMENTS_PER_SEARCH = 100;
 
-const body = object({
+const request = object({
   model: modelName(),
   query: string(),
   documents: documentList(),
@@ -23,11 +24,11 @@ const body = object({
     .int({ error: expected('a whole number') })
     .positive({ error: 'expected at least 1' })
     .nullish()
-    .describe('No less than the model takes, by which documents are cut'),
+    .describe('At least the maximum input length of the model, to which pairs are truncated'),
   relevant_spans: z.null({ error: 'is not supported' }).optional(),
 });
 
-const answer = z.object({
+const response = z.object({
   id: z.string(),
   results: z.array(z.object({ index: z.int(), relevance_score: z.number() })),
   meta: z.object({
@@ -36,9 +37,9 @@ const answer = z.object({
   }),
 });
 
-const EXAMPLE = {
+const examples = {
   request: { model: 'any', query: 'How long is it?', documents: ['Two hours.', 'A marvel.'] },
-  answer: {
+  response: {
     id: '07734bd2-2473-4f07-94e1-0d9f0e6843cf',
     results: [
       { index: 0, relevance_score: 0.9133 },
@@ -48,77 +49,71 @@ const EXAMPLE = {
   },
 };
 
-/** As its clients know them; a body that is not as it should be is 400 there. */
+/** Error format of Cohere's API, which returns 400 for invalid bodies. */
 const errors: ErrorShape = {
   status: (code) => (code === 'BODY_INVALID' ? 400 : ERRORS[code].http),
   body: ({ message }) => ({ message }),
 };
 
-/** Cohere's POST /v2/rerank, for its clients. */
-export function cohere(served: ServedModel, surroundings: ProtocolOptions): Protocol | null {
+/** Cohere's API for one model; null: the model is not a reranker. */
+export function cohere(served: ServedModel, options: ProtocolOptions): Protocol | null {
   const rerankers = ModelResolver.ofOne(served, 'scores pairs');
-  return rerankers && cohereOf(rerankers, surroundings);
+  return rerankers && cohereOf(rerankers, options);
 }
 
-/** The same of all models that can be named. */
+/** Cohere's API for all rerankers. */
 export function cohereOf(
   rerankers: ModelResolver<'scores pairs'>,
-  surroundings: ProtocolOptions,
+  options: ProtocolOptions,
 ): Protocol {
   return {
-    routes: [rerank(rerankers, surroundings)],
+    routes: [rerank(rerankers, options)],
     prefix: null,
     errors,
     probes: [],
     info: null,
     routesByBodyModel: true,
-    tag: { name: 'Cohere', description: 'Reranking as Cohere has it.' },
+    tag: { name: 'Cohere', description: "Reranking with Cohere's API." },
     error: { name: 'CohereError', schema: z.object({ message: z.string() }) },
   };
 }
 
+/** POST /v2/rerank: ranks documents by their relevance to a query. */
 function rerank(rerankers: ModelResolver<'scores pairs'>, { listLength }: ProtocolOptions): Route {
-  return {
+  return route({
     method: 'POST',
     path: '/v2/rerank',
+    operationId: 'cohereRerank',
+    summary: 'Rank documents by their relevance to a query',
+    request,
+    response,
+    examples,
+    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'NOT_FOUND'],
+    headers: TRUNCATED_HEADER,
     refusal: rerankers.refusal,
-    handle: async (call) => {
-      const asked = parseBody(body, call);
-      const { query, documents, top_n, max_tokens_per_doc } = asked;
+    handler: async (call, { model: name, query, documents, top_n, max_tokens_per_doc }) => {
       requireListLength(documents, 'documents', listLength);
-      const served = rerankers.resolve(asked.model, call);
-      const { model } = served;
-      if (max_tokens_per_doc && max_tokens_per_doc < model.maxLength) {
-        const message = `max_tokens_per_doc: expected at least ${model.maxLength}, which the model takes of both texts`;
+      const served = rerankers.resolve(name, call);
+      const { maxLength } = served.model;
+      if (max_tokens_per_doc && max_tokens_per_doc < maxLength) {
+        const message = `max_tokens_per_doc: expected at least ${maxLength}, the maximum input length of the model`;
         throw new ServiceError('BODY_INVALID', message);
       }
-      const pairs = documents.map((document) => toPair(query, document));
-      const scored = await scorePairs(model, pairs, call.inferOptions(served), 'documents');
-      const search_units = Math.ceil(documents.length / DOCUMENTS_OF_A_SEARCH);
-      return {
-        body: {
-          id: randomUUID(),
-          results: rankByScore(scored.answers.map(scoreOf), top_n).map(({ index, score }) => ({
-            index,
-            relevance_score: score,
-          })),
-          meta: { api_version: { version: '2' }, billed_units: { search_units } },
+      const { ranks, inferences } = await rerankDocuments(call, served, {
+        query,
+        documents,
+        topN: top_n,
+        field: 'documents',
+      });
+      const body: z.infer<typeof response> = {
+        id: randomUUID(),
+        results: ranks.map(({ index, score }) => ({ index, relevance_score: score })),
+        meta: {
+          api_version: { version: '2' },
+          billed_units: { search_units: Math.ceil(documents.length / DOCUMENTS_PER_SEARCH) },
         },
-        inferences: scored.inferences,
       };
+      return { body, inferences };
     },
-    describe: () => ({
-      id: 'cohereRerank',
-      summary: 'Documents by how well they answer a query',
-      headers: TRUNCATED_HEADER,
-      request: { name: 'CohereRerankRequest', schema: body, example: EXAMPLE.request },
-      answer: { name: 'CohereRerankAnswer', schema: answer, example: EXAMPLE.answer },
-      errors: {
-        ...Object.fromEntries(
-          Object.entries(RANKING_ERRORS).filter(([status]) => status !== '422'),
-        ),
-        400: 'The body is not valid, or the model has several labels.',
-      },
-    }),
-  };
+  });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { GuardService } from '../../services/guard';
 import { ERRORS } from '../../serving/errors';
-import type { Guarding } from '../guarding';
 import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
 import { chat, contents, generation } from './detectors';
 
@@ -16,7 +16,7 @@ const errorAnswer = z.object({ code: z.int().describe('The status'), message: z.
  * The detectors' API of the FMS guardrails orchestrator, which TrustyAI and OpenShift AI run, by a guard.
  * https://github.com/foundation-model-stack/fms-guardrails-orchestrator, docs/api/openapi_detector_api.yaml
  */
-export function detectorsOf(guarding: Guarding, surroundings: ProtocolOptions): Protocol {
+export function detectorsOf(guarding: GuardService, surroundings: ProtocolOptions): Protocol {
   return {
     routes: [contents, generation, chat].map((of) => of(guarding, surroundings)),
     prefix: '/api/v1/text/',

@@ -1,11 +1,13 @@
+import type { GuardService } from '../../services/guard';
+import { requireChecked } from '../../services/guard';
+import { requireListLength } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
+import type { ServiceRequest } from '../../serving/service-request';
 import type { Finding, GuardAnswer, GuardQuestion } from '../../tasks/guard/answer';
 import { codePointsOf } from '../../tasks/token-classification/code-points';
-import { requireLookedAt } from '../guard-reasons';
-import type { Guarding } from '../guarding';
 import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
 import type { ProtocolOptions } from '../protocol';
-import { parseBody, type Route, requireListLength, type ServiceRequest } from '../route';
+import { parseBody, type Route } from '../route';
 import {
   chatBody,
   contentsAnswer,
@@ -29,7 +31,7 @@ const ERRORS = {
 };
 
 /** POST /api/v1/text/contents */
-export function contents(guarding: Guarding, { listLength }: ProtocolOptions): Route {
+export function contents(guarding: GuardService, { listLength }: ProtocolOptions): Route {
   return {
     method: 'POST',
     path: '/api/v1/text/contents',
@@ -65,7 +67,7 @@ export function contents(guarding: Guarding, { listLength }: ProtocolOptions): R
 }
 
 /** POST /api/v1/text/generation */
-export function generation(guarding: Guarding, _: ProtocolOptions): Route {
+export function generation(guarding: GuardService, _: ProtocolOptions): Route {
   return {
     method: 'POST',
     path: '/api/v1/text/generation',
@@ -99,7 +101,7 @@ export function generation(guarding: Guarding, _: ProtocolOptions): Route {
 }
 
 /** POST /api/v1/text/chat */
-export function chat(guarding: Guarding, { listLength }: ProtocolOptions): Route {
+export function chat(guarding: GuardService, { listLength }: ProtocolOptions): Route {
   return {
     method: 'POST',
     path: '/api/v1/text/chat',
@@ -140,7 +142,7 @@ export function chat(guarding: Guarding, { listLength }: ProtocolOptions): Route
 
 /** @throws ServiceError NOT_FOUND: it lists the checks */
 function askedOf(
-  guarding: Guarding,
+  guarding: GuardService,
   params: DetectorParams,
   direction: GuardQuestion['direction'],
 ): Omit<GuardQuestion, 'texts'> {
@@ -155,14 +157,14 @@ function askedOf(
   return { direction: params?.direction ?? direction, checks };
 }
 
-/** @throws ServiceError of `requireLookedAt` */
+/** @throws ServiceError of `requireChecked` */
 async function detect(
-  guarding: Guarding,
+  guarding: GuardService,
   call: ServiceRequest,
   question: GuardQuestion,
 ): Promise<GuardAnswer> {
   const answer = await guarding.check(call, question);
-  requireLookedAt(answer);
+  requireChecked(answer);
   return answer;
 }
 

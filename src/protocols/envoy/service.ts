@@ -1,9 +1,9 @@
 import path from 'node:path';
+import type { GuardService } from '../../services/guard';
 import { ByteBudget } from '../../serving/byte-budget';
+import type { ServiceRequest } from '../../serving/service-request';
 import { PATIENCE_MS } from '../../serving/timeouts';
 import type { CountedFields, GrpcService } from '../grpc-service';
-import type { Guarding } from '../guarding';
-import type { ServiceRequest } from '../route';
 import type { ProcessingRequest } from './messages';
 import { Session, type Side } from './session';
 
@@ -33,7 +33,7 @@ export interface ExtProcOptions {
  * an upstream. A stream is one HTTP request and its answer.
  */
 export function extProc(
-  guarding: Guarding,
+  guarding: GuardService,
   { bodyLimit, bodyMemory }: ExtProcOptions,
 ): GrpcService {
   const held = new ByteBudget<Side>({

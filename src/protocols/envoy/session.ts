@@ -1,13 +1,13 @@
 import type { Inference } from '../../native/engine';
 import { roundToFourDecimals } from '../../numeric/rounding';
+import type { GuardService } from '../../services/guard';
 import { type ByteBudget, PIECE_BYTES } from '../../serving/byte-budget';
 import { ServiceError } from '../../serving/errors';
 import type { ServiceResponse } from '../../serving/request-context';
+import type { ServiceRequest } from '../../serving/service-request';
 import type { GuardAnswer } from '../../tasks/guard/answer';
 import type { ExtProcSection } from '../../tasks/guard/ext-proc-section';
 import { restore } from '../../tasks/guard/redaction';
-import type { Guarding } from '../guarding';
-import type { ServiceRequest } from '../route';
 import { type BodyPaths, readBody } from './bodies';
 import {
   answerAtOnce,
@@ -26,7 +26,7 @@ import { stepsOf } from './paths';
 const MESSAGE_BYTES = 64 * 1024;
 
 export interface SessionOptions {
-  readonly guarding: Guarding;
+  readonly guarding: GuardService;
   /** Of one body. */
   readonly bodyLimit: number;
   /** Pieces of bodies that wait for the rest, of each direction by itself. */
@@ -71,7 +71,7 @@ export class Session {
   /** @throws ServiceError METHOD_NOT_ALLOWED: there is no guard; MODEL_NOT_LOADED: its file is wrong */
   constructor(options: SessionOptions) {
     this.#options = options;
-    if (!options.guarding.isThere) {
+    if (!options.guarding.isConfigured) {
       throw new ServiceError('METHOD_NOT_ALLOWED', 'There is no guard here: it has no file.');
     }
     this.#section = options.guarding.require().file.ext_proc;

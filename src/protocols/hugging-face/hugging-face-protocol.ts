@@ -1,32 +1,33 @@
 import { z } from 'zod';
 import { ERRORS } from '../../serving/errors';
 import { type ServedModel, withCapability } from '../../tasks/served';
-import type { LegacyOperation } from '../openapi/legacy-operation';
 import type { Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
-import { classification } from './classification';
-import { embedding } from './embedding';
-import { withZeroShot } from './hugging-face-zero-shot';
+import { featureExtraction } from './feature-extraction';
+import { textClassification, textOrZeroShotClassification } from './text-classification';
 import { tokenClassification } from './token-classification';
 
 const MODELS = '/models/';
 
 /**
- * The Inference API of Hugging Face, for `huggingface_hub` and `@huggingface/inference`: by the address
- * of the service, and by the name of its model.
+ * The Inference API of Hugging Face, for `huggingface_hub` and `@huggingface/inference`: at the address of the server
+ * and below the name of the model. Null: the API has no task for the model.
  */
-export function huggingFace(served: ServedModel, surroundings: ProtocolOptions): Protocol | null {
-  const asked = taskOf(served, surroundings);
-  if (!asked) return null;
-  const named = MODELS + served.title.split('/').map(encodeStrictly).join('/');
-  const { listLength } = surroundings;
+export function huggingFace(served: ServedModel, options: ProtocolOptions): Protocol | null {
+  const modelPath = MODELS + served.title.split('/').map(encodeStrictly).join('/');
+  const routes = [
+    taskRoute(['/', ''], served, options),
+    taskRoute([modelPath, 'ByName'], served, options),
+  ].filter((route) => route !== null);
+  if (routes.length === 0) return null;
   return {
-    routes: [{ ...asked, path: '/' }, byName(asked, named)],
+    routes,
     prefix: MODELS,
     errors: {
       status: (code) => ERRORS[code].http,
       body: ({ code, message }) => ({
-        error: code === 'NOT_FOUND' ? `There is no such model here: ${named} is served.` : message,
+        error:
+          code === 'NOT_FOUND' ? `There is no such model here: ${modelPath} is served.` : message,
       }),
     },
     probes: [],
@@ -34,36 +35,33 @@ export function huggingFace(served: ServedModel, surroundings: ProtocolOptions):
     tag: {
       name: 'Hugging Face Inference API',
       description:
-        "The model's task, for `huggingface_hub` and `@huggingface/inference`. Up to " +
-        `${listLength} texts.`,
+        'The task of the model, for `huggingface_hub` and `@huggingface/inference`. At most ' +
+        `${options.listLength} texts.`,
     },
     error: { name: 'HuggingFaceError', schema: z.object({ error: z.string() }) },
   };
 }
 
-/** The task that a model is asked for; null: there is none for what it can do. */
-function taskOf(served: ServedModel, surroundings: ProtocolOptions): Omit<Route, 'path'> | null {
+/** The route of the task of a model; null: the API has no task for the model. */
+function taskRoute(
+  address: readonly [path: string, suffix: string],
+  served: ServedModel,
+  options: ProtocolOptions,
+): Route | null {
   const classifier = withCapability(served, 'classifies texts');
   if (classifier) {
     const entailment = withCapability(served, 'entails');
-    const classifies = classification(classifier, surroundings);
-    return entailment ? withZeroShot(classifies, entailment, surroundings) : classifies;
+    return entailment
+      ? textOrZeroShotClassification(address, classifier, entailment, options)
+      : textClassification(address, classifier, options);
   }
   const embedder = withCapability(served, 'embeds texts');
-  if (embedder) return embedding(embedder, surroundings);
+  if (embedder) return featureExtraction(address, embedder, options);
   const tagger = withCapability(served, 'tags texts');
-  return tagger && tokenClassification(tagger, surroundings);
+  return tagger && tokenClassification(address, tagger, options);
 }
 
-function byName(asked: Omit<Route, 'path'>, path: string): Route {
-  const describe = () => {
-    const { id, ...operation } = (asked.describe as () => LegacyOperation)();
-    return { ...operation, id: `${id}ByName`, summary: 'The same by the name of the model' };
-  };
-  return { ...asked, path, describe };
-}
-
-/** Such that nothing of it means anything to the router. */
+/** Percent-encodes a path segment, including characters that are special to the router. */
 function encodeStrictly(segment: string): string {
   const percent = (character: string): string =>
     `%${character.charCodeAt(0).toString(16).toUpperCase()}`;

@@ -1,39 +1,36 @@
 import { z } from 'zod';
 import { eachInTurn } from '../../lib/in-turns';
+import { refusalOf, requireListLength } from '../../services/inference';
+import { tagTexts } from '../../services/tag';
 import type { TokenClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { codePointsOf } from '../../tasks/token-classification/code-points';
-import { type Span, spansOf } from '../../tasks/token-classification/spans';
+import type { Span } from '../../tasks/token-classification/spans';
+import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
-import {
-  parseBody,
-  type Route,
-  refusalOf,
-  requireListLength,
-  requireModel,
-  runList,
-} from '../route';
-import { spanOptions, spanSettings } from '../spans';
+import { type Route, route } from '../route';
 import { checked, expected, findListProblem, object } from '../validation/fields';
-import { FAILURES } from './failures';
+import { SPAN_FIELDS } from '../validation/span-fields';
 
-const findProblem = (value: unknown) =>
+const TEXT_SCHEMA = { type: 'string' };
+
+const findTextProblem = (value: unknown) =>
   typeof value === 'string' ? null : { message: expected('a string')({ input: value }), path: [] };
 
-const TEXT = { type: 'string' };
+const request = object({
+  inputs: checked(
+    (value) =>
+      Array.isArray(value) ? findListProblem(value, '', findTextProblem) : findTextProblem(value),
+    (value) => value as string | readonly string[],
+  ).meta({
+    description: 'A text, or a list of texts',
+    anyOf: [TEXT_SCHEMA, { type: 'array', items: TEXT_SCHEMA }],
+  }),
+  parameters: object(SPAN_FIELDS).nullish(),
+});
 
-const inputs = checked(
-  (value) => (Array.isArray(value) ? findListProblem(value, '', findProblem) : findProblem(value)),
-  (value) => value as string | readonly string[],
-).meta({ description: 'A text, or a list of them', anyOf: [TEXT, { type: 'array', items: TEXT }] });
-
-const parameters = object(spanSettings);
-
-/** Body of the token-classification task of the Inference API. */
-const taggingBody = object({ inputs, parameters: parameters.nullish() });
-
-const span = z.object({
+const entity = z.object({
   entity: z.string().optional(),
   entity_group: z.string().optional(),
   score: z.number(),
@@ -42,69 +39,63 @@ const span = z.object({
   start: z.int(),
   end: z.int(),
 });
-const spans = z.array(span);
+const entities = z.array(entity);
 
-const EXAMPLE = {
+const examples = {
   request: { inputs: 'Ada lived in London.' },
-  answer: [
+  response: [
     { entity_group: 'PER', score: 0.9978, word: 'Ada', start: 0, end: 3 },
     { entity_group: 'LOC', score: 0.9994, word: 'London', start: 13, end: 19 },
   ],
 };
 
 /**
- * The token-classification task: of one text its spans, of a list a list of them. Spans are `simple`
- * where nothing else is asked for, as the Hub answers; offsets count code points, as Python does.
+ * The token-classification task: entities of a text, or a list of them for a list of texts. The default aggregation
+ * strategy is `simple`, as on the Hub. Offsets count code points, as in Python.
+ *
+ * @param suffix of the operation ID
  */
 export function tokenClassification(
+  [path, suffix]: readonly [path: string, suffix: string],
   served: ServedModel<TokenClassifier>,
   { listLength }: ProtocolOptions,
-): Omit<Route, 'path'> {
-  const { model: tagger } = served;
-  return {
+): Route {
+  return route({
     method: 'POST',
-    refusal: refusalOf(tagger),
-    handle: async (call) => {
-      const { inputs, parameters } = parseBody(taggingBody, call);
+    path,
+    operationId: `tokenClassification${suffix}`,
+    schemaName: 'huggingFaceTagging',
+    summary: 'Token classification (NER)',
+    request,
+    response: z.union([entities, z.array(entities)]),
+    examples,
+    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG'],
+    headers: TRUNCATED_HEADER,
+    refusal: refusalOf(served.model),
+    handler: async (call, { inputs, parameters }) => {
       const isList = typeof inputs !== 'string';
       const texts = isList ? inputs : [inputs];
       requireListLength(texts, 'inputs', listLength);
-      const model = requireModel(tagger);
-      const settings = parameters ?? {};
-      const { stride } = settings;
-      const asked = texts.map((text) => ({ text, ...(typeof stride === 'number' && { stride }) }));
-      const field = isList ? 'inputs' : null;
-      const { answers, inferences } = await runList(model, asked, call.inferOptions(served), field);
-      const options = spanOptions(settings);
-      const told: object[] = [];
-      for (const answer of answers) {
-        const toCodePoint = codePointsOf(answer.text);
-        const spans = await spansOf(answer, model, options);
-        told.push(await eachInTurn(spans, (one) => tell(one, toCodePoint)));
+      const { tagged, inferences } = await tagTexts(call, served, texts, {
+        ...parameters,
+        field: isList ? 'inputs' : null,
+      });
+      const results: object[] = [];
+      for (const { text, spans } of tagged) {
+        const toCodePoint = codePointsOf(text);
+        results.push(await eachInTurn(spans, (span) => toEntity(span, toCodePoint)));
       }
-      return { body: isList ? told : (told[0] as object), inferences };
+      return { body: isList ? results : (results[0] as object), inferences };
     },
-    describe: () => ({
-      id: 'tokenClassification',
-      summary: 'Spans of a text',
-      headers: TRUNCATED_HEADER,
-      errors: FAILURES,
-      request: { name: 'HuggingFaceTaggingRequest', schema: taggingBody, example: EXAMPLE.request },
-      answer: {
-        name: 'HuggingFaceTaggingAnswer',
-        schema: z.union([spans, z.array(spans)]),
-        example: EXAMPLE.answer,
-      },
-    }),
-  };
+  });
 }
 
-function tell(
+function toEntity(
   { label, score, word, start, end, index }: Span,
-  toCodePoint: (unit: number) => number,
-): z.infer<typeof span> {
-  const place = { word, start: toCodePoint(start), end: toCodePoint(end) };
+  toCodePoint: (codeUnit: number) => number,
+): z.infer<typeof entity> {
+  const position = { word, start: toCodePoint(start), end: toCodePoint(end) };
   return index === null
-    ? { entity_group: label, score, ...place }
-    : { entity: label, score, index, ...place };
+    ? { entity_group: label, score, ...position }
+    : { entity: label, score, index, ...position };
 }

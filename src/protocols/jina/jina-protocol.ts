@@ -1,31 +1,26 @@
 import { z } from 'zod';
-import { toPair } from '../../tasks/reranking/cross-encoder';
-import { rankByScore } from '../../tasks/reranking/ranking';
+import { requireListLength } from '../../services/inference';
+import { ModelResolver } from '../../services/model-resolver';
+import { rerank as rerankDocuments } from '../../services/rerank';
 import type { ServedModel } from '../../tasks/served';
-import { ModelResolver } from '../model-resolver';
+import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import { DETAIL, type Protocol, type ProtocolOptions } from '../protocol';
-import {
-  documentList,
-  modelName,
-  RANKING_ERRORS,
-  scoreOf,
-  scorePairs,
-  tokensOf,
-  topN,
-} from '../ranking';
-import { parseBody, type Route, requireListLength } from '../route';
+import { DETAIL, DETAIL_SCHEMA, type Protocol, type ProtocolOptions } from '../protocol';
+import { type Route, route } from '../route';
 import { boolean, object, string } from '../validation/fields';
+import { documentList, modelName, topN } from '../validation/rerank-fields';
 
-const body = object({
+const request = object({
   model: modelName(),
   query: string(),
   documents: documentList(),
   top_n: topN(),
-  return_documents: boolean().nullish().describe('Whether they come back. Default: true'),
+  return_documents: boolean()
+    .nullish()
+    .describe('Whether the response contains the documents. Default: true'),
 });
 
-const answer = z.object({
+const response = z.object({
   model: z.string(),
   object: z.literal('list'),
   usage: z.object({ total_tokens: z.int(), prompt_tokens: z.int() }),
@@ -38,9 +33,9 @@ const answer = z.object({
   ),
 });
 
-const EXAMPLE = {
+const examples = {
   request: { query: 'How long is it?', documents: ['Two hours.', 'A quiet marvel.'], top_n: 1 },
-  answer: {
+  response: {
     model: 'reranker',
     object: 'list',
     usage: { total_tokens: 21, prompt_tokens: 21 },
@@ -48,61 +43,65 @@ const EXAMPLE = {
   },
 };
 
-/** Jina's POST /v1/rerank, which many others speak: LocalAI, vLLM, infinity, Cohere's first version. */
-export function jina(served: ServedModel, surroundings: ProtocolOptions): Protocol | null {
+/** Jina's API for one model; null: the model is not a reranker. */
+export function jina(served: ServedModel, options: ProtocolOptions): Protocol | null {
   const rerankers = ModelResolver.ofOne(served, 'scores pairs');
-  return rerankers && jinaOf(rerankers, surroundings);
+  return rerankers && jinaOf(rerankers, options);
 }
 
-/** The same of all models that can be named. */
+/** Jina's API for all rerankers. */
 export function jinaOf(
   rerankers: ModelResolver<'scores pairs'>,
-  surroundings: ProtocolOptions,
+  options: ProtocolOptions,
 ): Protocol {
   return {
-    routes: [rerank(rerankers, surroundings)],
+    routes: [rerank(rerankers, options)],
     prefix: null,
     errors: DETAIL,
     probes: [],
     info: null,
     routesByBodyModel: true,
-    tag: { name: 'Jina', description: 'Reranking as Jina has it.' },
-    error: { name: 'JinaError', schema: z.object({ detail: z.string() }) },
+    tag: { name: 'Jina', description: "Reranking with Jina's API." },
+    error: DETAIL_SCHEMA,
   };
 }
 
+/**
+ * POST /v1/rerank: ranks documents by their relevance to a query. Clients of LocalAI, vLLM, infinity and version 1
+ * of Cohere's API use this route, too.
+ */
 function rerank(rerankers: ModelResolver<'scores pairs'>, { listLength }: ProtocolOptions): Route {
-  return {
+  return route({
     method: 'POST',
     path: '/v1/rerank',
+    operationId: 'jinaRerank',
+    summary: 'Rank documents by their relevance to a query',
+    request,
+    response,
+    examples,
+    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'NOT_FOUND'],
+    headers: TRUNCATED_HEADER,
     refusal: rerankers.refusal,
-    handle: async (call) => {
-      const asked = parseBody(body, call);
-      const { query, documents, top_n, return_documents } = asked;
+    handler: async (call, { model: name, query, documents, top_n, return_documents }) => {
       requireListLength(documents, 'documents', listLength);
-      const served = rerankers.resolve(asked.model, call);
-      const { model, title } = served;
-      const pairs = documents.map((document) => toPair(query, document));
-      const scored = await scorePairs(model, pairs, call.inferOptions(served), 'documents');
-      const total_tokens = tokensOf(scored.inferences);
-      const results = rankByScore(scored.answers.map(scoreOf), top_n).map(({ index, score }) => ({
-        index,
-        relevance_score: score,
-        ...(return_documents !== false && { document: { text: documents[index] } }),
-      }));
-      const usage = { total_tokens, prompt_tokens: total_tokens };
-      return {
-        body: { model: title, object: 'list', usage, results },
-        inferences: scored.inferences,
+      const served = rerankers.resolve(name, call);
+      const { ranks, tokens, inferences } = await rerankDocuments(call, served, {
+        query,
+        documents,
+        topN: top_n,
+        field: 'documents',
+      });
+      const body: z.infer<typeof response> = {
+        model: served.title,
+        object: 'list',
+        usage: { total_tokens: tokens, prompt_tokens: tokens },
+        results: ranks.map(({ index, score }) => ({
+          index,
+          relevance_score: score,
+          ...(return_documents !== false && { document: { text: documents[index] as string } }),
+        })),
       };
+      return { body, inferences };
     },
-    describe: () => ({
-      id: 'jinaRerank',
-      summary: 'Documents by how well they answer a query',
-      headers: TRUNCATED_HEADER,
-      request: { name: 'JinaRerankRequest', schema: body, example: EXAMPLE.request },
-      answer: { name: 'JinaRerankAnswer', schema: answer, example: EXAMPLE.answer },
-      errors: RANKING_ERRORS,
-    }),
-  };
+  });
 }

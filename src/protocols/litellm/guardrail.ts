@@ -1,10 +1,11 @@
+import type { GuardService } from '../../services/guard';
+import { blockReason } from '../../services/guard';
+import { requireListLength } from '../../services/inference';
 import type { GuardAnswer } from '../../tasks/guard/answer';
 import type { GuardFile } from '../../tasks/guard/file';
-import { blockReason } from '../guard-reasons';
-import type { Guarding } from '../guarding';
 import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
 import type { ProtocolOptions } from '../protocol';
-import { parseBody, type Route, requireListLength } from '../route';
+import { parseBody, type Route } from '../route';
 import { textsOfCalls } from '../tool-calls';
 import { type GuardrailAnswer, guardrailAnswer, guardrailBody } from './litellm-body';
 import { descriptionsOf, withDescriptions } from './tools';
@@ -24,7 +25,7 @@ interface Parts {
 }
 
 /** POST /beta/litellm_basic_guardrail_api */
-export function guardrail(guarding: Guarding, { listLength }: ProtocolOptions): Route {
+export function guardrail(guarding: GuardService, { listLength }: ProtocolOptions): Route {
   return {
     method: 'POST',
     path: '/beta/litellm_basic_guardrail_api',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Guarding } from '../guarding';
+import type { GuardService } from '../../services/guard';
 import { DETAIL, type Protocol, type ProtocolOptions } from '../protocol';
 import { guardrail } from './guardrail';
 
 /** LiteLLM's generic guardrail API, by a guard. LiteLLM looks at the status of an error, and at no more of it. */
-export function liteLlmOf(guarding: Guarding, surroundings: ProtocolOptions): Protocol {
+export function liteLlmOf(guarding: GuardService, surroundings: ProtocolOptions): Protocol {
   return {
     routes: [guardrail(guarding, surroundings)],
     prefix: null,

@@ -1,4 +1,5 @@
 import type { EngineError, Inference, InferOptions } from '../../native/engine';
+import { checkElements, inferList } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
 import { requireResponseSize } from '../../serving/response-size';
 import type { Prediction, Predictor } from '../../tasks/abilities';
@@ -9,7 +10,6 @@ import type {
   TensorElement,
   TensorInput,
 } from '../../tasks/tensors';
-import { checkElements, runList } from '../route';
 import { countElements, readElements, takeInputs } from './inputs';
 import { maxTokenOutputs, rowBytes } from './output-size';
 import { requireKnownOutputs, selectOutputs } from './requested-outputs';
@@ -83,7 +83,12 @@ export class Model {
     );
     const { name } = given[0] as InputTensor;
     const limited = { ...options(), ...(maxOutputs !== null && { maxOutputs }) };
-    const { answers, inferences } = await runList(this.#model, inputs, limited, name);
+    const { predictions: answers, inferences } = await inferList(
+      this.#model,
+      inputs,
+      limited,
+      name,
+    );
     const outputs = this.#tensors.write(answers, this.#model.metadata);
     return { outputs: selectOutputs(outputs, request.outputs, this), inferences };
   }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../serving/errors';
+import type { ServiceRequest } from '../../serving/service-request';
 import type { ServedModel } from '../../tasks/served';
 import type { ProtocolOptions } from '../protocol';
-import type { ServiceRequest } from '../route';
 import { Model, type ModelAnswer } from './model';
 import { type ModelStatistics, statisticsOf } from './statistics';
 import type { Datatype, InferRequest, TensorMetadata } from './tensor';

@@ -1,5 +1,6 @@
 import type { Access } from '../../serving/access';
 import { ServiceError } from '../../serving/errors';
+import type { ServiceRequest } from '../../serving/service-request';
 import {
   type Catalogue,
   currentVersion,
@@ -11,7 +12,6 @@ import {
 import type { Repository } from '../../tasks/repository';
 import type { ServedModel } from '../../tasks/served';
 import type { ProtocolOptions } from '../protocol';
-import type { ServiceRequest } from '../route';
 import { OpenInferenceModel } from './served-model';
 
 const SERVER = 'libtorch-serve';

@@ -1,32 +1,73 @@
+import { z } from 'zod';
+import { ModelResolver } from '../../services/model-resolver';
+import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type Catalogue, singleModelCatalogue } from '../../tasks/catalogue';
 import { type ServedModel, withCapability } from '../../tasks/served';
-import { ModelResolver } from '../model-resolver';
-import type { Protocol, ProtocolOptions } from '../protocol';
+import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
 import { embeddings } from './embeddings';
-import { errorAnswer, errors } from './openai-errors';
 
-/** The API of OpenAI, of a service of one model. */
-export function openAi(served: ServedModel, surroundings: ProtocolOptions): Protocol | null {
+/** OpenAI's API for one model; null: the model does not embed texts. */
+export function openAi(served: ServedModel, options: ProtocolOptions): Protocol | null {
   if (!withCapability(served, 'embeds texts')) return null;
   const catalogue = singleModelCatalogue(served);
-  return openAiOf(() => catalogue, surroundings);
+  return openAiOf(() => catalogue, options);
 }
 
-/** The same of all models that can be named. */
-export function openAiOf(catalogue: () => Catalogue, surroundings: ProtocolOptions): Protocol {
-  return openAiProtocol([embeddings(new ModelResolver(catalogue, 'embeds texts'), surroundings)]);
+/** OpenAI's API for all models. */
+export function openAiOf(catalogue: () => Catalogue, options: ProtocolOptions): Protocol {
+  return openAiProtocol([embeddings(new ModelResolver(catalogue, 'embeds texts'), options)]);
 }
 
-export function openAiProtocol(endpoints: readonly Route[]): Protocol {
+export function openAiProtocol(routes: readonly Route[]): Protocol {
   return {
-    routes: endpoints,
+    routes,
     prefix: null,
     errors,
     probes: [],
     info: null,
     routesByBodyModel: true,
-    tag: { name: 'OpenAI', description: 'What the `openai` clients for Python and Node ask.' },
-    error: { name: 'OpenAIError', schema: errorAnswer },
+    tag: { name: 'OpenAI', description: "OpenAI's API, for the `openai` clients." },
+    error: { name: 'OpenAIError', schema: errorResponse },
   };
+}
+
+const errorResponse = z.object({
+  error: z.object({
+    message: z.string(),
+    type: z.string(),
+    param: z.string().nullable().describe('The invalid field'),
+    code: z.string().nullable(),
+  }),
+});
+
+/** Statuses that differ from the server's own routes. OpenAI's clients retry 429 and 5xx. */
+const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
+  BODY_INVALID: 400,
+  INPUT_TOO_LONG: 400,
+  LIST_TOO_LONG: 400,
+  MODEL_NOT_LOADED: 503,
+};
+
+const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  NOT_FOUND: 'model_not_found',
+  INPUT_TOO_LONG: 'context_length_exceeded',
+  KEY_NEEDED: 'invalid_api_key',
+};
+
+/** Error format of OpenAI's API. */
+const errors: ErrorShape = {
+  status: statusOf,
+  body: ({ code, message }: ServiceError): z.infer<typeof errorResponse> => ({
+    error: {
+      message,
+      type: statusOf(code) < 500 ? 'invalid_request_error' : 'server_error',
+      param: code === 'NOT_FOUND' ? 'model' : (/^([a-z_]+)[:[]/.exec(message)?.[1] ?? null),
+      code: CODES[code] ?? null,
+    },
+  }),
+};
+
+function statusOf(code: ErrorCode): number {
+  return STATUS[code] ?? ERRORS[code].http;
 }

@@ -4,7 +4,7 @@ import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
 import type { Protocol } from '../protocol';
 import type { Route } from '../route';
 import { BODY_ERRORS, ERROR_DESCRIPTIONS } from './error-descriptions';
-import type { Operation } from './operation';
+import type { Operation, Schema } from './operation';
 import {
   ANALYSIS_HEADERS,
   jsonContent,
@@ -111,8 +111,9 @@ function schemaNames({ operationId, schemaName = operationId }: Operation) {
   return { request: `${name}Request`, response: `${name}Response` };
 }
 
-function toNode(schema: z.ZodType | Node): Node {
-  return schema instanceof z.ZodType ? toSchema(schema) : schema;
+function toNode(schema: Schema): Node {
+  if (typeof schema === 'function') return schema();
+  return schema instanceof z.ZodType ? toSchema(schema) : (schema as Node);
 }
 
 function withLimits(schema: Node, limits: Readonly<Record<string, Node>>): Node {

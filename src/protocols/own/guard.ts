@@ -1,18 +1,91 @@
 import { z } from 'zod';
 import { roundToFourDecimals } from '../../numeric/rounding';
+import type { GuardService } from '../../services/guard';
+import { requireListLength } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
 import type { Finding, GuardAnswer } from '../../tasks/guard/answer';
-import { guardFile, guardSchema } from '../../tasks/guard/file';
-import type { Guarding } from '../guarding';
-import { DETAIL, type Protocol, type ProtocolOptions } from '../protocol';
-import { parseBody, type Route, requireListLength } from '../route';
-import { errorsOf } from './own-errors';
-import { errorAnswer } from './schemas/answers';
-import { type GuardBody, type GuardJson, guardAnswer, guardBody } from './schemas/guard';
+import { type GuardFile, guardFile, guardSchema } from '../../tasks/guard/file';
+import { MODEL_ERRORS } from '../openapi/error-descriptions';
+import type { Node } from '../openapi/responses';
+import { DETAIL, DETAIL_SCHEMA, type Protocol, type ProtocolOptions } from '../protocol';
+import { type Route, route } from '../route';
+import { boolean, expected, object, string, stringList } from '../validation/fields';
 
-const EXAMPLE = {
+const request = object({
+  text: string().optional().describe('One text. Send either text or texts'),
+  texts: stringList('an array of texts', {
+    description:
+      'Parts of one message, or messages. The guardrail checks each text and the joined texts',
+  }).optional(),
+  direction: z
+    .enum(['input', 'output'], { error: expected('"input" or "output"') })
+    .nullish()
+    .describe('Input or output of a language model. Default: input'),
+  map: boolean().nullish().describe('Whether the response contains the texts behind placeholders'),
+  scores: boolean()
+    .nullish()
+    .describe(
+      'Whether the response contains scores below the thresholds of flagged labels. Then no check is skipped',
+    ),
+});
+
+const index = (description: string) => z.int().nullable().describe(description);
+
+const finding = z.object({
+  check: z.string().describe('Name of the check in the guardrail policy'),
+  label: z.string(),
+  score: z.number().describe('Rounded to four decimals; 1 for patterns'),
+  part: index('Index of the text; null: the joined texts'),
+  start: index('Start offset in UTF-16 code units; null: the whole text'),
+  end: index('End offset in UTF-16 code units, exclusive'),
+  view: z.string().describe('Normalization variant of the text; text: the original text'),
+  action: z.enum(['block', 'redact', 'note']),
+});
+
+const response = z.object({
+  action: z
+    .enum(['allow', 'redact', 'block'])
+    .describe('redact: use `texts` instead of the texts of the request'),
+  findings: z.array(finding).describe('In the order of the texts'),
+  scores: z
+    .array(
+      finding.extend({
+        single_part_score: z
+          .number()
+          .nullable()
+          .describe(
+            'For a finding in the joined texts: highest score of a single text for the same label and position. If it reaches the threshold, `findings` omits this finding',
+          ),
+      }),
+    )
+    .optional()
+    .describe('The findings if every threshold were 0, in the same order'),
+  texts: z.array(z.string()).describe('Texts with placeholders for redacted parts'),
+  map: z.record(z.string(), z.string()).optional().describe('Original text by placeholder'),
+  errors: z
+    .array(z.object({ check: z.string(), reason: z.string(), action: z.enum(['block', 'allow']) }))
+    .describe('Checks that failed'),
+  unchecked: z
+    .array(
+      z.object({
+        check: z.string().nullable().describe('null: all checks'),
+        part: index('Index of the text; null: any text'),
+        start: index('Start offset of the unchecked part; null: anywhere'),
+        limit: z.string().describe('Limit in the guardrail policy'),
+        action: z.enum(['block', 'note']),
+      }),
+    )
+    .describe('Parts that were not checked because of a limit'),
+  skipped: z.array(z.string()).describe('Checks that were skipped because another check blocked'),
+});
+
+export type GuardResponse = z.infer<typeof response>;
+/** Response of GET /guard/file. */
+export type GuardFileResponse = GuardFile;
+
+const examples = {
   request: { text: 'I am ann@example.org.', direction: 'input', map: true },
-  answer: {
+  response: {
     action: 'redact',
     findings: [
       {
@@ -29,122 +102,105 @@ const EXAMPLE = {
     texts: ['I am <EMAIL_1>.'],
     map: { '<EMAIL_1>': 'ann@example.org' },
     errors: [],
-    not_looked_at: [],
+    unchecked: [],
     skipped: [],
   },
 } as const;
 
-/** The guard of a directory of models, by our own routes. */
-export function guardOf(guarding: Guarding, surroundings: ProtocolOptions): Protocol {
+/** The guardrail of a model repository: POST /guard, GET /guard/file and GET /guard/schema. */
+export function guardOf(guard: GuardService, options: ProtocolOptions): Protocol {
   return {
-    routes: [guard(guarding, surroundings), schema, file(guarding)],
+    routes: [check(guard, options), schema, file(guard)],
     prefix: null,
     errors: DETAIL,
     probes: [],
     info: null,
     routesByBodyModel: true,
-    tag: { name: 'guard', description: 'Texts before and behind a language model.' },
-    error: { name: 'Error', schema: errorAnswer },
+    tag: { name: 'guard', description: 'Guardrail for inputs and outputs of language models.' },
+    error: DETAIL_SCHEMA,
   };
 }
 
-/** POST /guard */
-function guard(guarding: Guarding, surroundings: ProtocolOptions): Route {
-  return {
+/** POST /guard: checks texts. */
+function check(guard: GuardService, { listLength }: ProtocolOptions): Route {
+  return route({
     method: 'POST',
     path: '/guard',
-    refusal: guarding.refusal,
-    handle: async (call) => {
-      const body = parseBody(guardBody, call);
+    operationId: 'guard',
+    summary: 'Check texts with the guardrail',
+    request,
+    response,
+    examples,
+    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG'],
+    refusal: guard.refusal,
+    handler: async (call, body) => {
       const texts = textsOf(body);
-      requireListLength(texts, 'texts', surroundings.listLength);
+      requireListLength(texts, 'texts', listLength);
       const direction = body.direction ?? 'input';
-      const scores = body.scores ?? false;
-      const answer = await guarding.check(call, { texts, direction, scores });
-      return { body: tell(answer, body.map ?? false), inferences: answer.inferences };
+      const result = await guard.check(call, { texts, direction, scores: body.scores ?? false });
+      return { body: toResponse(result, body.map ?? false), inferences: result.inferences };
     },
-    describe: () => {
-      const { 400: _, ...errors } = errorsOf('', 'text', surroundings);
-      return {
-        id: 'guard',
-        summary: 'What the checks of the guard find in texts, and the texts without it',
-        request: { name: 'GuardRequest', schema: guardBody, example: EXAMPLE.request },
-        answer: { name: 'GuardAnswer', schema: guardAnswer, example: EXAMPLE.answer },
-        errors,
-      };
-    },
-  };
+  });
 }
 
+/** GET /guard/file: the guardrail policy. The API key must include the models of its checks. */
+function file(guard: GuardService): Route {
+  return route({
+    method: 'GET',
+    path: '/guard/file',
+    operationId: 'guardFile',
+    tag: 'operation',
+    summary: 'Guardrail policy with its default values',
+    response: () => z.toJSONSchema(guardFile, { io: 'output' }) as Node,
+    errors: ['MODEL_NOT_LOADED'],
+    handler: ({ access }) => {
+      const { file } = guard.require();
+      const models = access.isGuarding ? [] : file.checks.filter((check) => 'model' in check);
+      for (const { model } of models) access.require({ model });
+      return { body: file };
+    },
+  });
+}
+
+/** GET /guard/schema: the JSON Schema of guardrail policies. */
+const schema = route({
+  method: 'GET',
+  path: '/guard/schema',
+  operationId: 'guardSchema',
+  tag: 'operation',
+  summary: 'JSON Schema (draft 2020-12) of guardrail policies',
+  response: { type: 'object' },
+  handler: () => ({ body: guardSchema() }),
+});
+
 /** @throws ServiceError BODY_INVALID */
-function textsOf({ text, texts }: GuardBody): readonly string[] {
+function textsOf({ text, texts }: z.output<typeof request>): readonly string[] {
   if (text !== undefined && texts === undefined) return [text];
   if (texts !== undefined && text === undefined) return texts;
-  const message = text === undefined ? 'text: is required' : 'texts: expected without text';
+  const message =
+    text === undefined ? 'text: is required' : 'text, texts: send one of them, not both';
   throw new ServiceError('BODY_INVALID', message);
 }
 
-function tell(answer: GuardAnswer, hasMap: boolean): GuardJson {
-  const { action, findings, scores, texts, map, errors, notLookedAt, skipped } = answer;
+function toResponse(result: GuardAnswer, hasMap: boolean): GuardResponse {
+  const { action, findings, scores, texts, map, errors, notLookedAt, skipped } = result;
   return {
     action,
     findings: findings.map(rounded),
     ...(scores && {
-      scores: scores.map(({ alone, ...one }) => ({
-        ...rounded(one),
-        alone: alone === null ? null : roundToFourDecimals(alone),
+      scores: scores.map(({ alone, ...scored }) => ({
+        ...rounded(scored),
+        single_part_score: alone === null ? null : roundToFourDecimals(alone),
       })),
     }),
     texts: [...texts],
     ...(hasMap && { map }),
     errors: [...errors],
-    not_looked_at: [...notLookedAt],
+    unchecked: [...notLookedAt],
     skipped: [...skipped],
   };
 }
 
-function rounded(finding: Finding): GuardJson['findings'][number] {
+function rounded(finding: Finding): GuardResponse['findings'][number] {
   return { ...finding, score: roundToFourDecimals(finding.score) };
 }
-
-/** GET /guard/file: for those who may ask the guard. */
-function file(guarding: Guarding): Route {
-  return {
-    method: 'GET',
-    path: '/guard/file',
-    handle: ({ access }) => {
-      const { file } = guarding.require();
-      const models = access.isGuarding ? [] : file.checks.filter((check) => 'model' in check);
-      for (const { model } of models) access.require({ model });
-      return { body: file };
-    },
-    describe: () => ({
-      id: 'guardFile',
-      tag: 'operation',
-      summary: "The guard's file, with its defaults",
-      answer: { name: 'GuardFile', schema: z.toJSONSchema(guardFile, { io: 'output' }) },
-      outcome: 'What the guard is.',
-      errors: {
-        500: {
-          description: 'The file is wrong, and how.',
-          example: { detail: 'The guard is not loaded: guard.json: is not JSON' },
-        },
-      },
-    }),
-  };
-}
-
-/** GET /guard/schema */
-const schema: Route = {
-  method: 'GET',
-  path: '/guard/schema',
-  handle: () => ({ body: guardSchema() }),
-  describe: () => ({
-    id: 'guardSchema',
-    tag: 'operation',
-    summary: "JSON Schema of a guard's file",
-    answer: { name: 'GuardSchema', schema: { type: 'object' } },
-    outcome: 'A JSON Schema of draft 2020-12.',
-    errors: {},
-  }),
-};

@@ -1,42 +1,101 @@
+import type { Access } from '../../serving/access';
+import { listNames } from '../../tasks/catalogue';
 import { type ServedModel, withCapability } from '../../tasks/served';
-import { DETAIL, type Protocol, type ProtocolOptions } from '../protocol';
-import { analyze } from './analyze';
-import { health, info, ready } from './gets';
-import { predict } from './predict';
-import { errorAnswer, type ServiceInfo } from './schemas/answers';
-import { tag } from './tag';
+import {
+  DETAIL,
+  DETAIL_SCHEMA,
+  modelBelow,
+  type Protocol,
+  type ProtocolOptions,
+} from '../protocol';
+import type { Route } from '../route';
+import { analyze, analyzeBatch } from './analyze';
+import {
+  healthRoute,
+  type ModelsInfo,
+  readyRoute,
+  repositoryInfoRoute,
+  type ServiceInfo,
+  singleModelInfoRoute,
+} from './info';
+import { predict, predictBatch } from './predict';
+import { tag, tagBatch } from './tag';
 import { zeroShot } from './zero-shot';
 
+/** Path prefix of the addresses of models in a model repository. */
+export const MODELS = '/models/';
+
+const COMMON = {
+  probes: ['/health', '/ready'],
+  info: null,
+  tag: { name: 'analysis' },
+  error: DETAIL_SCHEMA,
+} as const;
+
 /**
- * The service's own routes: those that ask the model, one for each input and one for lists, and how
- * it is.
+ * The server's own routes of a service of one model.
  *
- * @param others that the service speaks
+ * @param others the other protocols of the service
  */
 export function own(
   served: ServedModel,
-  surroundings: ProtocolOptions,
+  options: ProtocolOptions,
   { service, others }: { readonly service: ServiceInfo; readonly others: readonly Protocol[] },
 ): Protocol {
   const texts = withCapability(served, 'classifies texts');
   const signals = withCapability(served, 'classifies signals');
   const entailment = withCapability(served, 'entails');
-  const tagged = withCapability(served, 'tags texts');
+  const tagger = withCapability(served, 'tags texts');
   return {
+    ...COMMON,
     routes: [
-      ...(texts ? analyze(texts, surroundings) : []),
-      ...(signals ? predict(signals, surroundings) : []),
-      ...(entailment ? [zeroShot(entailment, surroundings)] : []),
-      ...(tagged ? tag(tagged, surroundings) : []),
-      health(() => service.model.loaded),
-      ready,
-      info(service, served.task.info.schemas, others),
+      ...(texts ? [analyze(texts), analyzeBatch(texts, options)] : []),
+      ...(signals ? [predict(signals), predictBatch(signals, options)] : []),
+      ...(entailment ? [zeroShot(entailment, options)] : []),
+      ...(tagger ? [tag(tagger), tagBatch(tagger, options)] : []),
+      healthRoute(() => service.model.loaded),
+      readyRoute,
+      singleModelInfoRoute(service, served.task.info.schemas, others),
     ],
     prefix: null,
     errors: DETAIL,
-    probes: ['/health', '/ready'],
-    info: null,
-    tag: { name: 'analysis' },
-    error: { name: 'Error', schema: errorAnswer },
   };
+}
+
+/** State of a model repository. */
+export interface RepositoryState {
+  readonly info: (access: Access) => ModelsInfo;
+  readonly isAnyLoaded: () => boolean;
+  /** Names of the models that a client may see, for error messages. */
+  readonly names: (access: Access) => readonly string[];
+}
+
+/**
+ * The server's own routes of a model repository.
+ *
+ * @param routes of the default models
+ */
+export function ownOfModels(state: RepositoryState, routes: readonly Route[]): Protocol {
+  return {
+    ...COMMON,
+    routes: [
+      ...routes,
+      healthRoute(state.isAnyLoaded),
+      readyRoute,
+      repositoryInfoRoute(state.info),
+    ],
+    prefix: MODELS,
+    resourceOf: (path) => modelBelow(MODELS, path),
+    errors: {
+      status: DETAIL.status,
+      body: (error, access) =>
+        error.code === 'NOT_FOUND'
+          ? { detail: `There is no such path here: ${describeNames(state.names(access))}.` }
+          : DETAIL.body(error, access),
+    },
+  };
+}
+
+function describeNames(names: readonly string[]): string {
+  return names.length === 0 ? 'no model is loaded' : `models are ${listNames(names)}`;
 }

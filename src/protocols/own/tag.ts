@@ -1,124 +1,126 @@
+import { z } from 'zod';
 import { eachInTurn } from '../../lib/in-turns';
 import { roundToFourDecimals } from '../../numeric/rounding';
-import type { Tagging, TaggingInput, TokenClassifier } from '../../tasks/abilities';
+import { refusalOf, requireListLength } from '../../services/inference';
+import { type TaggedText, tagText, tagTexts } from '../../services/tag';
+import type { TokenClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
-import { type Span, type SpanOptions, spansOf } from '../../tasks/token-classification/spans';
-import type { LegacyOperation } from '../openapi/legacy-operation';
-import {
-  type Node,
-  propertiesOf,
-  TRUNCATED_HEADER,
-  toSchema,
-  withProperties,
-} from '../openapi/responses';
+import { MODEL_ERRORS } from '../openapi/error-descriptions';
+import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
-import {
-  parseBody,
-  type Route,
-  refusalOf,
-  requireListLength,
-  requireModel,
-  runList,
-} from '../route';
-import { type SpanSettings, spanOptions } from '../spans';
-import { TAG_EXAMPLES } from './examples';
-import { errorsOf } from './own-errors';
-import { type TagAnswer, tagAnswer, tagBatchAnswer, tagBatchBody, tagBody } from './schemas/tag';
+import { type Route, route } from '../route';
+import { object, string, stringList } from '../validation/fields';
+import { SPAN_FIELDS } from '../validation/span-fields';
 
-/** POST /tag: a text to its spans; /tag/batch: a list of them. */
-export function tag(
-  served: ServedModel<TokenClassifier>,
-  surroundings: ProtocolOptions,
-): readonly Route[] {
-  const { model: tagger } = served;
-  const refusal = refusalOf(tagger);
-  return [
-    {
-      method: 'POST',
-      path: '/tag',
-      refusal,
-      handle: async (call) => {
-        const { text, ...settings } = parseBody(tagBody, call);
-        const model = requireModel(tagger);
-        const answer = await model.run(inputOf(text, settings), call.inferOptions(served));
-        const body = await tell(text, answer, model, spanOptions(settings));
-        return { body, inferences: [answer.inference] };
+const request = object({ text: string(), ...SPAN_FIELDS });
+const batchRequest = object({ texts: stringList('an array of texts'), ...SPAN_FIELDS });
+
+const response = z.object({
+  input_text: z.string(),
+  tags: z
+    .array(
+      z.object({
+        label: z
+          .string()
+          .describe(
+            'With aggregation_strategy "none" the label of the token, else without B- and I-',
+          ),
+        score: z.number().describe('Rounded to four decimals'),
+        word: z.string().describe('Tokens of the entity, joined by the tokenizer'),
+        start: z.int().describe('Start offset in UTF-16 code units'),
+        end: z.int().describe('End offset in UTF-16 code units, exclusive'),
+      }),
+    )
+    .describe('Entities in the order of the text'),
+  truncated: z.boolean().describe('Whether the text was truncated'),
+});
+const batchResponse = z.object({ results: z.array(response) });
+
+export type TagRequest = z.infer<typeof request>;
+export type TagResponse = z.infer<typeof response>;
+export type TagBatchResponse = z.infer<typeof batchResponse>;
+
+const examples = {
+  request: { text: 'Ada Lovelace lived in London.' },
+  response: {
+    input_text: 'Ada Lovelace lived in London.',
+    tags: [
+      { label: 'PER', score: 0.9981, word: 'Ada Lovelace', start: 0, end: 12 },
+      { label: 'LOC', score: 0.9994, word: 'London', start: 22, end: 28 },
+    ],
+    truncated: false,
+  },
+};
+const batchExamples = {
+  request: { texts: ['London calling.'], ignore_labels: ['O', 'PER'] },
+  response: {
+    results: [
+      {
+        input_text: 'London calling.',
+        tags: [{ label: 'LOC', score: 0.9989, word: 'London', start: 0, end: 6 }],
+        truncated: false,
       },
-      describe: () => describe('text', surroundings),
-    },
-    {
-      method: 'POST',
-      path: '/tag/batch',
-      refusal,
-      handle: async (call) => {
-        const { texts, ...settings } = parseBody(tagBatchBody, call);
-        requireListLength(texts, 'texts', surroundings.listLength);
-        const model = requireModel(tagger);
-        const inputs = texts.map((text) => inputOf(text, settings));
-        const { answers, inferences } = await runList(
-          model,
-          inputs,
-          call.inferOptions(served),
-          'texts',
-        );
-        const options = spanOptions(settings);
-        const results: TagAnswer[] = [];
-        for (const [index, answer] of answers.entries()) {
-          results.push(await tell(texts[index] as string, answer, model, options));
-        }
-        return { body: { results }, inferences };
-      },
-      describe: () => describe('texts', surroundings),
-    },
-  ];
-}
+    ],
+  },
+};
 
-/** What a body says of windows. */
-export function inputOf(text: string, { stride }: SpanSettings): TaggingInput {
-  return typeof stride === 'number' ? { text, stride } : { text };
-}
-
-async function tell(
-  text: string,
-  answer: Tagging,
-  model: TokenClassifier,
-  options: SpanOptions,
-): Promise<TagAnswer> {
-  const spans = await spansOf(answer, model, options);
-  return {
-    input_text: text,
-    tags: await eachInTurn(spans, round),
-    truncated: answer.inference.truncated,
-  };
-}
-
-function round({ label, score, word, start, end }: Span): TagAnswer['tags'][number] {
-  return { label, score: roundToFourDecimals(score), word, start, end };
-}
-
-function describe(field: 'text' | 'texts', surroundings: ProtocolOptions): LegacyOperation {
-  const isBatch = field === 'texts';
-  const type = isBatch ? 'TagBatch' : 'Tag';
-  const schema = toSchema(isBatch ? tagBatchBody : tagBody);
-  const list = { ...(propertiesOf(schema)[field] as Node), maxItems: surroundings.listLength };
-  const { request, answer } = TAG_EXAMPLES[isBatch ? 'batch' : 'single'];
-  const { 400: _, ...errors } = errorsOf('', field, surroundings);
-  return {
-    id: isBatch ? 'tagBatch' : 'tag',
-    summary: isBatch
-      ? 'Spans of several texts, with their labels'
-      : 'Spans of a text, with their labels',
-    request: {
-      name: `${type}Request`,
-      schema: isBatch ? withProperties(schema, { texts: list }) : schema,
-      example: request,
-    },
-    answer: {
-      name: `${type}Answer`,
-      schema: isBatch ? tagBatchAnswer : tagAnswer,
-      example: answer,
-    },
+/** POST /tag: token classification (NER) of a text. */
+export function tag(served: ServedModel<TokenClassifier>): Route {
+  return route({
+    method: 'POST',
+    path: '/tag',
+    operationId: 'tag',
+    summary: 'Token classification (NER) of a text',
+    request,
+    response,
+    examples,
+    errors: MODEL_ERRORS,
     headers: TRUNCATED_HEADER,
-    errors,
-  };
+    refusal: refusalOf(served.model),
+    handler: async (call, { text, ...settings }) => {
+      const { tagged, inferences } = await tagText(call, served, text, settings);
+      return { body: await resultOf(tagged), inferences };
+    },
+  });
+}
+
+/** POST /tag/batch: token classification (NER) of a list of texts. */
+export function tagBatch(
+  served: ServedModel<TokenClassifier>,
+  { listLength }: ProtocolOptions,
+): Route {
+  return route({
+    method: 'POST',
+    path: '/tag/batch',
+    operationId: 'tagBatch',
+    summary: 'Token classification (NER) of a list of texts',
+    request: batchRequest,
+    limits: { texts: { maxItems: listLength } },
+    response: batchResponse,
+    examples: batchExamples,
+    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG'],
+    headers: TRUNCATED_HEADER,
+    refusal: refusalOf(served.model),
+    handler: async (call, { texts, ...settings }) => {
+      requireListLength(texts, 'texts', listLength);
+      const { tagged, inferences } = await tagTexts(call, served, texts, {
+        ...settings,
+        field: 'texts',
+      });
+      const results: TagResponse[] = [];
+      for (const text of tagged) results.push(await resultOf(text));
+      return { body: { results }, inferences };
+    },
+  });
+}
+
+async function resultOf({ text, spans, isTruncated }: TaggedText): Promise<TagResponse> {
+  const tags = await eachInTurn(spans, ({ label, score, word, start, end }) => ({
+    label,
+    score: roundToFourDecimals(score),
+    word,
+    start,
+    end,
+  }));
+  return { input_text: text, tags, truncated: isTruncated };
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { roundToFourDecimals } from '../../numeric/rounding';
+import { refusalOf, requireModel } from '../../services/inference';
+import { zeroShot as classifyZeroShot } from '../../services/zero-shot';
 import { ServiceError } from '../../serving/errors';
 import type { EntailmentClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
@@ -8,9 +10,9 @@ import { isBlank } from '../../tasks/text-classification/whitespace';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
-import { type Route, refusalOf, requireModel, route } from '../route';
+import { type Route, route } from '../route';
 import { object, string } from '../validation/fields';
-import { questionOf, runZeroShot, ZERO_SHOT_FIELDS } from '../zero-shot';
+import { ZERO_SHOT_FIELDS } from '../validation/zero-shot-fields';
 
 const request = object({ text: string(), ...ZERO_SHOT_FIELDS });
 
@@ -19,7 +21,7 @@ const response = z.object({
   labels: z.array(z.string()).describe('The candidate labels by descending score'),
   scores: z.array(z.number().describe('Rounded to four decimals')),
 });
-export type ZeroShotAnswer = z.infer<typeof response>;
+export type ZeroShotResponse = z.infer<typeof response>;
 
 const examples = {
   request: { text: 'A warm, funny film.', candidate_labels: ['drama', 'comedy'] },
@@ -33,7 +35,7 @@ const examples = {
 /** POST /zero-shot: zero-shot classification of a text. */
 export function zeroShot(
   served: ServedModel<EntailmentClassifier>,
-  surroundings: ProtocolOptions,
+  { listLength }: ProtocolOptions,
 ): Route {
   return route({
     method: 'POST',
@@ -47,21 +49,24 @@ export function zeroShot(
     headers: TRUNCATED_HEADER,
     refusal: refusalOf(served.model),
     handler: async (call, body) => {
-      const model = requireModel(served.model);
       const { text } = body;
+      requireModel(served.model);
       if (isBlank(text)) throw new ServiceError('INPUT_EMPTY', EMPTY);
-      const { answers, inferences } = await runZeroShot(model, questionOf([text], body), {
-        options: call.inferOptions(served),
+      const { predictions, inferences } = await classifyZeroShot(call, served, {
+        texts: [text],
+        labels: body.candidate_labels,
+        template: body.hypothesis_template,
+        isMultiLabel: body.multi_label,
         field: 'candidate_labels',
-        surroundings,
+        listLength,
       });
-      const ranked = answers[0] ?? [];
+      const [ranked = []] = predictions;
       return {
         body: {
           input_text: text,
           labels: ranked.map(({ label }) => label),
           scores: ranked.map(({ score }) => roundToFourDecimals(score)),
-        } satisfies ZeroShotAnswer,
+        } satisfies ZeroShotResponse,
         inferences,
       };
     },

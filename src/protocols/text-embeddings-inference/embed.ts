@@ -1,119 +1,187 @@
 import { z } from 'zod';
+import { eachInTurn } from '../../lib/in-turns';
 import { writeVectors } from '../../native/json-vectors';
-import type { TextEmbedder } from '../../tasks/abilities';
-import { finished } from '../../tasks/embedding/postprocess';
+import {
+  type EmbedInput,
+  embedSparse as embedSparseTexts,
+  embed as embedTexts,
+  embedTokens,
+  similarity as similarityOf,
+} from '../../services/embed';
+import { refusalOf } from '../../services/inference';
+import type { SparseEmbedder, TextEmbedder, TokenEmbedder } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
-import { compare, requireDimensions, requireVectorsSize, toEmbed } from '../embedding';
-import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
+import { jsonArray, jsonResponse } from '../json-response';
+import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
-import { parseBody, type Route, refusalOf, requireModel, runList } from '../route';
-import { listed, written } from '../vectors';
-import { requireBatchSize, timeHeaders } from './shared';
-import { cuttingOf, embedBody, similarityBody } from './tei-body';
+import { type Route, route } from '../route';
+import { boolean, expected, object, sentencesToCompare, textsOrIds } from '../validation/fields';
+import {
+  prompt_name,
+  requireBatchSize,
+  TRUNCATION_FIELDS,
+  timingHeaders,
+  truncationOf,
+} from './tei-fields';
 
-const vectors = z.array(z.array(z.number()));
-const similarities = z.array(z.number());
+/** Body of /embed_all and /embed_sparse. */
+const textsRequest = object({ inputs: textsOrIds, ...TRUNCATION_FIELDS, prompt_name });
 
-/** What routes of vectors may answer but 200. */
-export const EMBED_ERRORS = {
-  400: 'The deadline is no number of milliseconds.',
-  413: 'The body is over BODY_LIMIT, or the response would be over RESPONSE_LIMIT.',
-  415: ANALYSIS_ERRORS[415],
-  422: 'The body is not valid, the batch is over MAX_LIST_LENGTH, or a text is too long and not to be cut.',
-  424: 'The model raised an error, whose message this is, or ran longer than it may.',
-  429: 'The queue is full, or its wait would be, or was, too long.',
-  503: 'The model is not loaded, or the service is shutting down.',
-};
+const embedRequest = textsRequest.extend({
+  normalize: boolean().default(true).describe('Whether embeddings are L2-normalized'),
+  dimensions: z
+    .int({ error: expected('a whole number') })
+    .positive({ error: 'expected at least 1' })
+    .nullish()
+    .describe('Truncate embeddings to this number of dimensions'),
+});
 
-/** POST /embed: a list of vectors, of one input, too. */
-export function embed(
-  served: ServedModel<TextEmbedder>,
-  { listLength, responseLimit }: ProtocolOptions,
-): Route {
-  const { model } = served;
-  return {
-    method: 'POST',
+const similarityRequest = object({
+  inputs: sentencesToCompare,
+  parameters: object({ ...TRUNCATION_FIELDS, prompt_name }).nullish(),
+});
+
+const COMMON = {
+  method: 'POST',
+  errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'INPUT_TOO_LONG'],
+  headers: TRUNCATED_HEADER,
+} as const;
+
+const TEXTS_EXAMPLE = { inputs: ['A warm, funny film.'] };
+
+/** POST /embed: embeds texts. The response is a list also for a single text. */
+export function embed(served: ServedModel<TextEmbedder>, options: ProtocolOptions): Route {
+  const { listLength, responseLimit } = options;
+  return route({
+    ...COMMON,
     path: '/embed',
-    refusal: refusalOf(model),
-    handle: async (call) => {
-      const body = parseBody(embedBody, call);
-      const { elements, isList } = body.inputs;
-      requireBatchSize(elements, listLength);
-      const embedder = requireModel(model);
-      const dimensions = requireDimensions(embedder, body.dimensions);
-      requireVectorsSize(elements.length, dimensions, responseLimit);
-      const promptName = body.prompt_name ?? null;
-      const inputs = toEmbed(embedder, elements, { promptName, ...cuttingOf(body) });
-      const field = isList ? 'inputs' : null;
-      const { answers, inferences } = await runList(
-        embedder,
-        inputs,
-        call.inferOptions(served),
-        field,
-      );
-      const finish = { dimensions, normalize: body.normalize };
-      const told = answers.map(({ vector }) => finished(vector, embedder.metadata, finish));
-      const answer = written(listed(await writeVectors(told)));
-      const headers = { ...answer.headers, ...timeHeaders(call.startedAt, inferences) };
-      return { ...answer, headers, inferences };
+    operationId: 'teiEmbed',
+    summary: 'Embed texts',
+    request: embedRequest,
+    response: z.array(z.array(z.number())),
+    examples: { request: TEXTS_EXAMPLE, response: [[0.6123, -0.3312, 0.7179]] },
+    refusal: refusalOf(served.model),
+    handler: async (call, body) => {
+      const { vectors, inferences } = await embedTexts(call, served, {
+        ...inputOf(body, listLength),
+        dimensions: body.dimensions,
+        normalize: body.normalize,
+        responseLimit,
+      });
+      const response = jsonResponse(jsonArray(await writeVectors(vectors)));
+      const headers = { ...response.headers, ...timingHeaders(call.startedAt, inferences) };
+      return { ...response, headers, inferences };
     },
-    describe: () => ({
-      id: 'teiEmbed',
-      summary: 'A vector of each text',
-      request: {
-        name: 'TeiEmbedRequest',
-        schema: embedBody,
-        example: { inputs: ['A warm, funny film.'] },
-      },
-      answer: { name: 'TeiEmbedAnswer', schema: vectors, example: [[0.6123, -0.3312, 0.7179]] },
-      headers: TRUNCATED_HEADER,
-      errors: EMBED_ERRORS,
-    }),
-  };
+  });
 }
 
-/** POST /similarity: the cosine of a sentence with each of others. */
-export function similarity(
-  served: ServedModel<TextEmbedder>,
-  { listLength }: ProtocolOptions,
-): Route {
-  const { model } = served;
-  return {
-    method: 'POST',
+/** POST /similarity: cosine similarity of a text with each of several texts. */
+export function similarity(served: ServedModel<TextEmbedder>, options: ProtocolOptions): Route {
+  return route({
+    ...COMMON,
     path: '/similarity',
-    refusal: refusalOf(model),
-    handle: async (call) => {
-      const { inputs, parameters } = parseBody(similarityBody, call);
-      const { source_sentence: source, sentences } = inputs;
-      requireBatchSize(sentences, listLength);
-      const reading = {
-        promptName: parameters?.prompt_name ?? null,
-        ...cuttingOf(parameters ?? {}),
-      };
-      const compared = { source, sentences };
-      const embedder = requireModel(model);
-      const { cosines, inferences } = await compare(
-        embedder,
-        compared,
-        reading,
-        call.inferOptions(served),
-      );
-      return { body: cosines, inferences, headers: timeHeaders(call.startedAt, inferences) };
-    },
-    describe: () => ({
-      id: 'teiSimilarity',
-      summary: 'How alike a sentence is to each of others',
+    operationId: 'teiSimilarity',
+    summary: 'Cosine similarity of a text with several texts',
+    request: similarityRequest,
+    response: z.array(z.number()),
+    examples: {
       request: {
-        name: 'TeiSimilarityRequest',
-        schema: similarityBody,
-        example: {
-          inputs: { source_sentence: 'A warm film.', sentences: ['A kind film.', 'It rains.'] },
-        },
+        inputs: { source_sentence: 'A warm film.', sentences: ['A kind film.', 'It rains.'] },
       },
-      answer: { name: 'TeiSimilarityAnswer', schema: similarities, example: [0.82, 0.11] },
-      headers: TRUNCATED_HEADER,
-      errors: EMBED_ERRORS,
-    }),
+      response: [0.82, 0.11],
+    },
+    refusal: refusalOf(served.model),
+    handler: async (call, { inputs, parameters }) => {
+      const { source_sentence: source, sentences } = inputs;
+      requireBatchSize(sentences, options.listLength);
+      const encoding = { promptName: parameters?.prompt_name, ...truncationOf(parameters ?? {}) };
+      const { cosines, inferences } = await similarityOf(call, served, {
+        source,
+        sentences,
+        encoding,
+      });
+      return { body: cosines, inferences, headers: timingHeaders(call.startedAt, inferences) };
+    },
+  });
+}
+
+/** POST /embed_all: embeds each token of texts. The response is a list also for a single text. */
+export function embedAll(served: ServedModel<TokenEmbedder>, options: ProtocolOptions): Route {
+  const { listLength, responseLimit } = options;
+  return route({
+    ...COMMON,
+    path: '/embed_all',
+    operationId: 'teiEmbedAll',
+    summary: 'Embed each token of texts',
+    request: textsRequest,
+    response: z.array(z.array(z.array(z.number()))),
+    examples: { request: TEXTS_EXAMPLE },
+    refusal: refusalOf(served.model),
+    handler: async (call, body) => {
+      const input = inputOf(body, listLength);
+      const { predictions, inferences } = await embedTokens(call, served, {
+        ...input,
+        responseLimit,
+      });
+      const headers = timingHeaders(call.startedAt, inferences);
+      const rows = await writeVectors(predictions.flatMap(({ vectors }) => vectors));
+      let first = 0;
+      const texts = predictions.map(({ vectors: { length } }) => {
+        const { body: text } = jsonResponse(jsonArray(rows.slice(first, first + length)));
+        first += length;
+        return text;
+      });
+      const response = jsonResponse(jsonArray(texts));
+      return { ...response, inferences, headers: { ...response.headers, ...headers } };
+    },
+  });
+}
+
+/** POST /embed_sparse: embeds texts as sparse embeddings (SPLADE). */
+export function embedSparse(served: ServedModel<SparseEmbedder>, options: ProtocolOptions): Route {
+  const { listLength, responseLimit } = options;
+  return route({
+    ...COMMON,
+    path: '/embed_sparse',
+    operationId: 'teiEmbedSparse',
+    summary: 'Embed texts as sparse embeddings (SPLADE)',
+    request: textsRequest,
+    response: z.array(z.array(z.object({ index: z.int(), value: z.number() }))),
+    examples: { request: TEXTS_EXAMPLE, response: [[{ index: 2143, value: 1.2031 }]] },
+    refusal: refusalOf(served.model),
+    handler: async (call, body) => {
+      const input = inputOf(body, listLength);
+      const { vectors, inferences } = await embedSparseTexts(call, served, {
+        ...input,
+        responseLimit,
+      });
+      const headers = timingHeaders(call.startedAt, inferences);
+      const entries = vectors.flatMap(({ ids, weights }) =>
+        ids.map((id) => weights.subarray(id, id + 1)),
+      );
+      const values = await writeVectors(entries); // one JSON array per entry: [1.2031]
+      let next = 0;
+      const texts = await eachInTurn(vectors, ({ ids }) => {
+        const members = ids.map((index) => {
+          const value = values[next++]?.toString('latin1', 1).slice(0, -1);
+          return `{"index":${index},"value":${value}}`;
+        });
+        return `[${members.join(',')}]`;
+      });
+      const response = jsonResponse(jsonArray(texts));
+      return { ...response, inferences, headers: { ...response.headers, ...headers } };
+    },
+  });
+}
+
+/** @throws ServiceError LIST_TOO_LONG */
+function inputOf(body: z.output<typeof textsRequest>, listLength: number): EmbedInput {
+  const { elements, isList } = body.inputs;
+  requireBatchSize(elements, listLength);
+  return {
+    elements,
+    encoding: { promptName: body.prompt_name, ...truncationOf(body) },
+    field: isList ? 'inputs' : null,
   };
 }

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { type ServedModel, withCapability } from '../../tasks/served';
 import type { ProtocolOptions } from '../protocol';
 
-/** The engine has two, one of them for long texts. */
+/** Tokenizer threads of the engine: one for short and one for long texts. */
 const TOKENIZATION_WORKERS = 2;
 
-const labelled = z.object({
+const labels = z.object({
   id2label: z.record(z.string(), z.string()),
   label2id: z.record(z.string(), z.int()),
 });
@@ -16,8 +16,8 @@ const schema = z.object({
   model_dtype: z.string(),
   model_type: z
     .union([
-      z.object({ classifier: labelled }),
-      z.object({ reranker: labelled }),
+      z.object({ classifier: labels }),
+      z.object({ reranker: labels }),
       z.object({ embedding: z.object({ pooling: z.string() }) }),
     ])
     .optional(),
@@ -32,11 +32,8 @@ const schema = z.object({
   docker_label: z.null(),
 });
 
-/**
- * What its clients read of GET /info; `version` is the service's own. Of a model that is not loaded
- * neither labels nor length are known.
- */
-export function describeInfo(
+/** Fields of text-embeddings-inference in GET /info. Some are absent while the model is not loaded. */
+export function teiInfo(
   served: ServedModel,
   { scheduling, listLength }: ProtocolOptions,
 ): { readonly fields: z.infer<typeof schema>; readonly schemas: object } {
@@ -47,7 +44,7 @@ export function describeInfo(
       model_sha: null,
       model_dtype: scheduling.dtype ?? 'float32',
       ...(model && {
-        model_type: describeType(served),
+        model_type: modelType(served),
         max_input_length: model.maxLength,
       }),
       max_concurrent_requests: scheduling.maxQueueRequests,
@@ -63,19 +60,18 @@ export function describeInfo(
   };
 }
 
-/** Of a model that is loaded. */
-function describeType(served: ServedModel): z.infer<typeof schema>['model_type'] {
+function modelType(served: ServedModel): z.infer<typeof schema>['model_type'] {
   const classifier = withCapability(served, 'classifies texts')?.model;
-  if (classifier) return { classifier: describeLabels(classifier.metadata.labels) };
+  if (classifier) return { classifier: labelMaps(classifier.metadata.labels) };
   const reranker = withCapability(served, 'scores pairs')?.model;
-  if (reranker) return { reranker: describeLabels(reranker.metadata.labels) };
+  if (reranker) return { reranker: labelMaps(reranker.metadata.labels) };
   const embedder = withCapability(served, 'embeds texts')?.model;
   return embedder ? { embedding: { pooling: embedder.metadata.pooling.join('+') } } : undefined;
 }
 
-function describeLabels(labels: readonly string[]): z.infer<typeof labelled> {
+function labelMaps(names: readonly string[]): z.infer<typeof labels> {
   return {
-    id2label: Object.fromEntries(labels.map((label, index) => [String(index), label])),
-    label2id: Object.fromEntries(labels.map((label, index) => [label, index])),
+    id2label: Object.fromEntries(names.map((label, index) => [String(index), label])),
+    label2id: Object.fromEntries(names.map((label, index) => [label, index])),
   };
 }

@@ -1,84 +1,136 @@
 import { z } from 'zod';
 import { eachInTurn } from '../../lib/in-turns';
+import type { TextInput } from '../../native/engine';
+import { classify } from '../../services/classify';
+import { refusalOf, requireModel } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
-import { requireResponseSize, scoresBytes } from '../../serving/response-size';
 import type { TextClassifier } from '../../tasks/abilities';
 import type { ServedModel } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
-import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
+import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
-import { parseBody, type Route, refusalOf, requireModel, runList } from '../route';
-import { requireBatchSize, timeHeaders } from './shared';
-import { cuttingOf, predictBody } from './tei-body';
+import { type Route, route } from '../route';
+import {
+  boolean,
+  checked,
+  type ElementProblem,
+  expected,
+  findListProblem,
+  object,
+} from '../validation/fields';
+import { requireBatchSize, TRUNCATION_FIELDS, timingHeaders, truncationOf } from './tei-fields';
+
+const INPUTS = 'a string, a pair of strings or a batch [[string], [string, string], ...]';
+const TEXT_SCHEMA = { type: 'string', minLength: 1 };
+const PAIR_SCHEMA = { type: 'array', items: TEXT_SCHEMA, minItems: 1, maxItems: 2 };
+
+interface Inputs {
+  readonly texts: readonly TextInput[];
+  readonly isBatch: boolean;
+}
+
+const inputs = checked(findInputsProblem, (value): Inputs => {
+  if (typeof value === 'string') return { texts: [{ text: value }], isBatch: false };
+  const isList = isBatch(value);
+  const sequences = (isList ? value : [value]) as readonly (readonly string[])[];
+  return { texts: sequences.map(toInput), isBatch: isList };
+}).meta({
+  description: 'A text, a text pair, or a batch of both',
+  anyOf: [TEXT_SCHEMA, PAIR_SCHEMA, { type: 'array', items: PAIR_SCHEMA, minItems: 1 }],
+});
+
+const request = object({
+  inputs,
+  ...TRUNCATION_FIELDS,
+  raw_scores: boolean()
+    .default(false)
+    .describe('Whether to return the outputs of the model without an activation'),
+});
 
 const predictions = z.array(z.object({ score: z.number(), label: z.string() }));
-const answer = z.union([predictions, z.array(predictions)]);
+const response = z.union([predictions, z.array(predictions)]);
 
-const EXAMPLE = {
+const examples = {
   request: { inputs: 'A warm, funny film.' },
-  answer: [
+  response: [
     { score: 0.9823, label: 'POSITIVE' },
     { score: 0.0177, label: 'NEGATIVE' },
   ],
 };
 
-/** POST /predict: labels by falling score, in a list for one input and in a list of lists for a batch. */
+/** POST /predict: classifies a text, a text pair or a batch; the response of a batch is a list of lists. */
 export function predict(
   served: ServedModel<TextClassifier>,
   { listLength, responseLimit }: ProtocolOptions,
 ): Route {
-  const classifier = served.model;
-  return {
+  return route({
     method: 'POST',
     path: '/predict',
-    refusal: refusalOf(classifier),
-    handle: async (call) => {
-      const body = parseBody(predictBody, call);
+    operationId: 'teiPredict',
+    summary: 'Classify a text, a text pair or a batch',
+    request,
+    response,
+    examples,
+    errors: [...MODEL_ERRORS, 'INPUT_EMPTY', 'INPUT_TOO_LONG', 'LIST_TOO_LONG'],
+    headers: TRUNCATED_HEADER,
+    refusal: refusalOf(served.model),
+    handler: async (call, body) => {
       const { texts, isBatch } = body.inputs;
       requireBatchSize(texts, listLength);
-      for (const [index, { text, pair }] of texts.entries()) {
-        if (text !== '' && pair !== '') continue;
-        const place = isBatch ? `inputs[${index}]` : 'inputs';
-        const message = `Input validation error: \`${place}\` cannot be empty`;
-        throw new ServiceError('INPUT_EMPTY', message);
+      for (const [index, text] of texts.entries()) {
+        requireText(text, isBatch ? `inputs[${index}]` : 'inputs');
       }
-      const model = requireModel(classifier);
-      requireResponseSize(texts.length * scoresBytes(model.metadata.labels), responseLimit);
-      const cut = cuttingOf(body);
-      const inputs = texts.map((text) => ({ ...text, ...cut }));
-      const field = isBatch ? 'inputs' : null;
-      const { answers, inferences } = await runList(
-        model,
-        inputs,
-        call.inferOptions(served),
-        field,
-      );
+      const { labels } = requireModel(served.model).metadata;
+      const truncation = truncationOf(body);
+      const { predictions, inferences } = await classify(call, served, {
+        inputs: texts.map((text) => ({ ...text, ...truncation })),
+        field: isBatch ? 'inputs' : null,
+        responseLimit,
+      });
       const scoreFunction = body.raw_scores ? 'none' : null;
-      const ranked = await eachInTurn(answers, (one) =>
-        rank(model.metadata.labels, one, { scoreFunction }),
+      const ranked = await eachInTurn(predictions, (prediction) =>
+        rank(labels, prediction, { scoreFunction }),
       );
       return {
         body: isBatch ? ranked : (ranked[0] as object),
         inferences,
-        headers: timeHeaders(call.startedAt, inferences),
+        headers: timingHeaders(call.startedAt, inferences),
       };
     },
-    describe: () => ({
-      id: 'teiPredict',
-      summary: 'Labels of a text, a pair of texts or a batch, by falling score',
-      request: { name: 'TeiPredictRequest', schema: predictBody, example: EXAMPLE.request },
-      answer: { name: 'TeiPredictAnswer', schema: answer, example: EXAMPLE.answer },
-      headers: TRUNCATED_HEADER,
-      errors: {
-        400: 'A text is empty, or the deadline no number of milliseconds.',
-        413: 'The body is over BODY_LIMIT, or the response would be over RESPONSE_LIMIT.',
-        415: ANALYSIS_ERRORS[415],
-        422: `The body is not valid, the batch is larger than ${listLength}, or a text is too long and not to be cut.`,
-        424: 'The model raised an error, whose message this is, or ran longer than it may.',
-        429: 'The queue is full, or its wait would be, or was, too long.',
-        503: 'The model is not loaded, or the service is shutting down.',
-      },
-    }),
-  };
+  });
+}
+
+/** @throws ServiceError INPUT_EMPTY */
+function requireText({ text, pair }: TextInput, field: string): void {
+  if (text !== '' && pair !== '') return;
+  throw new ServiceError('INPUT_EMPTY', `Input validation error: \`${field}\` cannot be empty`);
+}
+
+function findInputsProblem(value: unknown): ElementProblem | null {
+  if (typeof value === 'string') return null;
+  if (!Array.isArray(value)) return { message: expected(INPUTS)({ input: value }), path: [] };
+  if (!isBatch(value)) return findSequenceProblem(value);
+  return findListProblem(value, INPUTS, findSequenceProblem);
+}
+
+/** Problem of an array of one or two strings. */
+function findSequenceProblem(value: unknown): ElementProblem | null {
+  if (!Array.isArray(value)) {
+    return { message: 'expected an array of one or two strings', path: [] };
+  }
+  if (value.length !== 1 && value.length !== 2) {
+    return { message: `expected one or two strings, found ${value.length}`, path: [] };
+  }
+  const invalid = value.findIndex((text) => typeof text !== 'string');
+  return invalid < 0 ? null : { message: 'expected a string', path: [invalid] };
+}
+
+/** An array is a batch if its first element is an array: `["a", "b"]` is a text pair. */
+function isBatch(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && Array.isArray(value[0]);
+}
+
+function toInput([text, pair]: readonly string[]): TextInput {
+  return pair === undefined ? { text: text as string } : { text: text as string, pair };
 }

@@ -1,40 +1,53 @@
 import { z } from 'zod';
-import { sigmoid } from '../../numeric/activations';
+import type { ModelResolver } from '../../services/model-resolver';
+import { rerank as rerankDocuments } from '../../services/rerank';
 import { ServiceError } from '../../serving/errors';
-import { toPair } from '../../tasks/reranking/cross-encoder';
-import { rankByScore } from '../../tasks/reranking/ranking';
-import type { ModelResolver } from '../model-resolver';
-import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
+import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
-import { scorePairs } from '../ranking';
-import { parseBody, type Route } from '../route';
-import { requireBatchSize, timeHeaders } from './shared';
-import { cuttingOf, rerankBody } from './tei-body';
+import { type Route, route } from '../route';
+import { boolean, object, string, stringList } from '../validation/fields';
+import { requireBatchSize, TRUNCATION_FIELDS, timingHeaders, truncationOf } from './tei-fields';
 
-const answer = z.array(
+const request = object({
+  query: string(),
+  texts: stringList('an array of strings', { minItems: 1 }),
+  ...TRUNCATION_FIELDS,
+  raw_scores: boolean()
+    .default(false)
+    .describe('Whether to return the outputs of the model. Default: false, apply a sigmoid'),
+  return_text: boolean().default(false).describe('Whether the response contains the texts'),
+});
+
+const response = z.array(
   z.object({ index: z.int(), text: z.string().optional(), score: z.number() }),
 );
 
-const EXAMPLE = {
+const examples = {
   request: { query: 'How long is it?', texts: ['Two hours.', 'A quiet marvel.'] },
-  answer: [
+  response: [
     { index: 0, score: 0.9133 },
     { index: 1, score: 0.0402 },
   ],
 };
 
-/** POST /rerank: texts by how well they answer a query. Scores are a sigmoid's, whatever the model's own is. */
+/** POST /rerank: ranks texts by their relevance to a query. Scores use a sigmoid instead of the activation of the model. */
 export function rerank(
   rerankers: ModelResolver<'scores pairs'>,
   { listLength }: ProtocolOptions,
 ): Route {
-  return {
+  return route({
     method: 'POST',
     path: '/rerank',
+    operationId: 'teiRerank',
+    summary: 'Rank texts by their relevance to a query',
+    request,
+    response,
+    examples,
+    errors: [...MODEL_ERRORS, 'INPUT_EMPTY', 'INPUT_TOO_LONG', 'LIST_TOO_LONG', 'NOT_FOUND'],
+    headers: TRUNCATED_HEADER,
     refusal: rerankers.refusal,
-    handle: async (call) => {
-      const body = parseBody(rerankBody, call);
+    handler: async (call, body) => {
       const { query, texts, raw_scores, return_text } = body;
       if (texts.length === 0) {
         const message = 'Input validation error: `texts` cannot be empty';
@@ -42,37 +55,19 @@ export function rerank(
       }
       requireBatchSize(texts, listLength);
       const served = rerankers.resolve(null, call);
-      const { model } = served;
-      const cut = cuttingOf(body);
-      const pairs = texts.map((text) => ({ ...toPair(query, text), ...cut }));
-      const scored = await scorePairs(model, pairs, call.inferOptions(served), 'texts');
-      const scores = scored.inferences.map(
-        ({ values }) => (raw_scores ? values : sigmoid(values))[0] as number,
-      );
-      const ranks = rankByScore(scores).map(({ index, score }) => ({
+      const { ranks, inferences } = await rerankDocuments(call, served, {
+        query,
+        documents: texts,
+        truncation: truncationOf(body),
+        activation: raw_scores ? 'none' : 'sigmoid',
+        field: 'texts',
+      });
+      const results = ranks.map(({ index, score }) => ({
         index,
         ...(return_text && { text: texts[index] }),
         score,
       }));
-      const { inferences } = scored;
-      return { body: ranks, inferences, headers: timeHeaders(call.startedAt, inferences) };
+      return { body: results, inferences, headers: timingHeaders(call.startedAt, inferences) };
     },
-    describe: () => ({
-      id: 'teiRerank',
-      summary: 'Texts by how well they answer a query',
-      request: { name: 'TeiRerankRequest', schema: rerankBody, example: EXAMPLE.request },
-      answer: { name: 'TeiRerankAnswer', schema: answer, example: EXAMPLE.answer },
-      headers: TRUNCATED_HEADER,
-      errors: {
-        400: 'There is no text, the model has several labels, or the deadline is no number of milliseconds.',
-        404: 'No model is loaded that ranks.',
-        413: 'The body is over BODY_LIMIT, or the response would be over RESPONSE_LIMIT.',
-        415: ANALYSIS_ERRORS[415],
-        422: `The body is not valid, there are more texts than ${listLength}, or one is too long and not to be cut.`,
-        424: 'The model raised an error, whose message this is, or ran longer than it may.',
-        429: 'The queue is full, or its wait would be, or was, too long.',
-        503: 'The model is not loaded, or the service is shutting down.',
-      },
-    }),
-  };
+  });
 }

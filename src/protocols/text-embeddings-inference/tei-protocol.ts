@@ -1,26 +1,25 @@
 import { z } from 'zod';
+import { ModelResolver } from '../../services/model-resolver';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type ServedModel, withCapability } from '../../tasks/served';
-import { ModelResolver } from '../model-resolver';
 import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
-import { embed, similarity } from './embed';
-import { embedAll, embedSparse } from './embed-others';
-import { describeInfo } from './info';
+import { embed, embedAll, embedSparse, similarity } from './embed';
+import { teiInfo } from './info';
 import { predict } from './predict';
 import { rerank } from './rerank';
 
-/** The error types of text-embeddings-inference that a classifier can have. */
+/** Error types of text-embeddings-inference. */
 const errorType = z.enum(['Validation', 'Empty', 'Overloaded', 'Backend', 'Unhealthy']);
 
-const errorAnswer = z.object({ error: z.string(), error_type: errorType });
+const errorResponse = z.object({ error: z.string(), error_type: errorType });
 
 const OVERLOADED = { type: 'Overloaded', status: 429 } as const;
 const BACKEND = { type: 'Backend', status: 424 } as const;
 const UNHEALTHY = { type: 'Unhealthy', status: 503 } as const;
 
-/** All others are `Validation`, with the status that they have on the service's own routes. */
-const KINDS: Readonly<
+/** Types and statuses by error code. Default: `Validation` with the status of the server's own routes. */
+const ERROR_TYPES: Readonly<
   Partial<Record<ErrorCode, { readonly type: z.infer<typeof errorType>; readonly status: number }>>
 > = {
   INPUT_EMPTY: { type: 'Empty', status: 400 },
@@ -39,55 +38,54 @@ const KINDS: Readonly<
   DRAINING: UNHEALTHY,
 };
 
-/** As its clients know them: `{"error", "error_type"}` (router/src/http/server.rs). */
+/** Error format of text-embeddings-inference: `{"error", "error_type"}` (router/src/http/server.rs). */
 export const errors: ErrorShape = {
-  status: (code) => KINDS[code]?.status ?? ERRORS[code].http,
-  body: ({ code, message }: ServiceError): z.infer<typeof errorAnswer> => ({
+  status: (code) => ERROR_TYPES[code]?.status ?? ERRORS[code].http,
+  body: ({ code, message }: ServiceError): z.infer<typeof errorResponse> => ({
     error: code === 'INPUT_TOO_LONG' ? `Input validation error: ${message}` : message,
-    error_type: KINDS[code]?.type ?? 'Validation',
+    error_type: ERROR_TYPES[code]?.type ?? 'Validation',
   }),
 };
 
-/** The routes of text-embeddings-inference that the model can be asked, and what it says of the model. */
+/** The API of text-embeddings-inference for one model; null: the model has none of its abilities. */
 export function textEmbeddingsInference(
   served: ServedModel,
-  surroundings: ProtocolOptions,
+  options: ProtocolOptions,
 ): Protocol | null {
   const classifier = withCapability(served, 'classifies texts');
   const rerankers = ModelResolver.ofOne(served, 'scores pairs');
   const embedder = withCapability(served, 'embeds texts');
-  const words = withCapability(served, 'weighs words');
-  const tokens = withCapability(served, 'embeds tokens');
-  const endpoints = [
-    ...(classifier ? [predict(classifier, surroundings)] : []),
-    ...(rerankers ? [rerank(rerankers, surroundings)] : []),
-    ...(words ? [embedSparse(words, surroundings)] : []),
-    ...(tokens ? [embedAll(tokens, surroundings)] : []),
-    ...(embedder ? [embed, similarity].map((route) => route(embedder, surroundings)) : []),
+  const sparseEmbedder = withCapability(served, 'weighs words');
+  const tokenEmbedder = withCapability(served, 'embeds tokens');
+  const routes = [
+    ...(classifier ? [predict(classifier, options)] : []),
+    ...(rerankers ? [rerank(rerankers, options)] : []),
+    ...(sparseEmbedder ? [embedSparse(sparseEmbedder, options)] : []),
+    ...(tokenEmbedder ? [embedAll(tokenEmbedder, options)] : []),
+    ...(embedder ? [embed(embedder, options), similarity(embedder, options)] : []),
   ];
-  if (endpoints.length === 0) return null;
-  return teiProtocol(endpoints, describeInfo(served, surroundings));
+  return routes.length === 0 ? null : teiProtocol(routes, teiInfo(served, options));
 }
 
-/** The route of all rerankers, whose requests name no model: the default one answers. */
+/** POST /rerank for all rerankers. Requests contain no model: the default reranker handles them. */
 export function textEmbeddingsInferenceOf(
   rerankers: ModelResolver<'scores pairs'>,
-  surroundings: ProtocolOptions,
+  options: ProtocolOptions,
 ): Protocol {
-  return { ...teiProtocol([rerank(rerankers, surroundings)], null), routesByBodyModel: true };
+  return { ...teiProtocol([rerank(rerankers, options)], null), routesByBodyModel: true };
 }
 
-function teiProtocol(endpoints: readonly Route[], info: Protocol['info']): Protocol {
+function teiProtocol(routes: readonly Route[], info: Protocol['info']): Protocol {
   return {
-    routes: endpoints,
+    routes,
     prefix: null,
     errors,
     probes: [],
     info,
     tag: {
       name: 'text-embeddings-inference',
-      description: 'The routes of text-embeddings-inference that the model can be asked.',
+      description: 'The API of text-embeddings-inference, as far as the model supports it.',
     },
-    error: { name: 'TeiError', schema: errorAnswer },
+    error: { name: 'TeiError', schema: errorResponse },
   };
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { requireListLength } from '../../services/inference';
 import { ERRORS } from '../../serving/errors';
 import { parseJson } from '../../serving/json';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import { modelBelow, type Protocol, type ProtocolOptions } from '../protocol';
-import { type Method, parseBody, type Route, requireListLength } from '../route';
+import { type Method, parseBody, type Route } from '../route';
 import { listOf, object } from '../validation/fields';
 import { readInput } from './input';
 import type { NamedModels } from './models';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { parse as parseContentType } from 'content-type';
 import { ServiceError } from '../../serving/errors';
 import { parseJson } from '../../serving/json';
-import type { ServiceRequest } from '../route';
+import type { ServiceRequest } from '../../serving/service-request';
 import { describePath, findListProblem, findNumberProblem } from '../validation/fields';
 import { type Fields, readMultipart, readUrlEncoded } from './forms';
 

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { ServiceError } from '../../serving/errors';
 import { parseJson } from '../../serving/json';
+import type { ServiceRequest } from '../../serving/service-request';
 import { currentVersion, type NamedModel } from '../../tasks/catalogue';
 import type { VersionedRepository } from '../../tasks/repository';
 import type { ServedModel } from '../../tasks/served';
 import type { Protocol } from '../protocol';
-import { parseBody, type Route, type ServiceRequest } from '../route';
+import { parseBody, type Route } from '../route';
 import { expected, object, string } from '../validation/fields';
 import { describeVersion, type ManagementOptions, modelDescription } from './description';
 import { type NamedModels, versionOf } from './models';

@@ -1,7 +1,9 @@
 import { eachInTurn } from '../../lib/in-turns';
 import type { EngineError, Inference } from '../../native/engine';
+import { inferList } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
 import type { Parameters } from '../../serving/request-context';
+import type { ServiceRequest } from '../../serving/service-request';
 import type { Classification, ClassifierMetadata, Predictor } from '../../tasks/abilities';
 import {
   type Catalogue,
@@ -13,7 +15,6 @@ import {
 } from '../../tasks/catalogue';
 import { type ServedModel, withCapability } from '../../tasks/served';
 import { rank } from '../../tasks/text-classification/probabilities';
-import { runList, type ServiceRequest } from '../route';
 import { signalOf, textOf } from './input';
 import { modelNotFound, versionNotFound } from './torchserve-errors';
 
@@ -83,7 +84,12 @@ export class NamedModels {
     const inputs = values.map((value, index) =>
       toInput(value, field === null ? '' : `${field}[${index}]`),
     );
-    const { answers, inferences } = await runList(model, inputs, call.inferOptions(served), field);
+    const { predictions: answers, inferences } = await inferList(
+      model,
+      inputs,
+      call.inferOptions(served),
+      field,
+    );
     const scores = await eachInTurn(answers, (answer) =>
       Object.fromEntries(
         rank(model.metadata.labels, answer, {}).map(({ label, score }) => [label, score]),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TextOrIds } from '../../services/embed';
 
 /** Message of a schema: says that a field is missing, or what was expected of it. */
 export function expected(what: string): (issue: { readonly input?: unknown }) => string {
@@ -181,4 +182,63 @@ export function findNumberProblem(element: unknown): ElementProblem | null {
   // A number that is not finite was written too large for a double, such as 1e400.
   const what = typeof element === 'number' ? 'a finite number' : 'a number';
   return { message: `expected ${what}`, path: [] };
+}
+
+/** An element of a list of strings. */
+export function findStringProblem(element: unknown): ElementProblem | null {
+  return typeof element === 'string' ? null : { message: 'expected a string', path: [] };
+}
+
+/** A list of strings. @param what names the list, as in "expected an array of texts" */
+export const stringList = (what: string, schema: object = {}) =>
+  listOf<string>(what, findStringProblem).meta({
+    type: 'array',
+    items: { type: 'string' },
+    ...schema,
+  });
+
+/** A text and the texts with which it is compared. */
+export const sentencesToCompare = object({
+  source_sentence: string(),
+  sentences: stringList('a list of strings'),
+});
+
+const TEXTS_OR_IDS = 'a string, a list of strings, a list of token ids or a list of such lists';
+const TEXT_SCHEMA = { type: 'string', minLength: 1 };
+const IDS_SCHEMA = { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 };
+
+/** A text, a list of token IDs, or a list of both. `isList`: the request has a list. */
+export const textsOrIds = checked(findTextsOrIdsProblem, (value) => {
+  const isSingle = typeof value === 'string' || typeof (value as unknown[])[0] === 'number';
+  return { elements: (isSingle ? [value] : value) as readonly TextOrIds[], isList: !isSingle };
+}).meta({
+  description: 'A text, a list of token IDs, or a list of both',
+  anyOf: [
+    TEXT_SCHEMA,
+    IDS_SCHEMA,
+    { type: 'array', items: { anyOf: [TEXT_SCHEMA, IDS_SCHEMA] }, minItems: 1 },
+  ],
+});
+
+function findTextsOrIdsProblem(value: unknown): ElementProblem | null {
+  if (typeof value === 'string') return findTextProblem(value);
+  if (!Array.isArray(value)) return { message: expected(TEXTS_OR_IDS)({ input: value }), path: [] };
+  if (value.length === 0) return { message: 'cannot be an empty list', path: [] };
+  if (typeof value[0] === 'number') return findListProblem(value, TEXTS_OR_IDS, findIdProblem);
+  if (!Array.isArray(value[0])) return findListProblem(value, TEXTS_OR_IDS, findTextProblem);
+  return findListProblem(value, TEXTS_OR_IDS, (ids) =>
+    Array.isArray(ids) && ids.length === 0
+      ? { message: 'cannot be an empty list', path: [] }
+      : findListProblem(ids, 'a list of token ids', findIdProblem),
+  );
+}
+
+function findTextProblem(value: unknown): ElementProblem | null {
+  if (value === '') return { message: 'cannot be an empty string', path: [] };
+  return findStringProblem(value);
+}
+
+function findIdProblem(value: unknown): ElementProblem | null {
+  const isId = Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31;
+  return isId ? null : { message: 'expected a token id', path: [] };
 }

@@ -1,26 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { TextInput } from '../../native/engine';
+import { requireListLength } from '../../services/inference';
+import { ModelResolver } from '../../services/model-resolver';
+import { scorePairs } from '../../services/rerank';
 import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
 import { toPair } from '../../tasks/reranking/cross-encoder';
 import type { ServedModel } from '../../tasks/served';
-import { ModelResolver } from '../model-resolver';
+import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
-import { modelName, RANKING_ERRORS, scoreOf, scorePairs, tokensOf } from '../ranking';
-import { parseBody, type Route, requireListLength } from '../route';
-import { boolean, checked, findListProblem, object } from '../validation/fields';
-
-const ANY = 'a string or an array of strings';
+import { type Route, route } from '../route';
+import { boolean, checked, findListProblem, findStringProblem, object } from '../validation/fields';
+import { modelName } from '../validation/rerank-fields';
 
 const texts = (description: string) =>
   checked(
-    (value) => {
-      if (value === undefined || typeof value === 'string') return null;
-      return findListProblem(value, ANY, (one) =>
-        typeof one === 'string' ? null : { message: 'expected a string', path: [] },
-      );
-    },
+    (value) =>
+      value === undefined || typeof value === 'string'
+        ? null
+        : findListProblem(value, 'a string or an array of strings', findStringProblem),
     (value) => value as string | readonly string[] | undefined,
   )
     .optional()
@@ -29,16 +28,18 @@ const texts = (description: string) =>
       anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }],
     });
 
-const body = object({
+const request = object({
   model: modelName(),
-  text_1: texts('A query, or one for each document'),
-  text_2: texts('A document, or several'),
-  queries: texts('The same as text_1, as newer versions call it'),
-  documents: texts('The same as text_2'),
-  use_activation: boolean().nullish().describe('False: the outputs of the model as they are'),
+  text_1: texts('A query, or a query for each document'),
+  text_2: texts('A document, or a list of documents'),
+  queries: texts('Name of text_1 in newer versions of vLLM'),
+  documents: texts('Name of text_2 in newer versions of vLLM'),
+  use_activation: boolean()
+    .nullish()
+    .describe('false: the outputs of the model without an activation'),
 });
 
-const answer = z.object({
+const response = z.object({
   id: z.string(),
   object: z.literal('list'),
   created: z.int(),
@@ -51,9 +52,9 @@ const answer = z.object({
   }),
 });
 
-const EXAMPLE = {
+const examples = {
   request: { model: 'any', text_1: 'How long is it?', text_2: ['Two hours.', 'A marvel.'] },
-  answer: {
+  response: {
     id: 'score-07734bd224734f0794e10d9f0e6843cf',
     object: 'list',
     created: 1767225600,
@@ -66,6 +67,7 @@ const EXAMPLE = {
   },
 };
 
+/** Error types of OpenAI's API by status. */
 const TYPES: Readonly<Record<number, string>> = {
   400: 'BadRequestError',
   404: 'NotFoundError',
@@ -73,141 +75,120 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailableError',
 };
 
-const statusOf = (code: ErrorCode): number =>
-  code === 'BODY_INVALID' || code === 'INPUT_TOO_LONG' ? 400 : ERRORS[code].http;
-
-/** As OpenAI's, and so vLLM's, clients know them. */
+/** Error format of OpenAI's API, which vLLM uses. */
 const errors: ErrorShape = {
   status: statusOf,
-  body: ({ code, message }): z.infer<typeof errorAnswer> => {
+  body: ({ code, message }): z.infer<typeof errorResponse> => {
     const status = statusOf(code);
     const type = TYPES[status] ?? TYPES[status < 500 ? 400 : 500] ?? '';
     return { error: { message, type, param: null, code: status } };
   },
 };
 
-const errorAnswer = z.object({
-  error: z.object({
-    message: z.string(),
-    type: z.string(),
-    param: z.null(),
-    code: z.int(),
-  }),
+const errorResponse = z.object({
+  error: z.object({ message: z.string(), type: z.string(), param: z.null(), code: z.int() }),
 });
 
-/** vLLM's POST /score. */
-export function vllm(served: ServedModel, surroundings: ProtocolOptions): Protocol | null {
-  const rerankers = ModelResolver.ofOne(served, 'scores pairs');
-  return rerankers && vllmOf(rerankers, surroundings);
+function statusOf(code: ErrorCode): number {
+  return code === 'BODY_INVALID' || code === 'INPUT_TOO_LONG' ? 400 : ERRORS[code].http;
 }
 
-/** The same of all models that can be named. */
+/** vLLM's score API for one model; null: the model is not a reranker. */
+export function vllm(served: ServedModel, options: ProtocolOptions): Protocol | null {
+  const rerankers = ModelResolver.ofOne(served, 'scores pairs');
+  return rerankers && vllmOf(rerankers, options);
+}
+
+/** vLLM's score API for all rerankers. */
 export function vllmOf(
   rerankers: ModelResolver<'scores pairs'>,
-  surroundings: ProtocolOptions,
+  options: ProtocolOptions,
 ): Protocol {
   return {
-    routes: ['/score', '/v1/score'].map((path) => score(path, rerankers, surroundings)),
+    routes: ['/score', '/v1/score'].map((path) => score(path, rerankers, options)),
     prefix: null,
     errors,
     probes: [],
     info: null,
     routesByBodyModel: true,
-    tag: { name: 'vLLM', description: 'Scores of pairs as vLLM has them.' },
-    error: { name: 'VllmError', schema: errorAnswer },
+    tag: { name: 'vLLM', description: "Scores of text pairs with vLLM's API." },
+    error: { name: 'VllmError', schema: errorResponse },
   };
 }
 
+/** POST /score and /v1/score: scores text pairs. */
 function score(
   path: string,
   rerankers: ModelResolver<'scores pairs'>,
   { listLength }: ProtocolOptions,
 ): Route {
-  return {
+  return route({
     method: 'POST',
     path,
+    operationId: path === '/score' ? 'vllmScore' : 'vllmScoreV1',
+    schemaName: 'vllmScore',
+    summary: 'Score text pairs',
+    request,
+    response,
+    examples,
+    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'NOT_FOUND'],
+    headers: TRUNCATED_HEADER,
     refusal: rerankers.refusal,
-    handle: async (call) => {
-      const asked = parseBody(body, call);
-      const { pairs, field } = pairsOf(asked);
+    handler: async (call, body) => {
+      const { pairs, field } = pairsOf(body);
       requireListLength(pairs, field, listLength);
-      const served = rerankers.resolve(asked.model, call);
-      const { model, title } = served;
-      const { answers, inferences } = await scorePairs(
-        model,
-        pairs,
-        call.inferOptions(served),
+      const served = rerankers.resolve(body.model, call);
+      const { scores, tokens, inferences } = await scorePairs(call, served, pairs, {
+        activation: body.use_activation === false ? 'none' : 'model',
         field,
-      );
-      const isRaw = asked.use_activation === false;
-      const data = answers.map((one, index) => ({
-        index,
-        object: 'score',
-        score: isRaw ? one.inference.values[0] : scoreOf(one),
-      }));
-      const tokens = tokensOf(inferences);
-      return {
-        body: {
-          id: `score-${randomUUID().replaceAll('-', '')}`,
-          object: 'list',
-          created: Math.floor(Date.now() / 1000),
-          model: title,
-          data,
-          usage: { prompt_tokens: tokens, total_tokens: tokens, completion_tokens: 0 },
-        },
-        inferences,
+      });
+      const result: z.infer<typeof response> = {
+        id: `score-${randomUUID().replaceAll('-', '')}`,
+        object: 'list',
+        created: Math.floor(Date.now() / 1000),
+        model: served.title,
+        data: scores.map((score, index) => ({ index, object: 'score', score })),
+        usage: { prompt_tokens: tokens, total_tokens: tokens, completion_tokens: 0 },
       };
+      return { body: result, inferences };
     },
-    describe: () => ({
-      id: path === '/score' ? 'vllmScore' : 'vllmScoreV1',
-      summary: 'How well texts belong together, in their order',
-      headers: TRUNCATED_HEADER,
-      request: { name: 'VllmScoreRequest', schema: body, example: EXAMPLE.request },
-      answer: { name: 'VllmScoreAnswer', schema: answer, example: EXAMPLE.answer },
-      errors: {
-        ...Object.fromEntries(
-          Object.entries(RANKING_ERRORS).filter(([status]) => status !== '422'),
-        ),
-        400: 'The body is not valid, or the model has several labels.',
-      },
-    }),
-  };
+  });
 }
 
 /**
- * One text with each of several, or as many with as many.
+ * Pairs of one query with each document, or of each query with its document.
  *
- * @returns also the name of the field that holds the second texts, as it was sent, for errors
+ * @returns also the name of the field with the documents, for errors
  */
-function pairsOf(asked: z.output<typeof body>): {
+function pairsOf(body: z.output<typeof request>): {
   readonly pairs: readonly TextInput[];
   readonly field: string;
 } {
-  const first = listOf(asked, 'text_1', 'queries');
-  const second = listOf(asked, 'text_2', 'documents');
-  const [one, many] = [first.texts.length, second.texts.length];
-  if (one !== 1 && one !== many) {
-    const expects = `expected one text, or as many as ${second.field} has: ${many}, found ${one}`;
-    throw new ServiceError('BODY_INVALID', `${first.field}: ${expects}`);
+  const queries = textsOf(body, 'text_1', 'queries');
+  const documents = textsOf(body, 'text_2', 'documents');
+  const [queryCount, documentCount] = [queries.texts.length, documents.texts.length];
+  if (queryCount !== 1 && queryCount !== documentCount) {
+    const problem = `expected one text, or as many as ${documents.field} has: ${documentCount}, found ${queryCount}`;
+    throw new ServiceError('BODY_INVALID', `${queries.field}: ${problem}`);
   }
-  const pairs = second.texts.map((text, index) =>
-    toPair(first.texts[one === 1 ? 0 : index] as string, text),
+  const pairs = documents.texts.map((document, index) =>
+    toPair(queries.texts[queryCount === 1 ? 0 : index] as string, document),
   );
-  return { pairs, field: second.field };
+  return { pairs, field: documents.field };
 }
 
 type TextField = 'text_1' | 'text_2' | 'queries' | 'documents';
 
-/** Texts by either name of a field; if none was sent, the error names the first. */
-function listOf(
-  asked: z.output<typeof body>,
+/** Texts of a field with two names. If both are missing, the error names the older one. */
+function textsOf(
+  body: z.output<typeof request>,
   name: TextField,
   newerName: TextField,
 ): { readonly texts: readonly string[]; readonly field: TextField } {
-  const field = asked[name] === undefined && asked[newerName] !== undefined ? newerName : name;
-  const given = asked[field];
-  if (given === undefined) throw new ServiceError('BODY_INVALID', `${field}: is required`);
-  const texts = typeof given === 'string' ? [given] : given;
+  const field = body[name] === undefined && body[newerName] !== undefined ? newerName : name;
+  const value = body[field];
+  if (value === undefined) throw new ServiceError('BODY_INVALID', `${field}: is required`);
+  const texts = typeof value === 'string' ? [value] : value;
   if (texts.length > 0) return { texts, field };
   throw new ServiceError('BODY_INVALID', `${field}: expected at least one text`);
 }

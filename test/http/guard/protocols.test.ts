@@ -241,7 +241,7 @@ describe('moderations, as `openai` asks them', () => {
       status: 400,
       param: 'input',
       type: 'invalid_request_error',
-      message: expect.stringContaining('input[1]: images are not looked at here, only texts'),
+      message: expect.stringContaining('input[1]: images are not supported. Send texts only'),
     });
     await expect(faultOf([])).rejects.toMatchObject({ status: 400, param: 'input' });
     await expect(faultOf(undefined)).rejects.toMatchObject({ status: 400, param: 'input' });
@@ -285,7 +285,7 @@ describe('what cannot be answered', () => {
       limits: { characters: 5 },
       moderations: { categories: { hate: { check: 'data', label: 'EMAIL' } } },
     });
-    const reason = 'not all was looked at, because of the limit of characters';
+    const reason = 'a part of the texts was not checked because of the limit of characters';
     expect((await noted(GUARDRAIL, BODIES[GUARDRAIL], short)).json).toEqual({
       action: 'BLOCKED',
       blocked_reason: `Blocked by the guard: ${reason}.`,

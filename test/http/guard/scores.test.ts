@@ -1,5 +1,5 @@
 /** `scores` of POST /guard, GET /guard/file, and what the page makes of both when a threshold moves. */
-import type { GuardFileJson, GuardJson } from '../../../src/client';
+import type { GuardFileResponse, GuardResponse } from '../../../src/client';
 import { GuardClient, ResponseError } from '../../../src/client';
 import { applyThresholds } from '../../../src/pages/guard/apply-thresholds';
 import { guardDirectory, TONE } from '../../helpers/guard-directory';
@@ -20,7 +20,7 @@ const nameOf = (threshold: number): string => `from ${threshold}`;
 
 let service: Service;
 let client: GuardClient;
-let file: GuardFileJson;
+let file: GuardFileResponse;
 
 beforeAll(async () => {
   const tones = THRESHOLDS.map((threshold) => ({
@@ -42,10 +42,10 @@ beforeAll(async () => {
 afterAll(removeDirectories);
 
 /** Of a check, without its name. */
-function findingsOf({ findings }: GuardJson, name: string): readonly object[] {
+function findingsOf({ findings }: GuardResponse, name: string): readonly object[] {
   return findings
     .filter(({ check }) => check === name)
-    .map(({ check: _, ...one }) => ({ ...one, alone: undefined }));
+    .map(({ check: _, ...one }) => ({ ...one, single_part_score: undefined }));
 }
 
 it('tells what lies below thresholds, and decides as without that', async () => {

@@ -132,7 +132,7 @@ it('ranks as Cohere', async () => {
     (await ask('/v2/rerank', { query, documents, ...more })).json;
   expect(await refused({ max_tokens_per_doc: 4096 })).toHaveProperty('results');
   expect(await refused({ max_tokens_per_doc: 10 })).toEqual({
-    message: 'max_tokens_per_doc: expected at least 40, which the model takes of both texts',
+    message: 'max_tokens_per_doc: expected at least 40, the maximum input length of the model',
   });
   expect(await refused({ relevant_spans: {} })).toEqual({
     message: 'relevant_spans: is not supported',
@@ -212,7 +212,7 @@ it('scores tensors by the Open Inference Protocol, all labels of a model of seve
     400,
     {
       detail:
-        'The model has 3 labels, and ranks by none: the Open Inference Protocol gives the scores of all.',
+        'Reranking needs a model with 1 label, this model has 3: the Open Inference Protocol returns the scores of all labels.',
     },
   ]);
 });

@@ -1,8 +1,8 @@
 import type { ServiceError } from '../../../serving/errors';
 import type { ServiceResponse } from '../../../serving/request-context';
 import { FLOAT_BYTES } from '../../../serving/response-size';
+import type { ServiceRequest } from '../../../serving/service-request';
 import type { StreamMethod } from '../../grpc-service';
-import type { ServiceRequest } from '../../route';
 import type { OpenInferenceModels } from '../served-models';
 import { type ModelInferRequest, readInferRequest, writeInferAnswer } from './messages';
 

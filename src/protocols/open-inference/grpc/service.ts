@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { ServiceError } from '../../../serving/errors';
+import type { ServiceRequest } from '../../../serving/service-request';
 import { indexOf, type Repository } from '../../../tasks/repository';
 import type { CountedFields, GrpcService } from '../../grpc-service';
-import type { ServiceRequest } from '../../route';
 import type { OpenInferenceModel } from '../served-model';
 import type { OpenInferenceModels } from '../served-models';
 import { infer, modelStreamInfer } from './infer';

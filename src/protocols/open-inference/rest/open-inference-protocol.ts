@@ -1,11 +1,13 @@
+import { refusalOf } from '../../../services/inference';
 import type { Access, ProtectedResource } from '../../../serving/access';
 import { ERRORS, type ServiceError } from '../../../serving/errors';
+import type { ServiceRequest } from '../../../serving/service-request';
 import { singleModelCatalogue } from '../../../tasks/catalogue';
 import type { ServedModel } from '../../../tasks/served';
 import { ANALYSIS_ERRORS, type LegacyOperation } from '../../openapi/legacy-operation';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
 import { type ErrorShape, modelBelow, type Protocol, type ProtocolOptions } from '../../protocol';
-import { type Route, refusalOf, type ServiceRequest } from '../../route';
+import type { Route } from '../../route';
 import { grpcService } from '../grpc/service';
 import { readInferRequest } from '../request-body';
 import type { OpenInferenceModel } from '../served-model';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { parseJson } from '../../../serving/json';
+import type { ServiceRequest } from '../../../serving/service-request';
 import { indexOf, type Repository, type RepositoryEntry } from '../../../tasks/repository';
-import { parseBody, type Route, type ServiceRequest } from '../../route';
+import { parseBody, type Route } from '../../route';
 import { boolean, object } from '../../validation/fields';
 
 const INDEX = '/v2/repository/index';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { analyzeBatchBody, analyzeBody } from '../../../../src/protocols/own/schemas/analyze';
-import { predictBatchBody, predictBody } from '../../../../src/protocols/own/schemas/predict';
+import { analyzeBatchRequest, analyzeRequest } from '../../../../src/protocols/own/analyze';
+import { predictBatchRequest, predictRequest } from '../../../../src/protocols/own/predict';
 import { describeFirstIssue } from '../../../../src/protocols/validation/fields';
 import { parseModelSettings } from '../../../../src/tasks/signal-classification/model-settings';
 import { expectationOf } from '../../requests/oracle';
@@ -8,10 +8,10 @@ import { ROUTES } from '../../requests/routes';
 import { bytesOf, type Target } from '../target';
 
 const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
-  '/analyze': analyzeBody,
-  '/analyze/batch': analyzeBatchBody,
-  '/predict': predictBody,
-  '/predict/batch': predictBatchBody,
+  '/analyze': analyzeRequest,
+  '/analyze/batch': analyzeBatchRequest,
+  '/predict': predictRequest,
+  '/predict/batch': predictBatchRequest,
 };
 
 const SYNTAX = [

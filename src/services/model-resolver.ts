@@ -1,5 +1,6 @@
 import type { EngineError } from '../native/engine';
 import { ServiceError } from '../serving/errors';
+import type { ServiceRequest } from '../serving/service-request';
 import type { Abilities, Ability } from '../tasks/abilities';
 import {
   type Catalogue,
@@ -11,7 +12,6 @@ import {
   unavailableReason,
 } from '../tasks/catalogue';
 import { isPrimaryCapability, type ServedModel, withCapability } from '../tasks/served';
-import type { ServiceRequest } from './route';
 
 /**
  * The models that have an ability, by the names that requests give. The one place where a protocol resolves the

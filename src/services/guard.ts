@@ -1,16 +1,16 @@
 import type { EngineError } from '../native/engine';
 import { EVERYTHING } from '../serving/access';
 import { ServiceError } from '../serving/errors';
+import type { ServiceRequest } from '../serving/service-request';
 import { type Catalogue, currentVersion, findModel } from '../tasks/catalogue';
-import type { GuardAnswer, GuardModels, GuardQuestion } from '../tasks/guard/answer';
+import type { GuardAnswer, GuardModels, GuardQuestion, NotLookedAt } from '../tasks/guard/answer';
 import type { Guard } from '../tasks/guard/guard';
 import { checksOf, type Moderation, moderate } from '../tasks/guard/moderate';
 import type { GuardState } from '../tasks/guard/state';
 import { ModelResolver } from './model-resolver';
-import type { ServiceRequest } from './route';
 
 /** The guard of a service as protocols ask it, over the models of the service. */
-export class Guarding {
+export class GuardService {
   readonly #state: GuardState;
   readonly #catalogue: () => Catalogue;
 
@@ -20,7 +20,7 @@ export class Guarding {
   }
 
   /** It is to be spoken of: there is a file of a guard. */
-  get isThere(): boolean {
+  get isConfigured(): boolean {
     return this.#state.isThere;
   }
 
@@ -90,4 +90,44 @@ export class Guarding {
     }
     return null;
   };
+}
+
+/** The reason of a block as a sentence without any part of the texts. */
+export function blockReason({
+  findings,
+  errors,
+  notLookedAt,
+}: Pick<GuardAnswer, 'findings' | 'errors' | 'notLookedAt'>): string {
+  const reasons = [
+    ...findings
+      .filter(({ action }) => action === 'block')
+      .map(({ check, label }) => `${check} found ${label}`),
+    ...errors
+      .filter(({ action }) => action === 'block')
+      .map(({ check }) => `${check} could not run`),
+    ...notLookedAt.filter(({ action }) => action === 'block').map(describeUnchecked),
+  ];
+  return `Blocked by the guard: ${[...new Set(reasons)].join(', ')}.`;
+}
+
+/**
+ * For protocols that can only report findings, not failed checks or unchecked parts.
+ *
+ * @throws ServiceError MODEL_NOT_LOADED: a check failed, and its `on_error` is block;
+ *   INPUT_TOO_LONG: a part of the texts was not checked, and `on_limit` is block
+ */
+export function requireChecked({
+  errors,
+  notLookedAt,
+}: Pick<GuardAnswer, 'errors' | 'notLookedAt'>): void {
+  const error = errors.find(({ action }) => action === 'block');
+  if (error) throw new ServiceError('MODEL_NOT_LOADED', `Check ${error.check}: ${error.reason}`);
+  const unchecked = notLookedAt.find(({ action }) => action === 'block');
+  if (unchecked) {
+    throw new ServiceError('INPUT_TOO_LONG', `The guard: ${describeUnchecked(unchecked)}.`);
+  }
+}
+
+function describeUnchecked({ limit }: NotLookedAt): string {
+  return `a part of the texts was not checked because of the limit of ${limit}`;
 }

@@ -1,14 +1,18 @@
 import type { ServiceResponse } from '../serving/request-context';
 
-/** Little-endian float32, as it lies in memory. */
+const BEGIN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const END = Buffer.from(']');
+
+/** An embedding as base64 of little-endian float32. */
 export function toBase64({ buffer, byteOffset, byteLength }: Float32Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }
 
-/** An answer whose JSON is there already, in pieces. */
-export function written(
+/** A response from pieces of serialized JSON. */
+export function jsonResponse(
   pieces: readonly (string | Buffer)[],
-): Pick<ServiceResponse, 'body' | 'headers'> {
+): Pick<ServiceResponse, 'body' | 'headers'> & { readonly body: Buffer } {
   const buffers = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
   return {
     body: Buffer.concat(buffers),
@@ -16,14 +20,8 @@ export function written(
   };
 }
 
-const [BEGIN, COMMA, END] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [
-  Buffer,
-  Buffer,
-  Buffer,
-];
-
-/** `[a,b]` */
-export function listed(elements: readonly (string | Buffer)[]): readonly (string | Buffer)[] {
+/** Pieces of a JSON array from its serialized elements. */
+export function jsonArray(elements: readonly (string | Buffer)[]): readonly (string | Buffer)[] {
   const pieces: (string | Buffer)[] = [BEGIN];
   for (const element of elements) {
     if (pieces.length > 1) pieces.push(COMMA);

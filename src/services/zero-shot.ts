@@ -1,0 +1,63 @@
+import { EngineError, type Inference } from '../native/engine';
+import { ElementError, ServiceError } from '../serving/errors';
+import type { ServiceRequest } from '../serving/service-request';
+import type { EntailmentClassifier } from '../tasks/abilities';
+import type { ServedModel } from '../tasks/served';
+import { classifyZeroShot, TEMPLATE, type ZeroShotAnswer } from '../tasks/zero-shot/classify';
+import { requireModel } from './inference';
+
+/**
+ * Zero-shot classification: scores each text with each candidate label, all pairs as one request to the queue.
+ *
+ * @param field name of the candidate labels in the request, for errors of one label
+ * @param listLength maximum number of pairs
+ * @returns for each text the candidate labels by descending score
+ * @throws ServiceError MODEL_NOT_LOADED, LIST_TOO_LONG; EngineError, ElementError
+ */
+export async function zeroShot(
+  caller: Pick<ServiceRequest, 'inferOptions'>,
+  served: ServedModel<EntailmentClassifier>,
+  {
+    texts,
+    labels,
+    template,
+    isMultiLabel,
+    field,
+    listLength,
+  }: {
+    readonly texts: readonly string[];
+    readonly labels: readonly string[];
+    /** Hypothesis template; null or undefined: `TEMPLATE`. */
+    readonly template: string | null | undefined;
+    readonly isMultiLabel: boolean | null | undefined;
+    readonly field: string;
+    readonly listLength: number;
+  },
+): Promise<{
+  readonly predictions: readonly ZeroShotAnswer[];
+  readonly inferences: readonly Inference[];
+}> {
+  const model = requireModel(served.model);
+  const options = caller.inferOptions(served);
+  if (texts.length * labels.length > listLength) {
+    const message = `${field}: ${labels.length} labels of ${texts.length} texts are over the limit of ${listLength} pairs.`;
+    throw new ServiceError('LIST_TOO_LONG', message);
+  }
+  try {
+    const { answers, inferences } = await classifyZeroShot(
+      model,
+      {
+        texts,
+        labels,
+        template: template ?? TEMPLATE,
+        isMultiLabel: isMultiLabel ?? false,
+      },
+      options,
+    );
+    return { predictions: answers, inferences };
+  } catch (error) {
+    const index = error instanceof EngineError ? error.index : null;
+    if (index === null) throw error;
+    throw new ElementError(`${field}[${index % labels.length}]`, error as Error);
+  }
+}
