@@ -83,9 +83,9 @@ export class GrpcConnections {
       });
     this.#connections = connections;
     this.#limits = limits;
-    this.#plain = budget('body_stuck');
-    this.#compressed = budget('body_stuck');
-    this.#responses = budget('answer_stuck');
+    this.#plain = budget('body_stalled');
+    this.#compressed = budget('body_stalled');
+    this.#responses = budget('response_stalled');
     this.#timer = setInterval(this.#tick, LOOK_MS).unref();
   }
 
@@ -243,7 +243,7 @@ export class GrpcConnections {
       request.fail(new ServiceError('DEADLINE_EXCEEDED', 'The message was not received in time.'));
     }
     const [first = before] = responded.values();
-    if (first < before) this.#connections.abort(socket, 'answer_stuck');
+    if (first < before) this.#connections.abort(socket, 'response_stalled');
   }
 
   #failStalled({ receiving, responded, idle, socket }: GrpcConnection, isTimeUp: boolean): void {
@@ -253,7 +253,7 @@ export class GrpcConnections {
     }
     if (!isTimeUp) return;
     for (const call of idle.keys()) call.fail(draining);
-    if (responded.size > 0) this.#connections.abort(socket, 'answer_stuck');
+    if (responded.size > 0) this.#connections.abort(socket, 'response_stalled');
   }
 
   /**
@@ -278,6 +278,6 @@ export class GrpcConnections {
       if (slow > (worst?.slow ?? 0)) worst = { connection, slow };
     }
     const max = this.#open.size + this.#limits.bodyMemory / SMALL_BYTES;
-    if (worst && count > max) this.#connections.abort(worst.connection.socket, 'body_stuck');
+    if (worst && count > max) this.#connections.abort(worst.connection.socket, 'body_stalled');
   }
 }

@@ -27,7 +27,7 @@ export class BodyReader {
     const budget = {
       limit: bodyMemory,
       patienceMs: PATIENCE_MS,
-      cut: ({ req }: Response) => !req.complete && connections.abort(req.socket, 'body_stuck'),
+      cut: ({ req }: Response) => !req.complete && connections.abort(req.socket, 'body_stalled'),
     };
     this.#plain = new ByteBudget(budget);
     this.#compressed = new ByteBudget(budget);

@@ -67,7 +67,7 @@ export class UnsentResponses {
 
   /** @param memory most bytes of all of them; beyond it, who has been at it for longest is cut off */
   constructor(memory: number, connections: Connections) {
-    this.#cut = ({ req }) => connections.abort(req.socket, 'answer_stuck');
+    this.#cut = ({ req }) => connections.abort(req.socket, 'response_stalled');
     this.#budget = new ByteBudget({ limit: memory, patienceMs: 0, cut: this.#cut });
   }
 

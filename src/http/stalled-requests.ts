@@ -45,7 +45,7 @@ export function abortStalledRequests(
           new ServiceError('DRAINING', 'The service is shutting down.'),
         );
       } else if (isTimeUp && response.writableEnded) {
-        connections.abort(response.req.socket, 'answer_stuck');
+        connections.abort(response.req.socket, 'response_stalled');
       }
     }
   };

@@ -42,7 +42,7 @@ export class WebSockets {
     this.#incomplete = new ByteBudget({
       limit,
       patienceMs: PATIENCE_MS,
-      cut: (socket) => connections.abort(socket, 'body_stuck'),
+      cut: (socket) => connections.abort(socket, 'body_stalled'),
     });
     this.#server = new WebSocketServer({
       noServer: true,
@@ -106,7 +106,7 @@ export class WebSockets {
       if (isCounted) incomplete.add(socket, chunk.length + PIECE_BYTES);
       else incomplete.begin(socket, bytes);
       isCounted = true;
-      if (!incomplete.hasRoomFor(0, socket)) this.#connections.abort(socket, 'body_stuck');
+      if (!incomplete.hasRoomFor(0, socket)) this.#connections.abort(socket, 'body_stalled');
     });
     const onMessage = (): void => {
       [bytes, received, controls] = [0, 0, 0];

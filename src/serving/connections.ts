@@ -52,7 +52,7 @@ export class Connections {
   /** @param isSecure its TLS handshake is to come, before which nobody can be told anything */
   opened(socket: Socket, isSecure = false): void {
     if (this.#open.size >= this.#limit && !this.#makeRoom()) {
-      this.#count('refused');
+      this.#count('rejected');
       if (!isSecure && this.#lastWords) socket.write(this.#lastWords.refused);
       socket.destroy();
       return;
@@ -122,7 +122,7 @@ export class Connections {
     const [socket, first] = this.#first() ?? [];
     if (!socket) return false;
     if (first?.receiving && this.#lastWords) socket.write(this.#lastWords.late);
-    return this.abort(socket, 'made_room');
+    return this.abort(socket, 'evicted');
   }
 
   /** Who has waited for its client for longest; null: nobody waits. */

@@ -23,7 +23,7 @@ export function report(
   const durationMs = performance.now() - exchange.startedAt;
   // What is not ready says so; that is no refusal.
   const refusal = isAskedByMachine && method !== 'POST' ? null : refusalOf(exchange.error);
-  metrics.requests.ended({ route, isRouteRemoved, status, durationMs, refusal });
+  metrics.requests.ended({ route, isRouteRemoved, status, durationMs, rejection: refusal });
   const unread = isKeyNeeded(exchange.error) ? 'no_key' : exchange.route && refusal;
   if (unread) refusals.count(unread);
   const level = unread ? 'debug' : levelOf(status, isAskedByMachine, exchange.error);

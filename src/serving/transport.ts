@@ -29,6 +29,8 @@ export abstract class Transport<Server extends net.Server = net.Server> {
   /** The same; null: without TLS. */
   protected readonly secure: (Server & tls.Server) | null;
   readonly #logger: Logger;
+  /** TCP connections during their TLS handshake, by `peerOf`. */
+  readonly #handshakes = new Map<string, net.Socket>();
 
   constructor(context: ServerContext, connections: Connections, make: ServerMaker<Server>) {
     const { credentials, scheduler, logger } = context;
@@ -43,13 +45,17 @@ export abstract class Transport<Server extends net.Server = net.Server> {
       scheduler.onNewConnection();
       connections.opened(socket, this.secure !== null);
       socket.on('close', () => this.closed(socket));
+      if (this.secure) this.#startHandshake(socket);
     });
-    this.secure?.prependListener('secureConnection', (socket) => {
-      connections.secured(below(socket), socket);
-      socket.on('close', () => this.closed(socket));
+    this.secure?.prependListener('secureConnection', (secure) => {
+      const socket = this.#handshakes.get(peerOf(secure));
+      if (socket) connections.secured(socket, secure);
+      secure.on('close', () => this.closed(secure));
     });
-    this.secure?.on('tlsClientError', ({ code }: NodeJS.ErrnoException, socket) => {
-      if (code !== 'ECONNRESET') connections.abort(below(socket), 'tls_failed'); // else it has gone itself
+    this.secure?.on('tlsClientError', ({ code }: NodeJS.ErrnoException, secure) => {
+      const socket = this.#handshakes.get(peerOf(secure));
+      // After ECONNRESET the client has closed the connection itself.
+      if (socket && code !== 'ECONNRESET') connections.abort(socket, 'tls_failed');
     });
   }
 
@@ -87,6 +93,14 @@ export abstract class Transport<Server extends net.Server = net.Server> {
     this.secure?.setSecureContext(secureContextOf(certificate));
   }
 
+  #startHandshake(socket: net.Socket): void {
+    const peer = peerOf(socket);
+    this.#handshakes.set(peer, socket);
+    socket.on('close', () => {
+      if (this.#handshakes.get(peer) === socket) this.#handshakes.delete(peer);
+    });
+  }
+
   protected closed(socket: net.Socket): void {
     this.connections.closed(socket);
   }
@@ -96,7 +110,7 @@ function secureContextOf({ cert, key }: Certificate): tls.SecureContextOptions {
   return { cert, key, minVersion: TLS_VERSION };
 }
 
-/** The TCP connection under a TLS one, for which Node has no public name. */
-function below(socket: tls.TLSSocket): net.Socket {
-  return (socket as tls.TLSSocket & { readonly _parent: net.Socket })._parent;
+/** Addresses of a connection, which its TCP socket and its TLS socket have in common. */
+function peerOf({ remoteAddress, remotePort, localAddress }: net.Socket): string {
+  return `${remoteAddress}:${remotePort} ${localAddress}`;
 }

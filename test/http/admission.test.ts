@@ -17,7 +17,7 @@ function counted(answers: readonly Answer[], wanted: number): number {
 }
 
 async function refusals(service: Service): Promise<Readonly<Record<string, number>>> {
-  return (await scrape(service)).byLabel('libtorch_serve_http_requests_refused_total', 'reason');
+  return (await scrape(service)).byLabel('libtorch_serve_http_requests_rejected_total', 'reason');
 }
 
 describe('a wait that would be too long', () => {
@@ -41,7 +41,7 @@ describe('a wait that would be too long', () => {
     expect(await refusals(service)).toMatchObject({ queue_wait: refused, queue_full: 0 });
     expect(seen.value('libtorch_serve_queue_wait_limit_seconds')).toBe(0.001);
     expect(seen.value('libtorch_serve_queue_expected_wait_seconds')).toBeGreaterThanOrEqual(0);
-    expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome').answered).toBe(served);
+    expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome').completed).toBe(served);
     // It is over: the next one is served.
     expect((await analyze(service, 'good')).status).toBe(200);
   });
@@ -146,7 +146,7 @@ it('500 requests whose clients leave are not run', async () => {
   expect(seen.value('libtorch_serve_batches_total')).toBe(0);
   expect(seen.value('libtorch_serve_queue_inputs')).toBe(0);
   expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
-    answered: 0,
+    completed: 0,
     failed: 0,
     cancelled: 500,
     expired: 0,

@@ -39,7 +39,7 @@ it('is refused whole where its bytes are more than the queue holds', async () =>
     'The queue is full.',
   );
   expect((await scrape(service)).byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
-    answered: 0,
+    completed: 0,
     failed: 0,
     cancelled: 0,
     expired: 0,

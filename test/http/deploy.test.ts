@@ -235,7 +235,7 @@ describeWithPrometheus('a Prometheus that scrapes all', () => {
   it('finds all up, its rules in order, and data for every panel', async () => {
     await untilThere(3, 'up == 1');
     await askAll();
-    await untilThere(4, 'libtorch_serve_inputs_total{outcome="answered"} > 2');
+    await untilThere(4, 'libtorch_serve_inputs_total{outcome="completed"} > 2');
     // A rate needs two scrapes with the series in it.
     await untilThere(4, 'rate(libtorch_serve_inputs_total[1m]) > 0');
     const empty: string[] = [];

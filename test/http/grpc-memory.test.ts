@@ -47,7 +47,7 @@ function connect(...given: ConstructorParameters<typeof RawSession>): RawSession
 
 async function cut(service: Service): Promise<Readonly<Record<string, number>>> {
   const seen = await scrape(service);
-  return seen.byLabel('libtorch_serve_http_connections_cut_total', 'reason');
+  return seen.byLabel('libtorch_serve_http_connections_closed_total', 'reason');
 }
 
 /** A call that is whole: its status. */
@@ -91,8 +91,8 @@ it('refuses messages without room, until one that is stuck makes it', async () =
     return false;
   });
   await within(() => 'the end of the connection that made room', slow.closed);
-  expect(await cut(service)).toMatchObject({ body_stuck: 1 });
-  const refused = (await scrape(service)).value('libtorch_serve_http_requests_refused_total', {
+  expect(await cut(service)).toMatchObject({ body_stalled: 1 });
+  const refused = (await scrape(service)).value('libtorch_serve_http_requests_rejected_total', {
     reason: 'body_memory_full',
   });
   expect(refused).toBe(refusals);
@@ -111,7 +111,7 @@ it('closes a connection that opens watches without end', async () => {
     if (i % 100 === 0) await Promise.race([session.read().catch(() => {}), session.closed]);
   }
   expect(session.isClosed).toBe(true);
-  expect(await cut(service)).toMatchObject({ stream_flood: 1, body_stuck: 0 });
+  expect(await cut(service)).toMatchObject({ stream_flood: 1, body_stalled: 0 });
   expect(await whole(other, INFER, frame(messageOf('good')))).toBe('0 OK');
 });
 
@@ -182,7 +182,7 @@ it('cuts off who does not take answers, when there are too many', async () => {
     expect(await whole(session, INFER, message)).toBe('0 OK');
     return slow.isClosed;
   });
-  expect(await cut(service)).toMatchObject({ answer_stuck: 1 });
+  expect(await cut(service)).toMatchObject({ response_stalled: 1 });
 });
 
 it('counts what is kept of each piece of a message, beside its bytes', async () => {

@@ -50,7 +50,7 @@ function cancelled(seen: Scrape): number | undefined {
 }
 
 function cut(seen: Scrape): Readonly<Record<string, number>> {
-  return seen.byLabel('libtorch_serve_http_connections_cut_total', 'reason');
+  return seen.byLabel('libtorch_serve_http_connections_closed_total', 'reason');
 }
 
 it('answers each message in its order, errors too, and ends when its client does', async () => {
@@ -296,7 +296,7 @@ describe('hostile streams', () => {
       const answer = await connect(service).call('ModelInfer', textRequest('good')).answer;
       return answer.status === 'OK' && slow.isClosed;
     });
-    expect(cut(await scrape(service))).toMatchObject({ answer_stuck: 1 });
+    expect(cut(await scrape(service))).toMatchObject({ response_stalled: 1 });
     const { requests } = await scrape(service);
     expect(requests[`${STREAM} 499`]).toBeLessThanOrEqual(MOST_AT_ONCE);
   });
@@ -309,7 +309,7 @@ describe('hostile streams', () => {
     await few.read();
     for (let i = 0; i < 100; i++) many.call(STREAM);
     await within(() => 'the end of who has most streams', many.closed);
-    expect(cut(await scrape(service))).toMatchObject({ body_stuck: 1 });
+    expect(cut(await scrape(service))).toMatchObject({ body_stalled: 1 });
     await few.read();
     expect(few.isClosed).toBe(false);
   });

@@ -48,7 +48,7 @@ async function ask(service: Service): Promise<string> {
 }
 
 function cut(seen: Scrape): Readonly<Record<string, number>> {
-  return seen.byLabel('libtorch_serve_http_connections_cut_total', 'reason');
+  return seen.byLabel('libtorch_serve_http_connections_closed_total', 'reason');
 }
 
 async function watch(session: RawSession): Promise<RawCall> {
@@ -123,8 +123,8 @@ describe('at MAX_CONNECTIONS', () => {
     expect(waiting.map(({ isClosed }) => isClosed)).toEqual([true, ...Array(7).fill(false)]);
     for (let i = 0; i < 10; i++) expect(await ask(service)).toBe('OK');
     const ends = cut(await scrape(service));
-    expect(ends).toMatchObject({ refused: 0, body_stuck: 0, answer_stuck: 0 });
-    expect(ends.made_room).toBeGreaterThanOrEqual(1);
+    expect(ends).toMatchObject({ rejected: 0, body_stalled: 0, response_stalled: 0 });
+    expect(ends.evicted).toBeGreaterThanOrEqual(1);
   });
 
   it('one more is refused where an answer is due on all of them', async () => {
@@ -137,7 +137,7 @@ describe('at MAX_CONNECTIONS', () => {
     await untilQueued(service, 4);
     expect(await ask(service)).toBe('UNAVAILABLE');
     expect(waiting.map(({ isClosed }) => isClosed)).toEqual(Array(4).fill(false));
-    expect(cut(await scrape(service))).toMatchObject({ made_room: 0, refused: expect.any(Number) });
+    expect(cut(await scrape(service))).toMatchObject({ evicted: 0, rejected: expect.any(Number) });
   });
 });
 
@@ -209,7 +209,7 @@ it('cuts off who has not taken an answer for a minute', async () => {
   await call.answered;
   service.kill('SIGUSR2');
   await within(() => 'the end of who takes no answer', session.closed);
-  expect(cut(await scrape(service))).toMatchObject({ answer_stuck: 1 });
+  expect(cut(await scrape(service))).toMatchObject({ response_stalled: 1 });
 });
 
 it('ends streams of messages after a minute, also those that wait for answers to be taken', async () => {
@@ -236,7 +236,7 @@ it('bounds calls whose answers are not taken, however small these are', async ()
   await until(what, async () => (await ask(service)) === 'OK' && slow.isClosed, {
     limitMs: 40_000,
   });
-  expect(cut(await scrape(service))).toMatchObject({ answer_stuck: 1 });
+  expect(cut(await scrape(service))).toMatchObject({ response_stalled: 1 });
 });
 
 it('bounds calls that wait for their clients, and cuts off who has most of them', async () => {
@@ -247,7 +247,7 @@ it('bounds calls that wait for their clients, and cuts off who has most of them'
   await few.read();
   for (let i = 0; i < 100; i++) many.call(INFER);
   await within(() => 'the end of who has most calls', many.closed);
-  expect(cut(await scrape(service))).toMatchObject({ body_stuck: 1 });
+  expect(cut(await scrape(service))).toMatchObject({ body_stalled: 1 });
   await few.read();
   expect(await ask(service)).toBe('OK');
 });

@@ -221,7 +221,7 @@ it('refuses what the queue cannot take, before it is read, and says when to come
     trailers: { 'grpc-retry-pushback-ms': expect.stringMatching(/^[1-9]\d*000$/) },
   });
   expect((await client.call('ModelMetadata', { name: 'sentiment' }).answer).status).toBe('OK');
-  const refused = await counted(service, 'libtorch_serve_http_requests_refused_total', {
+  const refused = await counted(service, 'libtorch_serve_http_requests_rejected_total', {
     reason: 'queue_full',
   });
   expect(refused).toBe(1);
@@ -298,8 +298,8 @@ it('makes room for a connection by closing the one that has waited for longest',
   const client = connect(service);
   expect((await client.call('ModelInfer', textRequest('good')).answer).status).toBe('OK');
   await until('a silent connection to be closed', () => closed.length > 0);
-  const ends = await counted(service, 'libtorch_serve_http_connections_cut_total', {
-    reason: 'made_room',
+  const ends = await counted(service, 'libtorch_serve_http_connections_closed_total', {
+    reason: 'evicted',
   });
   expect(ends).toBe(closed.length);
   for (const socket of silent) socket.destroy();

@@ -36,7 +36,12 @@ describe('GET /info', () => {
         max_length: 512,
         dtype: 'float32',
       },
-      limits: { body_bytes: 2 * 1024 ** 2, list_length: 10, request_timeout_ms: 7000 },
+      limits: {
+        body_bytes: 2 * 1024 ** 2,
+        response_bytes: 32 * 1024 ** 2,
+        list_length: 10,
+        request_timeout_ms: 7000,
+      },
     });
     await service.stop();
   });

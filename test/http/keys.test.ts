@@ -195,7 +195,7 @@ describe('with a key', () => {
     const after = await scrape(service, undefined, bearer(KEY));
     const count = (seen: typeof before) => seen.requests['/analyze 401'] ?? 0;
     expect(count(after) - count(before)).toBe(20);
-    const refused = after.byLabel('libtorch_serve_http_requests_refused_total', 'reason');
+    const refused = after.byLabel('libtorch_serve_http_requests_rejected_total', 'reason');
     expect(Object.values(refused)).toEqual(Object.values(refused).map(() => 0));
     await service.waitForLog(({ refused }) => refused !== undefined);
     expect(service.logs.filter(({ status }) => status === 401)).toEqual([]);

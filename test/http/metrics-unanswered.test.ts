@@ -29,7 +29,7 @@ it('counts what was refused', async () => {
   await untilCounted(service, '/analyze 499', 3);
   const seen = await scrape(service);
   expect(seen.requests).toEqual({ '/analyze 499': 3, '/analyze 503': 7 });
-  expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toMatchObject({
+  expect(seen.byLabel('libtorch_serve_http_requests_rejected_total', 'reason')).toMatchObject({
     queue_full: 7,
     queue_wait: 0,
     deadline: 0,
@@ -50,7 +50,7 @@ it('counts what passed its deadline', async () => {
   expect(seen.value('libtorch_serve_http_requests_timed_out_total')).toBe(4);
   expect(seen.value('libtorch_serve_http_requests_cancelled_total')).toBe(0);
   expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({
-    answered: 0,
+    completed: 0,
     expired: 4,
   });
 });
@@ -76,7 +76,7 @@ it('counts clients that went: while they waited, and before their body was out',
   expect(seen.value('libtorch_serve_http_requests_cancelled_total')).toBe(8);
   // Those without a whole body never came to the queue.
   expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({
-    answered: 0,
+    completed: 0,
     cancelled: 5,
   });
   expect(seen.value('libtorch_serve_queue_inputs')).toBe(0);
@@ -92,7 +92,7 @@ it('counts what fails in the model', async () => {
   const seen = await scrape(service);
   expect(seen.requests).toEqual({ '/predict 500': 3, '/predict 200': 1 });
   expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({
-    answered: 1,
+    completed: 1,
     failed: 3,
   });
   expect(seen.value('libtorch_serve_batches_total')).toBe(4);
@@ -115,7 +115,7 @@ it('counts what is refused while draining, and can be read meanwhile', async () 
   }
   const seen = await scrape(service, agents[0]);
   expect(seen.requests).toEqual({ '/analyze 503': 3, '/health 200': 4 });
-  expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toMatchObject({
+  expect(seen.byLabel('libtorch_serve_http_requests_rejected_total', 'reason')).toMatchObject({
     queue_full: 0,
     queue_wait: 0,
     deadline: 0,

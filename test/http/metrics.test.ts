@@ -61,7 +61,7 @@ describe.each(SERVICE_CASES)(
       });
 
       expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
-        answered: 40,
+        completed: 40,
         failed: 0,
         timed_out: 0,
         too_long: 0,
@@ -180,7 +180,7 @@ describe('a list', () => {
       '/analyze/batch 422': 1,
     });
     expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
-      answered: 38,
+      completed: 38,
       failed: 0,
       timed_out: 0,
       too_long: 0,
@@ -209,13 +209,13 @@ describe('a list', () => {
     await service.waitForLog(({ status }) => status === 499);
     const seen = await scrape(service);
     expect(seen.requests).toEqual({ '/analyze/batch 499': 1, '/analyze/batch 503': 1 });
-    expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason')).toMatchObject({
+    expect(seen.byLabel('libtorch_serve_http_requests_rejected_total', 'reason')).toMatchObject({
       queue_full: 1,
       queue_wait: 0,
       deadline: 0,
       draining: 0,
     });
-    expect(seen.byLabel('libtorch_serve_queue_refusals_total', 'reason')).toEqual({
+    expect(seen.byLabel('libtorch_serve_queue_rejected_requests_total', 'reason')).toEqual({
       queue_full: 1,
       queue_wait: 0,
       deadline: 0,
@@ -223,7 +223,7 @@ describe('a list', () => {
     });
     expect(seen.value('libtorch_serve_http_requests_cancelled_total')).toBe(1);
     expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
-      answered: 0,
+      completed: 0,
       failed: 0,
       timed_out: 0,
       too_long: 0,
@@ -252,7 +252,7 @@ describe('a list', () => {
     expect((await post(service, '/predict/batch', { signals })).status).toBe(200);
     const seen = await scrape(service);
     expect(seen.requests).toEqual({ '/predict/batch 200': 1 });
-    expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({ answered: 12 });
+    expect(seen.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({ completed: 12 });
     for (const duration of PER_INPUT) expect(seen.value(`${duration}_count`)).toBe(12);
   });
 });

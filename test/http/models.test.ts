@@ -365,7 +365,7 @@ it('counts what the queue of a model refused as its own', async () => {
   expect([refused?.status, taken?.status]).toEqual([503, 200]);
   const seen = await scrape(service);
   const refusals = (model: string, reason: string): number | undefined =>
-    seen.value('libtorch_serve_queue_refusals_total', { model, version: '1', reason });
+    seen.value('libtorch_serve_queue_rejected_requests_total', { model, version: '1', reason });
   expect([refusals('narrow', 'queue_full'), refusals('narrow', 'queue_wait')]).toEqual([1, 0]);
   expect(refusals('films', 'queue_full')).toBe(0);
 });

@@ -16,7 +16,7 @@ function start(env: Readonly<Record<string, string>>): Promise<Service> {
 }
 
 function cut(seen: Scrape): Readonly<Record<string, number>> {
-  return seen.byLabel('libtorch_serve_http_connections_cut_total', 'reason');
+  return seen.byLabel('libtorch_serve_http_connections_closed_total', 'reason');
 }
 
 /** Clients that have sent `bytes` of a request and no more; in the order of their connections. */
@@ -51,8 +51,8 @@ describe('at MAX_CONNECTIONS', () => {
     const seen = await scrape(service);
     expect(seen.value('libtorch_serve_http_connections')).toBeLessThanOrEqual(8);
     // The connections of the requests were closed by their clients, or made room themselves.
-    expect(cut(seen)).toMatchObject({ refused: 0, answer_stuck: 0, body_stuck: 0 });
-    expect(cut(seen).made_room).toBeGreaterThanOrEqual(1);
+    expect(cut(seen)).toMatchObject({ rejected: 0, response_stalled: 0, body_stalled: 0 });
+    expect(cut(seen).evicted).toBeGreaterThanOrEqual(1);
     for (const client of clients) client.leave();
   });
 
@@ -72,7 +72,7 @@ describe('at MAX_CONNECTIONS', () => {
     for (const client of clients) client.leave();
     await untilStatus(200, () => request(service, { path: '/health' }));
     const seen = await untilQueued(service, 0);
-    expect(cut(seen).refused).toBeGreaterThanOrEqual(1);
+    expect(cut(seen).rejected).toBeGreaterThanOrEqual(1);
   });
 });
 
@@ -125,9 +125,9 @@ describe('bodies on their way', () => {
     });
     await slow?.closed;
     const seen = await scrape(service);
-    expect(cut(seen).body_stuck).toBe(1);
+    expect(cut(seen).body_stalled).toBe(1);
     expect(
-      seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason').body_memory_full,
+      seen.byLabel('libtorch_serve_http_requests_rejected_total', 'reason').body_memory_full,
     ).toBe(refusals);
   });
 
@@ -199,7 +199,7 @@ it('works on so many pipelined requests of a connection, and refuses more', asyn
   expect(new Set(statuses())).toEqual(new Set(['HTTP/1.1 200', 'HTTP/1.1 503']));
   const seen = await scrape(service);
   const refused = statuses().filter((status) => status.endsWith('503')).length;
-  expect(seen.byLabel('libtorch_serve_http_requests_refused_total', 'reason').pipeline_full).toBe(
+  expect(seen.byLabel('libtorch_serve_http_requests_rejected_total', 'reason').pipeline_full).toBe(
     refused,
   );
   client.leave();
@@ -217,10 +217,10 @@ it('cuts off who does not take answers, when there are too many', async () => {
   const writing = setInterval(() => {
     for (const client of clients) if (client.socket.writableLength === 0) client.write(one);
   }, 5);
-  const areCut = (seen: Scrape) => (cut(seen).answer_stuck ?? 0) >= 2;
+  const areCut = (seen: Scrape) => (cut(seen).response_stalled ?? 0) >= 2;
   const seen = await untilScraped('two clients that are cut off', service, areCut);
   clearInterval(writing);
-  expect(cut(seen)).toMatchObject({ refused: 0, made_room: 0, body_stuck: 0 });
+  expect(cut(seen)).toMatchObject({ rejected: 0, evicted: 0, body_stalled: 0 });
   expect((await analyze(service, 'good')).status).toBe(200);
   for (const client of clients) client.leave();
   await untilAlone(service);

@@ -92,7 +92,7 @@ it('metrics and log say what became of streams, and nothing of what was in them'
   const seen = await scrape(service);
   const windows = seen.byLabel('libtorch_serve_stream_windows_total', 'outcome');
   // Windows 0 to 8, of which those from 5 on hold the missing sample.
-  expect(windows).toEqual({ answered: 5, unusable: 4, skipped: 0, failed: 0 });
+  expect(windows).toEqual({ completed: 5, unusable: 4, skipped: 0, failed: 0 });
   expect(seen.value('libtorch_serve_stream_window_duration_seconds_count')).toBe(5);
   expect(seen.value('libtorch_serve_streams')).toBe(1);
   expect(seen.value('libtorch_serve_streams_opened_total')).toBe(2);

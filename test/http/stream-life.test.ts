@@ -101,7 +101,7 @@ describe('a stream', () => {
     for (let at = 0; at < samples.length; at += 500) client.say(samples.slice(at, at + 500));
     const windows = 'libtorch_serve_stream_windows_total';
     const answered = async () =>
-      (await scrape(service)).value(windows, { outcome: 'answered' }) ?? 0;
+      (await scrape(service)).value(windows, { outcome: 'completed' }) ?? 0;
     let before = -1;
     // It stands still before all are answered.
     await until(

@@ -73,7 +73,8 @@ async function measure(service: Service): Promise<Scrape> {
   return new Scrape((await request(service, { path: '/metrics', ca: FIRST.cert })).text);
 }
 
-const cut = (seen: Scrape) => seen.byLabel('libtorch_serve_http_connections_cut_total', 'reason');
+const cut = (seen: Scrape) =>
+  seen.byLabel('libtorch_serve_http_connections_closed_total', 'reason');
 const opened = (seen: Scrape) => seen.value('libtorch_serve_http_connections');
 
 /** Sends SIGHUP and resolves with the line about the certificate that follows. */
@@ -141,7 +142,7 @@ describe('with a certificate', () => {
     expect(await exchange(service, 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n')).not.toMatch(/HTTP/);
     const hasFailed = (each: Scrape) => (cut(each).tls_failed ?? 0) > before;
     const seen = await untilScraped('a handshake that failed', service, hasFailed, measure);
-    expect(cut(seen)).toMatchObject({ tls_failed: before + 1, refused: 0, made_room: 0 });
+    expect(cut(seen)).toMatchObject({ tls_failed: before + 1, rejected: 0, evicted: 0 });
     // Those that leave by themselves are none: a load balancer may look whether the port is open.
     const socket = net.connect(service.port, '127.0.0.1');
     await new Promise((resolve) => socket.once('connect', resolve));
@@ -296,8 +297,8 @@ describe('MAX_CONNECTIONS', () => {
     }
     expect(await ends[0]).toBe('');
     const seen = await measure(service);
-    expect(cut(seen).made_room).toBeGreaterThanOrEqual(1);
-    expect(cut(seen)).toMatchObject({ refused: 0, tls_failed: 0 });
+    expect(cut(seen).evicted).toBeGreaterThanOrEqual(1);
+    expect(cut(seen)).toMatchObject({ rejected: 0, tls_failed: 0 });
     for (const socket of silent) socket.destroy();
     await service.stop();
   });
@@ -334,7 +335,7 @@ describe('MAX_CONNECTIONS', () => {
     });
     for (const client of clients) client.destroy();
     const seen = cut(await until('a connection', () => measure(service).catch(() => null)));
-    expect(seen.refused).toBeGreaterThanOrEqual(1);
+    expect(seen.rejected).toBeGreaterThanOrEqual(1);
     expect(seen.tls_failed).toBe(0);
     await service.stop();
   });

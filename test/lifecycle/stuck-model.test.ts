@@ -40,7 +40,7 @@ describe('a model that does not come back from a batch', () => {
     expectError(await predict(service, CALM), 503, /over the limit of 500 ms\.$/);
     const metrics = await scrape(service);
     expect(metrics.byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
-      answered: 1,
+      completed: 1,
       cancelled: 0,
       expired: 0,
       failed: 0,
@@ -88,7 +88,7 @@ describe('a model that does not come back from a batch', () => {
     const after = await predict(service, CALM);
     expect([after.status, after.text]).toEqual([200, before.text]);
     expect((await scrape(service)).byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject(
-      { answered: 2, timed_out: 1 },
+      { completed: 2, timed_out: 1 },
     );
     expect(await service.stop()).toEqual({ code: 0, signal: null });
     expect(service.logs.filter(({ level }) => level === 'error')).toHaveLength(1);

@@ -19,6 +19,7 @@ import { textEmbeddingsInferenceOf } from '../../protocols/text-embeddings-infer
 import { kserveV1, torchServeInference } from '../../protocols/torchserve/inference';
 import { torchServeManagement } from '../../protocols/torchserve/management';
 import { NamedModels } from '../../protocols/torchserve/models';
+import { torchServeFamilies } from '../../protocols/torchserve/torchserve-metrics';
 import { vllmOf } from '../../protocols/vllm/vllm-protocol';
 import { GuardService } from '../../services/guard';
 import { ModelResolver } from '../../services/model-resolver';
@@ -66,9 +67,12 @@ export class RepositoryService implements Service {
   readonly #served: OpenInferenceModels;
   readonly #named = new NamedModels(() => this.#catalogue);
   readonly #speechOf = memoizeByModel((served) => createProtocols(served, this.#options));
-  readonly #measure = memoizeByModel((served) =>
-    measure(served, this.#options, { model: served.name, version: served.version ?? '' }),
-  );
+  readonly #measure = memoizeByModel((served) => {
+    const version = served.version ?? '';
+    const measured = measure(served, this.#options, { model: served.name, version });
+    const additional = () => torchServeFamilies(measured.engine, { name: served.name, version });
+    return { ...measured, additional };
+  });
   /** Of the file of a guard, if there is one. */
   readonly guard = new GuardState();
   readonly #guarding = new GuardService(this.guard, () => this.#catalogue);

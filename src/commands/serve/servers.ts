@@ -58,10 +58,10 @@ export class Servers {
       loaded: service.loaded,
       loadFailed: service.loadFailed,
       models: service.models,
-      others: service.families ?? (() => []),
+      additional: service.families ?? (() => []),
       requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
       connections: () => sum(this.#all.map(({ connections }) => connections.size)),
-      streams: config.grpcPort === null ? null : () => this.#grpc?.streams ?? 0,
+      grpcStreams: config.grpcPort === null ? null : () => this.#grpc?.streams ?? 0,
       credentials,
       signalStreams: streams.metrics,
     });
@@ -96,7 +96,7 @@ export class Servers {
     this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, service);
     const isManaged = management !== null && config.managementPort !== null;
     this.#management = isManaged ? new HttpServer(context, siteOf(management, [])) : null;
-    metrics.count();
+    metrics.observeModels();
     this.#all = [this.#http, this.#grpc, this.#management].filter((one) => one !== null);
     credentials.onCertificate = (certificate) => {
       for (const transport of this.#all) transport.renew(certificate);
@@ -107,7 +107,7 @@ export class Servers {
   show(): void {
     this.#http.show(this.#siteOf());
     this.#grpc?.replaceServices(this.#service.grpc());
-    this.#metrics.count();
+    this.#metrics.observeModels();
   }
 
   /** Where it listens then, for the log. @throws ListenError */

@@ -111,7 +111,7 @@ export function measure(
   return {
     engine: (model as TaskModel).monitor,
     labels,
-    served: {
+    info: {
       name: title,
       version: version ?? '',
       dtype: dtypeOf(task, options.config.scheduling),
@@ -140,9 +140,11 @@ function serviceInfo({ task, model, ...served }: ServedModel, version: string, c
 }
 
 /** For GET /info. */
-export function infoLimits({ bodyLimit, maxListLength, requestTimeoutMs }: Config) {
+export function infoLimits(config: Config) {
+  const { bodyLimit, responseLimit, maxListLength, requestTimeoutMs } = config;
   return {
     body_bytes: bodyLimit,
+    response_bytes: responseLimit,
     list_length: maxListLength,
     request_timeout_ms: requestTimeoutMs,
   };

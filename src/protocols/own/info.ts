@@ -11,7 +11,8 @@ const health = z.object({ status: z.literal('healthy'), model_loaded: z.boolean(
 const limits = {
   version: z.string().describe('Version of libtorch-serve'),
   limits: z.object({
-    body_bytes: z.int().describe('Maximum size of a body in bytes (413)'),
+    body_bytes: z.int().describe('Maximum size of a request body (413)'),
+    response_bytes: z.int().describe('Maximum size of a response body (413)'),
     list_length: z.int().describe('Maximum length of a list (413)'),
     request_timeout_ms: z.int().describe('Maximum time until the model runs in ms (504)'),
   }),

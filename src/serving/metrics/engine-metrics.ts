@@ -3,20 +3,20 @@ import { ERRORS } from '../errors';
 import { byLabel, counter, type Family, gauge, information, type Sample } from './family';
 import { DURATION_BOUNDS, Histogram, histogram, powersOfTwo } from './histogram';
 
-/** What is known of the model that is served, for the labels of model_info. */
-export interface ServedModel {
+/** Labels of model_info. */
+export interface ModelInfo {
   readonly name: string;
-  /** Empty: unknown. */
+  /** Empty if unknown. */
   readonly version: string;
   readonly dtype: string;
   readonly packageVersion: string;
   readonly libtorchVersion: string;
-  /** It takes texts. */
+  /** True if the inputs are texts. */
   readonly tokenizes: boolean;
 }
 
-/** What the engine has done. An input is a text or a window: one entry of its queue. */
-export function engineFamilies(engine: EngineMonitor, model: ServedModel): readonly Family[] {
+/** Metrics of an engine. An input is a text or a window: one entry of its queue. */
+export function engineFamilies(engine: EngineMonitor, model: ModelInfo): readonly Family[] {
   const queue = new Histogram(DURATION_BOUNDS);
   const tokenization = new Histogram(DURATION_BOUNDS);
   const inference = new Histogram(DURATION_BOUNDS);
@@ -38,53 +38,51 @@ export function engineFamilies(engine: EngineMonitor, model: ServedModel): reado
     }
   });
 
-  const ofTexts = [
+  const textFamilies = [
     histogram(
       'libtorch_serve_tokenization_duration_seconds',
-      'How long an answered text took to tokenize.',
+      'Tokenization time of a completed text.',
       () => [tokenization],
     ),
     counter(
       'libtorch_serve_inputs_truncated_total',
-      "Answered texts that were cut to the model's limit.",
+      "Completed texts that were truncated to the model's maximum length.",
       () => truncated,
     ),
   ];
   return [
-    ...familiesOfEngine(engine, model),
+    ...statsFamilies(engine, model),
     counter(
-      'libtorch_serve_queue_refusals_total',
-      "Requests that the model's queue refused, by reason; a list is one.",
-      () => refusalsOf(engine),
+      'libtorch_serve_queue_rejected_requests_total',
+      "Requests that the model's queue rejected, by reason; a list is one request.",
+      () => rejectionsOf(engine),
     ),
     histogram(
       'libtorch_serve_queue_duration_seconds',
-      'How long an answered input waited, before and after tokenization.',
+      'Queue wait of a completed input, before and after tokenization.',
       () => [queue],
     ),
     histogram(
       'libtorch_serve_inference_duration_seconds',
-      'How long the batch of an answered input ran; one value for each input.',
+      'Run time of the batch of a completed input; one value per input.',
       () => [inference],
     ),
-    histogram('libtorch_serve_batch_size_inputs', 'Inputs of a batch that gave answers.', () => [
-      batchSize,
-    ]),
+    histogram('libtorch_serve_batch_size_inputs', 'Inputs per completed batch.', () => [batchSize]),
     histogram(
       'libtorch_serve_batch_size_tokens',
-      'Tokens of a batch that gave answers, special tokens included; a window counts as 1.',
+      'Tokens per completed batch, including special tokens; a window counts as 1.',
       () => [batchTokens],
     ),
-    ...(model.tokenizes ? ofTexts : []),
+    ...(model.tokenizes ? textFamilies : []),
   ];
 }
 
-/** What the engine itself counts, for all who use it. */
-function familiesOfEngine(engine: EngineMonitor, model: ServedModel): readonly Family[] {
+/** Metrics that the engine counts. */
+function statsFamilies(engine: EngineMonitor, model: ModelInfo): readonly Family[] {
   const { backend, products } = engine.description;
   const { name, version, dtype, packageVersion, libtorchVersion } = model;
   return [
-    information('libtorch_serve_model_info', 'The model that is loaded.', {
+    information('libtorch_serve_model_info', 'The loaded model.', {
       name,
       version,
       dtype,
@@ -95,60 +93,60 @@ function familiesOfEngine(engine: EngineMonitor, model: ServedModel): readonly F
     }),
     gauge(
       'libtorch_serve_queue_inputs',
-      'Inputs (texts, windows) that wait.',
+      'Inputs (texts, windows) in the queue.',
       () => engine.stats().queueRequests,
     ),
     gauge(
       'libtorch_serve_queue_limit_inputs',
-      'Inputs that may wait; more are refused (MAX_QUEUE_REQUESTS).',
+      'Queue capacity in inputs; further inputs are rejected (MAX_QUEUE_REQUESTS).',
       () => engine.stats().queueRequestsLimit,
     ),
     gauge(
       'libtorch_serve_queue_expected_wait_seconds',
-      'Expected until an input that comes now begins to run, from what waits and the pace of late.',
+      'Expected queue wait of a new input, from the queue length and the recent throughput.',
       () => engine.stats().queueWaitMs / 1000,
     ),
     gauge(
       'libtorch_serve_queue_wait_limit_seconds',
-      'Expected wait over which requests are refused (MAX_QUEUE_WAIT_MS).',
+      'Expected queue wait above which requests are rejected (MAX_QUEUE_WAIT_MS).',
       () => engine.stats().queueWaitLimitMs / 1000,
     ),
-    counter('libtorch_serve_inputs_total', 'Inputs that the queue took, by how they ended.', () => {
-      const { completed: answered, failed, cancelled, expired, ...stats } = engine.stats();
+    counter('libtorch_serve_inputs_total', 'Accepted inputs by outcome.', () => {
+      const { completed, failed, cancelled, expired, ...stats } = engine.stats();
       const { timedOut: timed_out, tooLong: too_long } = stats;
-      return byLabel('outcome', { answered, failed, cancelled, expired, timed_out, too_long });
+      return byLabel('outcome', { completed, failed, cancelled, expired, timed_out, too_long });
     }),
     counter(
       'libtorch_serve_batches_total',
-      'Runs of the model, failed ones included.',
+      'Batches, including failed batches.',
       () => engine.stats().batches,
     ),
     ...(model.tokenizes ? cacheFamilies(engine) : []),
   ];
 }
 
-/** Answers to texts that may come again. */
+/** Metrics of the result cache. */
 function cacheFamilies(engine: EngineMonitor): readonly Family[] {
   return [
     counter(
       'libtorch_serve_result_cache_hits_total',
-      'Texts that were answered without a run, because equal ones had been (RESULT_CACHE_MB).',
+      'Texts whose result was in the cache (RESULT_CACHE_MB).',
       () => engine.stats().cacheHits,
     ),
     counter(
       'libtorch_serve_result_cache_misses_total',
-      'Texts that were run, where answers are kept (RESULT_CACHE_MB).',
+      'Texts whose result was not in the cache (RESULT_CACHE_MB).',
       () => engine.stats().cacheMisses,
     ),
     gauge(
       'libtorch_serve_result_cache_bytes',
-      'Memory of the answers that are kept.',
+      'Memory of the cached results.',
       () => engine.stats().cacheBytes,
     ),
   ];
 }
 
-function refusalsOf({ refusals }: EngineMonitor): readonly Sample[] {
+function rejectionsOf({ refusals }: EngineMonitor): readonly Sample[] {
   const codes = Object.keys(refusals) as (keyof typeof refusals)[];
   const named = codes.map((code) => [ERRORS[code].refusal, refusals[code]] as const);
   return byLabel('reason', Object.fromEntries(named));

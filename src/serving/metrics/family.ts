@@ -1,11 +1,12 @@
-/** One line of the text format; `name` only where it is not the family's own. */
+/** One line of the text format. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
+  /** Default: the name of the family. */
   readonly metricName?: string;
 }
 
-/** All that is exposed under one name, read when somebody asks for it. */
+/** A metric and its series, read on each scrape. */
 export interface Family {
   readonly name: string;
   readonly help: string;
@@ -14,26 +15,24 @@ export interface Family {
 }
 
 type Labels = Sample['labels'];
+type Read = () => number | readonly Sample[];
 
-/** Goes up only. `read`: what it stands at; where it has labels, by them. */
-export function counter(
-  name: string,
-  help: string,
-  read: () => number | readonly Sample[],
-): Family {
+/** @param read current value, or one sample per set of labels */
+export function counter(name: string, help: string, read: Read): Family {
   return { name, help, type: 'counter', read: () => samplesOf(read()) };
 }
 
-export function gauge(name: string, help: string, read: () => number | readonly Sample[]): Family {
+/** @param read current value, or one sample per set of labels */
+export function gauge(name: string, help: string, read: Read): Family {
   return { name, help, type: 'gauge', read: () => samplesOf(read()) };
 }
 
-/** A gauge that is always 1: what it says is in its labels. */
+/** Gauge with the constant value 1, whose labels contain the information. */
 export function information(name: string, help: string, labels: Labels): Family {
   return { name, help, type: 'gauge', read: () => [{ labels, value: 1 }] };
 }
 
-/** One sample for each entry of `values`, labelled with its key beside `labels`. */
+/** One sample per entry of `values`, with its key as the value of `label`, in addition to `labels`. */
 export function byLabel(
   label: string,
   values: Readonly<Record<string, number>>,
@@ -45,7 +44,7 @@ export function byLabel(
   }));
 }
 
-/** Counts by name that begin at 0, so that each is exposed before it is first counted. */
+/** Counts by name, initially 0, so that all series are exposed from the start. */
 export function zeros<Name extends string | number>(names: readonly Name[]): Record<Name, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 }

@@ -1,19 +1,19 @@
 import type { Family, Sample } from './family';
 
-/** Seconds, from a small signal model's run to the default request timeout. */
+/** Bucket bounds of durations in seconds, from a run of a small signal model to the default request timeout. */
 export const DURATION_BOUNDS = [
   0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ] as const;
 
-/** How many values lie in each bucket; tens of nanoseconds for one more. */
+/** Histogram with fixed bounds. `observe` takes tens of nanoseconds. */
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** Not cumulative; the last one is for values over all bounds. */
+  /** Values per bucket, not cumulative. The last bucket is for values over all bounds. */
   readonly #counts: Float64Array;
   readonly #labels: Sample['labels'];
   #sum = 0;
 
-  /** @param bounds inclusive upper ones, ascending */
+  /** @param bounds inclusive upper bounds, ascending */
   constructor(bounds: readonly number[], labels: Sample['labels'] = {}) {
     this.#bounds = bounds;
     this.#labels = labels;
@@ -28,7 +28,7 @@ export class Histogram {
     this.#sum += value;
   }
 
-  /** As the text format has them: cumulative buckets, sum and count. */
+  /** Cumulative buckets, sum and count. */
   samples(name: string): Sample[] {
     const labels = this.#labels;
     let total = 0;
@@ -44,13 +44,13 @@ export class Histogram {
   }
 }
 
-/** A family of histograms, one for each set of labels. */
+/** @param read one histogram per set of labels */
 export function histogram(name: string, help: string, read: () => readonly Histogram[]): Family {
   const samples = (): Sample[] => read().flatMap((values) => values.samples(name));
   return { name, help, type: 'histogram', read: samples };
 }
 
-/** Bounds 1, 2, 4 … up to and including `most`, a power of two. */
-export function powersOfTwo(most: number): readonly number[] {
-  return Array.from({ length: Math.log2(most) + 1 }, (_, exponent) => 2 ** exponent);
+/** Bounds 1, 2, 4 … up to `max`, a power of two. */
+export function powersOfTwo(max: number): readonly number[] {
+  return Array.from({ length: Math.log2(max) + 1 }, (_, exponent) => 2 ** exponent);
 }

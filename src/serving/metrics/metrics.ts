@@ -1,56 +1,56 @@
 import type { EngineMonitor } from '../../native/engine';
 import type { Credentials } from '../credentials/credentials';
-import { engineFamilies, type ServedModel } from './engine-metrics';
+import { engineFamilies, type ModelInfo } from './engine-metrics';
 import { byLabel, counter, type Family, gauge, information, type Sample, zeros } from './family';
-import { loopFamilies, processFamilies } from './process-metrics';
+import { processFamilies } from './process-metrics';
 import { CONTENT_TYPE, expose } from './registry';
 import { RequestMetrics } from './request-metrics';
 import type { StreamMetrics } from './stream-metrics';
-import { torchServeFamilies, torchServeLabels } from './torchserve-metrics';
 
 /**
- * Why the service ended a connection that its client had not: it was the one that had waited for its
- * client for longest when all were in use; all were in use and owed an answer; its body had come
- * slowest when those on their way filled the memory for them; its answer was not taken; its TLS handshake
- * failed or took too long.
+ * Reasons why the service closed a connection: it was the connection with the longest idle time when all were in use;
+ * all connections were in use and had requests in progress; its body was received too slowly; it opened too many
+ * streams; the client did not take the response; the TLS handshake failed.
  */
 const CONNECTION_ENDS = [
-  'made_room',
-  'refused',
-  'body_stuck',
+  'evicted',
+  'rejected',
+  'body_stalled',
   'stream_flood',
-  'answer_stuck',
+  'response_stalled',
   'tls_failed',
 ] as const;
 export type ConnectionEnd = (typeof CONNECTION_ENDS)[number];
 
 const LOAD_FAILED = 'libtorch_serve_model_load_failed';
 const LOAD_FAILED_HELP =
-  '1: what the folder holds could not be loaded when it was last looked at; what was loaded before serves on.';
+  '1: the current content of the model folder could not be loaded; a version loaded before stays in use.';
 
-const STREAMS_HELP = 'Open streams of gRPC, of which each message is counted as a request.';
+const STREAMS_HELP = 'Open gRPC streams whose messages are counted as requests.';
 
 export interface MeasuredModel {
   readonly engine: EngineMonitor;
-  readonly served: ServedModel;
-  /** Of all that is counted of it. */
+  readonly info: ModelInfo;
+  /** Labels of all metrics of the model. */
   readonly labels: Sample['labels'];
+  /** Creates additional metrics with labels of their own. */
+  readonly additional?: () => readonly Family[];
 }
 
 export interface MetricsOptions {
   readonly packageVersion: string;
-  /** Whether each model is loaded, 1 or 0. */
+  /** One sample per model: 1 if it is loaded. */
   readonly loaded: () => readonly Sample[];
-  /** Whether what the folder of each holds could not be loaded, 1 or 0; null: there are no folders. */
+  /** One sample per model folder: 1 if its current content could not be loaded. Null: no model folders. */
   readonly loadFailed: (() => readonly Sample[]) | null;
-  /** Those that are loaded, as they are when somebody asks. */
+  /** The loaded models at the time of the call. */
   readonly models: () => readonly MeasuredModel[];
-  /** What else the service counts. */
-  readonly others: () => readonly Family[];
+  /** Additional metrics of the service. */
+  readonly additional: () => readonly Family[];
   readonly requestsInFlight: () => number;
   readonly connections: () => number;
-  /** Open streams of gRPC of which each message is a request; null: there is no port for it. */
-  readonly streams: (() => number) | null;
+  /** Number of open gRPC streams whose messages are requests; null: no gRPC port. */
+  readonly grpcStreams: (() => number) | null;
   readonly credentials: Credentials;
   readonly signalStreams: StreamMetrics;
 }
@@ -58,54 +58,54 @@ export interface MetricsOptions {
 /** All metrics of the process. */
 export interface Metrics {
   readonly requests: RequestMetrics;
-  /** Other models are served: what they do is counted from now on. */
-  readonly count: () => void;
+  /** Starts to count the inputs of newly loaded models. */
+  readonly observeModels: () => void;
   readonly countConnectionEnd: (end: ConnectionEnd) => void;
   readonly contentType: string;
-  /** In the text format of Prometheus. */
-  readonly expose: () => Promise<string>;
+  /** All metrics in the text format of Prometheus. */
+  readonly expose: () => string;
 }
 
 export function createMetrics(options: MetricsOptions): Metrics {
   const { packageVersion, loaded, loadFailed, models, requestsInFlight } = options;
   const requests = new RequestMetrics();
   const connectionEnds = zeros(CONNECTION_ENDS);
-  const ofService = [
-    information('libtorch_serve_build_info', 'What runs.', {
+  const serviceFamilies = [
+    information('libtorch_serve_build_info', 'Version of the package and of Node.js.', {
       version: packageVersion,
       node_version: process.versions.node,
     }),
-    gauge('libtorch_serve_model_loaded', '1: a model is loaded, 0: it could not be.', loaded),
+    gauge('libtorch_serve_model_loaded', '1: the model is loaded.', loaded),
     ...(loadFailed ? [gauge(LOAD_FAILED, LOAD_FAILED_HELP, loadFailed)] : []),
     gauge(
       'libtorch_serve_http_requests_in_flight',
-      'Requests that are not answered yet, the one that reads this included.',
+      'Requests in progress, including this scrape.',
       requestsInFlight,
     ),
     ...requests.families(),
     ...options.signalStreams.families(),
     gauge('libtorch_serve_http_connections', 'Open connections.', options.connections),
     counter(
-      'libtorch_serve_http_connections_cut_total',
-      'Connections that the service ended because of their clients or for want of room, by reason.',
+      'libtorch_serve_http_connections_closed_total',
+      'Connections closed by the service, by reason.',
       () => byLabel('reason', connectionEnds),
     ),
-    ...(options.streams
-      ? [gauge('libtorch_serve_grpc_streams', STREAMS_HELP, options.streams)]
+    ...(options.grpcStreams
+      ? [gauge('libtorch_serve_grpc_streams', STREAMS_HELP, options.grpcStreams)]
       : []),
     options.credentials.family(),
   ];
-  const ofLoop = [...loopFamilies(), ...processFamilies()];
+  const ofProcess = processFamilies();
   const ofModels = new ModelFamilies();
   const families = (): readonly Family[] => [
-    ...ofService,
-    ...options.others(),
+    ...serviceFamilies,
+    ...options.additional(),
     ...ofModels.of(models()),
-    ...ofLoop,
+    ...ofProcess,
   ];
   return {
     requests,
-    count: () => {
+    observeModels: () => {
       ofModels.of(models());
     },
     countConnectionEnd: (end) => {
@@ -116,47 +116,30 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-interface CountedFamily {
-  readonly family: Family;
-  /** What says of which model it is, of the labels that do so here. */
-  readonly labelsOf: (labels: Sample['labels']) => Sample['labels'];
-}
-
-const asTheyAre = (labels: Sample['labels']): Sample['labels'] => labels;
-
-/** What is counted of models that come and go: families of one name are one, with the labels of each model. */
+/** Metrics of all loaded models. Families of one name are merged; their samples have the labels of the models. */
 class ModelFamilies {
-  /** A model is counted from when it is first seen here. */
-  readonly #byEngine = new WeakMap<EngineMonitor, readonly CountedFamily[]>();
+  /** Metrics of each model, which are counted from the first call on. */
+  readonly #byEngine = new WeakMap<EngineMonitor, readonly Family[]>();
 
   of(models: readonly MeasuredModel[]): readonly Family[] {
     const merged = new Map<string, Family>();
-    for (const { engine, served, labels } of models) {
-      for (const { family, labelsOf } of this.#familiesOf(engine, served, labels)) {
-        const others = merged.get(family.name);
-        const read = (): readonly Sample[] => [
-          ...(others?.read() ?? []),
-          ...family
-            .read()
-            .map((sample) => ({ ...sample, labels: { ...labelsOf(labels), ...sample.labels } })),
-        ];
-        merged.set(family.name, { ...family, read });
-      }
+    for (const family of models.flatMap((model) => this.#familiesOf(model))) {
+      const others = merged.get(family.name);
+      const read = (): readonly Sample[] => [...(others?.read() ?? []), ...family.read()];
+      merged.set(family.name, { ...family, read });
     }
     return [...merged.values()];
   }
 
-  #familiesOf(
-    engine: EngineMonitor,
-    served: ServedModel,
-    labels: Sample['labels'],
-  ): readonly CountedFamily[] {
-    const known = this.#byEngine.get(engine);
-    if (known) return known;
-    const own = engineFamilies(engine, served).map((family) => ({ family, labelsOf: asTheyAre }));
-    // One of several models is named, as TorchServe names all of its own.
-    const others = labels.model === undefined ? [] : torchServeFamilies(engine);
-    const families = [...own, ...others.map((family) => ({ family, labelsOf: torchServeLabels }))];
+  #familiesOf({ engine, info, labels, additional }: MeasuredModel): readonly Family[] {
+    const existing = this.#byEngine.get(engine);
+    if (existing) return existing;
+    const own = engineFamilies(engine, info).map((family) => ({
+      ...family,
+      read: () =>
+        family.read().map((sample) => ({ ...sample, labels: { ...labels, ...sample.labels } })),
+    }));
+    const families = [...own, ...(additional?.() ?? [])];
     this.#byEngine.set(engine, families);
     return families;
   }

@@ -1,38 +1,30 @@
 import { counter, type Family, gauge } from './family';
 import { Histogram, histogram } from './histogram';
 
-/** How often the event loop is asked how late it is, in ms. */
+/** Interval of the timer that measures the event loop lag, in ms. */
 const LAG_INTERVAL_MS = 50;
-/** Seconds. Node's timers are exact to a millisecond. */
+/** Bucket bounds in seconds. Timers of Node have a resolution of 1 ms. */
 const LAG_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** The event loop, and its heap. */
-export function loopFamilies(): readonly Family[] {
+/** Event loop lag and heap size, and the process metrics under the names that Prometheus defines. */
+export function processFamilies(): readonly Family[] {
   const lag = measureLag();
+  const startedAt = Date.now() / 1000 - process.uptime();
   return [
     histogram(
       'libtorch_serve_event_loop_lag_seconds',
-      `How late the event loop got to a timer, asked every ${LAG_INTERVAL_MS} ms.`,
+      `Delay of a timer of ${LAG_INTERVAL_MS} ms on the event loop.`,
       () => [lag],
     ),
-    gauge('libtorch_serve_heap_used_bytes', 'JavaScript objects.', () => {
+    gauge('libtorch_serve_heap_used_bytes', 'Memory of JavaScript objects.', () => {
       return process.memoryUsage().heapUsed;
     }),
-    gauge('libtorch_serve_heap_size_bytes', 'Memory that V8 has for JavaScript objects.', () => {
+    gauge('libtorch_serve_heap_size_bytes', 'Memory that V8 has reserved for objects.', () => {
       return process.memoryUsage().heapTotal;
     }),
-  ];
-}
-
-/** The process as the operating system sees it, under Prometheus's own names. */
-export function processFamilies(): readonly Family[] {
-  const startedAt = Date.now() / 1000 - process.uptime();
-  return [
     gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
-    gauge('process_start_time_seconds', 'Start of the process, since the Unix epoch.', () => {
-      return startedAt;
-    }),
-    counter('process_cpu_seconds_total', 'User and system time of all threads.', () => {
+    gauge('process_start_time_seconds', 'Start of the process, in Unix time.', () => startedAt),
+    counter('process_cpu_seconds_total', 'User and system CPU time of all threads.', () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1e6;
     }),

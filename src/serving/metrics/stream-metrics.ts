@@ -2,19 +2,19 @@ import { byLabel, counter, type Family, gauge, zeros } from './family';
 import { DURATION_BOUNDS, Histogram, histogram } from './histogram';
 
 /**
- * How streams end: their clients said so; a message was not as it should be; answers were not taken; the service or
- * the model went; the connection broke and nobody came back.
+ * Reasons why a stream ended: the client ended it; a message was invalid; the client did not read the results in time;
+ * shutdown or model reload; the connection broke and the client did not reconnect.
  */
 const ENDS = ['ended', 'error', 'timeout', 'leaving', 'broken'] as const;
 export type StreamEnd = (typeof ENDS)[number];
 
-/** What becomes of the windows of streams. */
-const OUTCOMES = ['answered', 'unusable', 'skipped', 'failed'] as const;
+/** Outcomes of the windows of streams. */
+const OUTCOMES = ['completed', 'unusable', 'skipped', 'failed'] as const;
 export type WindowOutcome = (typeof OUTCOMES)[number];
 
-/** Counts streams, and what becomes of their windows. */
+/** Counts streams and their windows. */
 export class StreamMetrics {
-  /** Streams that go on, those included whose connection is broken. */
+  /** Number of open streams, including streams that wait for a reconnect. */
   open: () => number = () => 0;
   opened = 0;
   resumed = 0;
@@ -26,39 +26,37 @@ export class StreamMetrics {
     this.#ends[end]++;
   }
 
-  answered(milliseconds: number): void {
-    this.#windows.answered++;
+  completed(milliseconds: number): void {
+    this.#windows.completed++;
     this.#duration.observe(milliseconds / 1000);
   }
 
-  count(outcome: Exclude<WindowOutcome, 'answered'>): void {
+  count(outcome: Exclude<WindowOutcome, 'completed'>): void {
     this.#windows[outcome]++;
   }
 
   families(): readonly Family[] {
     return [
-      gauge('libtorch_serve_streams', 'Streams that go on, broken ones included.', () =>
+      gauge('libtorch_serve_streams', 'Open streams, including disconnected streams.', () =>
         this.open(),
       ),
-      counter('libtorch_serve_streams_opened_total', 'Streams that began.', () => this.opened),
+      counter('libtorch_serve_streams_opened_total', 'Opened streams.', () => this.opened),
       counter(
         'libtorch_serve_streams_resumed_total',
-        'Streams that were taken up again after their connection broke.',
+        'Streams resumed after a broken connection.',
         () => this.resumed,
       ),
-      counter(
-        'libtorch_serve_streams_ended_total',
-        'Streams that are over, by how they ended.',
-        () => byLabel('end', this.#ends),
+      counter('libtorch_serve_streams_ended_total', 'Ended streams by reason.', () =>
+        byLabel('end', this.#ends),
       ),
       counter(
         'libtorch_serve_stream_windows_total',
-        'Windows of streams, by what became of them; skipped: they could not come in time.',
+        'Windows of streams by outcome; skipped: the deadline could not be met.',
         () => byLabel('outcome', this.#windows),
       ),
       histogram(
         'libtorch_serve_stream_window_duration_seconds',
-        'From the arrival of the last sample of a window to its answer.',
+        'Time from the arrival of the last sample of a window to its result.',
         () => [this.#duration],
       ),
     ];

@@ -1,4 +1,4 @@
-/** The only file that loads OpenTelemetry, and it is loaded only when spans are exported. */
+/** Tracer for OpenTelemetry. Loaded only if spans are exported. */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Attributes,
@@ -9,8 +9,8 @@ import {
   type HrTime,
   ROOT_CONTEXT,
   SpanKind,
-  type Tracer as SpanMaker,
   SpanStatusCode,
+  type Tracer as SpanTracer,
   trace,
 } from '@opentelemetry/api';
 import { millisToHrTime, setGlobalErrorHandler } from '@opentelemetry/core';
@@ -29,43 +29,43 @@ import type { Config } from '../../settings/config';
 import type { Outcome, RequestContext } from '../request-context';
 import { phasesOf } from './phases';
 import type { TraceContext } from './trace-context';
-import type { Traced, Tracer } from './tracer';
+import type { Tracer } from './tracer';
 
-/** What its semantic conventions know; another method goes by `_OTHER`. */
+/** Methods that the semantic conventions define. Other methods are recorded as `_OTHER`. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set([
   ...['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'],
 ]);
 
-/** A collector that is gone fails every few seconds; the log says so no more often than this. */
-const COMPLAINT_INTERVAL_MS = 60_000;
+/** Minimum interval of log lines about failed exports, in ms. */
+const WARNING_INTERVAL_MS = 60_000;
 
-/** Spans over OTLP. The SDK reads its own environment variables: endpoint, headers, sampler … */
+/** Exports spans over OTLP. The SDK reads its own environment variables for endpoint, headers and sampler. */
 export class OpenTelemetryTracer implements Tracer {
   readonly #provider: BasicTracerProvider;
-  readonly #spans: SpanMaker;
+  readonly #spans: SpanTracer;
   readonly #scheme: 'http' | 'https';
 
-  /** @param version of this package */
+  /** @param version of the package */
   constructor({ service, tracing, access }: Config, version: string, logger: Logger) {
-    complainTo(logger);
+    logWarnings(logger);
     this.#scheme = access.tlsCertFile === null ? 'http' : 'https';
     const exporter =
       tracing?.protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
     this.#provider = new BasicTracerProvider({
-      resource: describeProcess(service, version),
+      resource: processResource(service, version),
       spanProcessors: [new BatchSpanProcessor(exporter)],
     });
     this.#spans = this.#provider.getTracer('libtorch-serve', version);
   }
 
   record(
-    exchange: RequestContext,
+    context: RequestContext,
     outcome: Outcome,
-    { durationMs, parent }: Traced,
-  ): { traceId: string; spanId: string } {
-    const { startedAt, submittedAt, inferences } = exchange;
+    { durationMs, parent }: Parameters<Tracer['record']>[2],
+  ): ReturnType<Tracer['record']> {
+    const { startedAt, submittedAt, inferences } = context;
     const { route, status } = outcome;
-    // One offset for all spans of a request, so that they keep their places in one another.
+    // One offset for all spans of a request, so that child spans stay within their parent.
     const toEpochMs = Date.now() - performance.now();
     const at = (ms: number): HrTime => millisToHrTime(ms + toEpochMs);
     const method = KNOWN_METHODS.has(outcome.method) ? outcome.method : 'HTTP';
@@ -74,16 +74,16 @@ export class OpenTelemetryTracer implements Tracer {
       {
         kind: SpanKind.SERVER,
         startTime: at(startedAt),
-        attributes: this.#describe(exchange, outcome),
+        attributes: this.#attributes(context, outcome),
       },
-      contextOf(parent, exchange.header('tracestate')),
+      parentContext(parent, context.header('tracestate')),
     );
     if (span.isRecording()) {
       if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
-      const inside = trace.setSpan(ROOT_CONTEXT, span);
+      const parentSpan = trace.setSpan(ROOT_CONTEXT, span);
       for (const { name, start, end } of phasesOf(submittedAt, inferences)) {
-        const attributes = name === 'inference' ? describeInference(exchange) : {};
-        this.#spans.startSpan(name, { startTime: at(start), attributes }, inside).end(at(end));
+        const attributes = name === 'inference' ? inferenceAttributes(context) : {};
+        this.#spans.startSpan(name, { startTime: at(start), attributes }, parentSpan).end(at(end));
       }
       span.end(at(startedAt + durationMs));
     }
@@ -91,9 +91,9 @@ export class OpenTelemetryTracer implements Tracer {
   }
 
   /** https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server */
-  #describe(exchange: RequestContext, outcome: Outcome): Attributes {
+  #attributes(context: RequestContext, outcome: Outcome): Attributes {
     const { method, route, status, isAnswered, httpVersion } = outcome;
-    const urlPath = pathOf(exchange, route);
+    const urlPath = pathOf(context, route);
     return {
       'http.request.method': KNOWN_METHODS.has(method) ? method : '_OTHER',
       'url.scheme': this.#scheme,
@@ -109,15 +109,15 @@ export class OpenTelemetryTracer implements Tracer {
   async close(timeoutMs: number): Promise<boolean> {
     const timeout = new AbortController();
     const late = delay(timeoutMs, false, timeout).catch(() => false);
-    const done = (): boolean => true; // what could not be exported has been complained about
+    const done = (): boolean => true; // failed exports have been logged
     const isDone = await Promise.race([this.#provider.shutdown().then(done, done), late]);
     timeout.abort();
     return isDone;
   }
 }
 
-/** OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME win over what the service says of itself. */
-function describeProcess(service: string, version: string): Resource {
+/** Attributes of the process. OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME take precedence. */
+function processResource(service: string, version: string): Resource {
   return defaultResource()
     .merge(
       resourceFromAttributes({
@@ -128,8 +128,8 @@ function describeProcess(service: string, version: string): Resource {
     .merge(detectResources({ detectors: [envDetector] }));
 }
 
-/** @param tracestate the header, as it came */
-function contextOf(parent: TraceContext | null, tracestate: string | undefined): Context {
+/** @param tracestate value of the header */
+function parentContext(parent: TraceContext | null, tracestate: string | undefined): Context {
   if (!parent) return ROOT_CONTEXT;
   const { traceId, spanId, flags } = parent;
   return trace.setSpanContext(ROOT_CONTEXT, {
@@ -142,20 +142,20 @@ function contextOf(parent: TraceContext | null, tracestate: string | undefined):
 }
 
 /**
- * The path of a request, as far as no client made it up: that of its route, with the names of a model that was found
- * and of its version. Null: unknown.
+ * Path of a request without data from the client: the path of its route, with the name and the version of the model
+ * that was found. Null: unknown.
  */
-function pathOf({ parameters, model: asked }: RequestContext, route: string | null): string | null {
+function pathOf({ parameters, model: found }: RequestContext, route: string | null): string | null {
   if (route === null || !route.includes('/:')) return route;
   const { model, version, ...others } = parameters;
-  if (asked === null || model === undefined || Object.keys(others).length > 0) return null;
+  if (found === null || model === undefined || Object.keys(others).length > 0) return null;
   const parts = { model, version: version ?? '' };
   return route.replaceAll(/\/:(model|version)\b/g, (_, name: keyof typeof parts) => {
     return `/${encodeURIComponent(parts[name])}`;
   });
 }
 
-function describeInference({ timings, inferences }: RequestContext): Attributes {
+function inferenceAttributes({ timings, inferences }: RequestContext): Attributes {
   return {
     'libtorch_serve.inputs': inferences.length,
     ...(timings && {
@@ -166,8 +166,8 @@ function describeInference({ timings, inferences }: RequestContext): Attributes 
   };
 }
 
-/** The SDK's own warnings, and exports that failed, as log lines. */
-function complainTo(logger: Logger): void {
+/** Logs warnings of the SDK and failed exports. */
+function logWarnings(logger: Logger): void {
   const ignore = (): void => {};
   const warn = (message: string): void => logger.warn(`OpenTelemetry: ${message}`);
   const diagnostics = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore };
@@ -175,7 +175,7 @@ function complainTo(logger: Logger): void {
   let next = 0;
   setGlobalErrorHandler((error) => {
     if (performance.now() < next) return;
-    next = performance.now() + COMPLAINT_INTERVAL_MS;
+    next = performance.now() + WARNING_INTERVAL_MS;
     const reason = error instanceof Error ? error.message : String(error);
     logger.warn(`Spans could not be exported: ${reason}`);
   });

@@ -1,6 +1,6 @@
 import type { Inference } from '../../native/engine';
 
-/** A part of a request's time, in ms on the clock of `performance.now()`. */
+/** A phase of a request, in ms on the clock of `performance.now()`. */
 export interface Phase {
   readonly name: 'tokenization' | 'queue' | 'inference';
   readonly start: number;
@@ -8,9 +8,8 @@ export interface Phase {
 }
 
 /**
- * Where the time of inferences went that were submitted together; of a list, from the first of its
- * elements to the last. The engine says how long each part took. Tokenization comes before the wait
- * for the model here; a text that had to wait for its tokenization, too, has that wait after it.
+ * Phases of inferences that were submitted together; for a list, from the first element to the last. The engine reports
+ * durations, so tokenization is placed before the queue wait, even if a text waited for its tokenization.
  *
  * @param submittedAt on the clock of `performance.now()`
  */
@@ -24,16 +23,18 @@ export function phasesOf(submittedAt: number, inferences: readonly Inference[]):
     started.push(submittedAt + tokenizationMs + queueMs);
     ended.push(submittedAt + tokenizationMs + queueMs + inferenceMs);
   }
-  const queue: Phase = { name: 'queue', start: least(tokenized), end: most(started) };
-  const inference: Phase = { name: 'inference', start: least(started), end: most(ended) };
-  if (most(tokenized) === submittedAt) return [queue, inference]; // a model without a tokenizer
-  return [{ name: 'tokenization', start: submittedAt, end: most(tokenized) }, queue, inference];
+  const queue: Phase = { name: 'queue', start: min(tokenized), end: max(started) };
+  const inference: Phase = { name: 'inference', start: min(started), end: max(ended) };
+  if (max(tokenized) === submittedAt) return [queue, inference]; // a model without a tokenizer
+  return [{ name: 'tokenization', start: submittedAt, end: max(tokenized) }, queue, inference];
 }
 
-function least(values: readonly number[]): number {
-  return values.reduce((least, next) => Math.min(least, next));
+// Not Math.min(...values): a list may have more elements than a call may have arguments.
+
+function min(values: readonly number[]): number {
+  return values.reduce((least, value) => Math.min(least, value));
 }
 
-function most(values: readonly number[]): number {
-  return values.reduce((most, next) => Math.max(most, next));
+function max(values: readonly number[]): number {
+  return values.reduce((greatest, value) => Math.max(greatest, value));
 }

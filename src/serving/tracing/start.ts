@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../../settings/config';
 import type { Tracer } from './tracer';
 
-/** Null, and nothing of OpenTelemetry is loaded, unless its environment variables ask for spans. */
+/** Creates the tracer. Null, without loading OpenTelemetry, unless its environment variables enable it. */
 export function startTracing(config: Config, version: string, logger: Logger): Tracer | null {
   if (!config.tracing) return null;
   const { OpenTelemetryTracer } = require('./open-telemetry') as typeof import('./open-telemetry');

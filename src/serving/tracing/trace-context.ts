@@ -1,18 +1,18 @@
-/** What a caller says of the trace that a request belongs to (W3C Trace Context, level 1). */
+/** Trace of a request, as its caller sent it (W3C Trace Context, level 1). */
 export interface TraceContext {
   /** 32 lower-case hexadecimal digits, not all 0. */
   readonly traceId: string;
-  /** The caller's span: 16 of them. */
+  /** Span of the caller: 16 lower-case hexadecimal digits. */
   readonly spanId: string;
-  /** Bit 0: the caller records this trace. */
+  /** Trace flags. Bit 0: the caller records the trace. */
   readonly flags: number;
 }
 
-/** Version 00 has nothing behind its flags; a later version may, after another dash. */
+/** Later versions than 00 may have further fields after the flags. */
 const TRACEPARENT =
   /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
-/** Null for a header that is missing or malformed, which is to be ignored (sections 3.2.2, 4.3). */
+/** Parses a `traceparent` header. Null: it is missing or malformed, and ignored (sections 3.2.2, 4.3). */
 export function parseTraceparent(
   header: string | readonly string[] | undefined,
 ): TraceContext | null {

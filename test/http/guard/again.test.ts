@@ -34,7 +34,7 @@ async function countsOf(service: Service) {
     const value = (name: string, labels: object = {}) =>
       seen.value(`libtorch_serve_${name}`, { model, version: '1', ...labels }) ?? 0;
     return {
-      texts: value('inputs_total', { outcome: 'answered' }),
+      texts: value('inputs_total', { outcome: 'completed' }),
       runs: value('batches_total'),
       hits: value('result_cache_hits_total'),
     };
