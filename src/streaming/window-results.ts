@@ -17,7 +17,7 @@ import type { StreamOptions } from './stream-messages';
 /** Counts the windows of streams by outcome. */
 export interface WindowCounter {
   /** @param milliseconds from the arrival of the window's last sample to the prediction */
-  answered(milliseconds: number): void;
+  completed(milliseconds: number): void;
   count(outcome: 'unusable' | 'skipped' | 'failed'): void;
 }
 
@@ -175,7 +175,7 @@ export class WindowResults {
     if (state === PREDICTED) {
       const smoothed = this.#ring.smoothedOf(window);
       if (smoothed) this.#smoothing?.add(this.#ring.probabilitiesOf(window), smoothed);
-      this.#counter.answered(performance.now() - arrivedAt);
+      this.#counter.completed(performance.now() - arrivedAt);
     } else this.#counter.count(state === UNUSABLE ? 'unusable' : 'failed');
     this.#send(window);
   }

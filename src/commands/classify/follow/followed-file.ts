@@ -210,7 +210,7 @@ export class FollowedFile {
     const first = parsed.data as StreamOptions;
     const start = this.#positionOf(line) ?? first.start;
     return new LocalStream(asked, { ...first, start }, output, {
-      answered: () => this.#count(true),
+      completed: () => this.#count(true),
       count: () => this.#count(false),
     });
   }
