@@ -2,15 +2,14 @@ import { type Channel, type Recording, RecordingError } from './recording';
 import { readTable, type Table, type TableColumn, tableColumns } from './table';
 
 /**
- * Reads a table of samples: one row a sample, one column a channel; or all samples of one channel
- * in one row; or a JSON array, or the JSON body of a request. A header row, a row of units below
- * it and a column of times are recognized.
+ * Reads a CSV table with one row per sample and one column per channel, or one row with all samples of a channel, or
+ * a JSON array, or the JSON body of a request. Detects a header row, a row of units and a column of times.
  *
  * @throws RecordingError
  */
 export function parseCsv(text: string, name: string): Recording {
   const content = text.replace(/^\ufeff/, '').trim();
-  if (content === '') throw new RecordingError(`${name}: there is nothing in it.`);
+  if (content === '') throw new RecordingError(`${name}: is empty.`);
   return /^[[{]/.test(content) ? parseJson(content, name) : toRecording(readTable(content, name));
 }
 
@@ -34,9 +33,9 @@ function toSamples({ label, samples, cells }: TableColumn, { name, body }: Table
   if (bad < 0) return samples;
   const cell = cells[bad] as string;
   const what =
-    cell === '' ? 'is empty' : `holds ${JSON.stringify(cell.slice(0, 40))}, which is no number`;
+    cell === '' ? 'is empty' : `is ${JSON.stringify(cell.slice(0, 40))}, expected a number`;
   throw new RecordingError(
-    `${name}, line ${body[bad]?.line}: “${label}” ${what}. Cut the recording there, or fill the gap.`,
+    `${name}, line ${body[bad]?.line}: “${label}” ${what}. Cut the recording there or fill the gap.`,
   );
 }
 
@@ -45,7 +44,7 @@ function parseJson(content: string, name: string): Recording {
   try {
     value = JSON.parse(content);
   } catch {
-    throw new RecordingError(`${name}: begins like JSON, but is none.`);
+    throw new RecordingError(`${name}: is not valid JSON.`);
   }
   const signal = Array.isArray(value) ? value : (value as { readonly signal?: unknown }).signal;
   if (!Array.isArray(signal) || signal.length === 0) {
@@ -56,7 +55,7 @@ function parseJson(content: string, name: string): Recording {
   const bad = signal.findIndex(
     (element) => typeof element !== 'number' || !Number.isFinite(element),
   );
-  if (bad >= 0) throw new RecordingError(`${name}: element ${bad} of the array is no number.`);
+  if (bad >= 0) throw new RecordingError(`${name}: element ${bad} of the array is not a number.`);
   const samples = Float64Array.from(signal as number[]);
   const channel = { label: 'Channel 1', isNamed: false, unit: null, samplingRateHz: null, samples };
   return { name, notes: [], channels: [channel], unreadable: [] };

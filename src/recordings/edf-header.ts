@@ -1,7 +1,7 @@
-/** How a header is written: what each field holds, and its bytes. */
+/** Type and size of a header field. */
 type Field = readonly ['text' | 'number', bytes: number];
 
-/** Version, patient, recording, date, time, bytes of the header, reserved, records, seconds of one, signals. */
+/** Version, patient, recording, date, time, header size, reserved, records, seconds per record, signals. */
 const HEADER: readonly Field[] = [
   ['text', 8],
   ['text', 80],
@@ -14,7 +14,7 @@ const HEADER: readonly Field[] = [
   ['number', 8],
   ['number', 4],
 ];
-/** Label, transducer, unit, physical and digital range, filters, samples in a record, reserved. */
+/** Label, transducer, unit, physical and digital range, filters, samples per record, reserved. */
 const SIGNAL: readonly Field[] = [
   ['text', 16],
   ['text', 80],
@@ -31,17 +31,17 @@ const NUMBER = /^[-+]?(?:\d+[.,]?\d*|[.,]\d+)(?:e[-+]?\d+)?$/i;
 
 export const HEADER_BYTES = 256;
 
-/** The header as the format has it, of one that is padded with NUL, or has decimal commas. */
-export function plainHeader(text: string): string {
-  return plain(text, HEADER, 1);
+/** Normalizes a header that has NUL padding or decimal commas. */
+export function normalizeHeader(text: string): string {
+  return normalize(text, HEADER, 1);
 }
 
-/** The same of the headers of the signals. */
-export function plainSignals(text: string, signals: number): string {
-  return plain(text, SIGNAL, signals);
+/** Normalizes the headers of the signals. */
+export function normalizeSignalHeaders(text: string, signals: number): string {
+  return normalize(text, SIGNAL, signals);
 }
 
-function plain(text: string, fields: readonly Field[], times: number): string {
+function normalize(text: string, fields: readonly Field[], times: number): string {
   let start = 0;
   let all = '';
   for (const [kind, bytes] of fields) {
@@ -54,7 +54,7 @@ function plain(text: string, fields: readonly Field[], times: number): string {
   return all;
 }
 
-/** The library takes an empty field for 0, and 0x10 for 16. */
+/** The library would read an empty field as 0 and 0x10 as 16. */
 function numberText(value: string): string {
   const trimmed = value.trim();
   return NUMBER.test(trimmed) ? trimmed.replace(',', '.') : 'NaN';

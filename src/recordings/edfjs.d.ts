@@ -1,4 +1,4 @@
-// What of edfjs 0.6 is used here; the package has no types of its own.
+// Types of the used part of edfjs 0.6, which has no types.
 declare module 'edfjs' {
   interface EdfChannel {
     readonly label: string;
@@ -10,7 +10,7 @@ declare module 'edfjs' {
     readonly num_samples_per_record: number;
     /** Hz; undefined for annotations. */
     readonly sampling_rate: number;
-    /** Physical values, or the digital ones of annotations. */
+    /** Physical values; digital values for annotations. */
     readonly blob: Float32Array | Int16Array;
   }
 
@@ -24,7 +24,7 @@ declare module 'edfjs' {
     readonly channels: readonly EdfChannel[];
     read_header_from_string(header: string): void;
     read_channel_header_from_string(header: string): void;
-    /** Needs a buffer that ends with the last record. */
+    /** @param buffer must end with the last record */
     read_blob_from_buffer(buffer: ArrayBuffer): void;
   }
 }

@@ -1,41 +1,40 @@
-/** One electrode, or whatever else was recorded, over time. */
+/** Signal of one electrode or another sensor. */
 export interface Channel {
   readonly label: string;
-  /** Whether the file says the label; else it is a number. */
+  /** Whether the file contains the label; otherwise it is a number. */
   readonly isNamed: boolean;
-  /** Of the samples, such as "uV"; null: the file does not say. */
+  /** Unit of the samples, such as "uV"; null if the file does not specify it. */
   readonly unit: string | null;
-  /** null: the file does not say. */
+  /** Null if the file does not specify it. */
   readonly samplingRateHz: number | null;
   readonly samples: Float64Array;
 }
 
-/** A channel that is in the file, and whose samples cannot be read. */
+/** Channel with samples that cannot be read. */
 export interface UnreadableChannel extends Pick<Channel, 'label' | 'isNamed'> {
-  /** Without its label, such as "has no samples". */
+  /** Reason without the label, such as "has no samples". */
   readonly reason: string;
 }
 
 export interface Recording {
   readonly name: string;
-  /** At least one, each with at least one sample. */
+  /** At least one channel, with at least one sample each. */
   readonly channels: readonly Channel[];
   readonly unreadable: readonly UnreadableChannel[];
-  /** What a person should know about how it was read. */
+  /** Notes for the user about how the file was read. */
   readonly notes: readonly string[];
 }
 
-/** A file or a text that cannot be read as a recording; the message says where, and what to do. */
+/** Error for a file or text that cannot be read as a recording. The message contains the location and the fix. */
 export class RecordingError extends Error {
   override readonly name = 'RecordingError';
 }
 
-/** Newer names of four electrodes (T7 is T3 of the 10-20 system). */
+/** Newer names of four electrodes of the 10-20 system. */
 const NEWER_NAMES: Readonly<Record<string, string>> = { T3: 'T7', T4: 'T8', T5: 'P7', T6: 'P8' };
 
 /**
- * Index of the channel that a model was made for: "T3" is found as "T3", "EEG T3-Ref" or under its
- * newer name T7. null: there is none.
+ * Index of a model's channel: "T3" also matches "EEG T3-Ref" and the newer name T7. Null if no channel matches.
  */
 export function findChannel(
   channels: readonly Pick<Channel, 'label'>[],
@@ -54,7 +53,7 @@ export function findChannel(
   return null;
 }
 
-/** "EEG T3-A1" → "T3": what comes before the reference, without the kind of signal. */
+/** Electrode without signal type and reference: "EEG T3-A1" → "T3". */
 function firstElectrode(label: string): string | undefined {
   return label
     .toUpperCase()
@@ -62,7 +61,7 @@ function firstElectrode(label: string): string | undefined {
     .split(/[\s\-_/.:(]+/)[0];
 }
 
-/** Where windows of `length` samples begin, `step` apart; what is left at the end is left out. */
+/** First samples of the complete windows, `step` samples apart. */
 export function windowStarts(samples: number, length: number, step = length): readonly number[] {
   const count = Math.max(0, Math.floor((samples - length) / step) + 1);
   return Array.from({ length: count }, (_, index) => index * step);

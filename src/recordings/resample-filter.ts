@@ -1,45 +1,45 @@
-/** Zero crossings of the sinc on each side: more of them make the transition band narrower. */
+/** Zero crossings of the sinc on each side; more zero crossings make the transition band narrower. */
 const ZERO_CROSSINGS = 32;
-/** Of the lower Nyquist frequency; the transition band ends at it. */
+/** Passband as a share of the lower Nyquist frequency, at which the transition band ends. */
 const PASSBAND = 0.92;
-/** Kaiser's β: side lobes below −80 dB. */
+/** β of the Kaiser window: side lobes below −80 dB. */
 const BETA = 8;
-/** Entries of the kernel's table between two zero crossings; linear in between. */
+/** Entries of the kernel table per zero crossing, with linear interpolation. */
 const TABLE_STEPS = 512;
-/** Rates are written with so many digits behind the point at most, where they are a ratio of whole numbers. */
-const DECIMALS = 1000;
-/** Weights that are kept for one pair of rates (2 MB), and pairs of rates. Others are computed each time. */
-const MOST_WEIGHTS = 2 ** 18;
-const MOST_BANKS = 8;
-/** Entries of banks in use, before those of former ones are removed. */
-const MOST_BANKS_IN_USE = 64;
+/** Factor that makes sampling rates integers: rates have up to three decimals. */
+const RATE_SCALE = 1000;
+/** Maximum number of weights in a filter bank (2 MB), and of cached banks. Other filters are computed per sample. */
+const MAX_WEIGHTS = 2 ** 18;
+const MAX_CACHED_BANKS = 8;
+/** Number of entries from which on unused banks are removed. */
+const MAX_BANKS_IN_USE = 64;
 
-/** Samples of a signal from `first` on: `values[0]` is the sample with that number. */
+/** Part of a signal; `values[0]` is the sample with the number `first`. */
 export interface Samples {
   readonly values: Float64Array;
   readonly first: number;
-  /** Of those that there are, the number behind the last one's. */
+  /** Number of the first sample that is not available. */
   readonly end: number;
 }
 
 /**
- * Interpolation with a windowed sinc (Smith, "Digital Audio Resampling",
- * https://ccrma.stanford.edu/~jos/resample): linear phase, so that each output has the time of its place.
- * Downwards, the sinc is as wide as the new rate asks, which takes away what would be aliased. A constant
- * stays what it is, at the ends too, where what is missing has no weight.
+ * Resampling filter: interpolation with a windowed sinc (Smith, "Digital Audio Resampling",
+ * https://ccrma.stanford.edu/~jos/resample). The phase is linear, so that outputs are not delayed. For a lower rate
+ * the sinc is wider, which prevents aliasing. Weights are normalized, so that a constant signal does not change, not
+ * even at the ends.
  *
- * Of rates that are a ratio of small whole numbers, the weights come from a bank of polyphase filters, one for
- * each place that an output can have between two samples.
+ * If the ratio of the rates consists of small integers, the weights come from a bank of polyphase filters, with one
+ * filter per position of an output between two samples.
  */
 export class ResampleFilter {
   readonly from: number;
   readonly to: number;
-  /** How far before and behind its place an output needs samples, in samples. */
+  /** Distance from an output to the first and last sample that it needs, in samples. */
   readonly reach: number;
   readonly #cutoff: number;
   readonly #bank: Bank | null;
 
-  /** @param from Hz of the samples @param to Hz of the outputs */
+  /** @param from sampling rate of the samples in Hz @param to sampling rate of the outputs in Hz */
   constructor(from: number, to: number) {
     this.from = from;
     this.to = to;
@@ -48,12 +48,12 @@ export class ResampleFilter {
     this.#bank = bankOf(from, to, this.#cutoff);
   }
 
-  /** Where an output is, in samples. */
+  /** Position of an output in samples; can be fractional. */
   positionOf(output: number): number {
     return (output * this.from) / this.to;
   }
 
-  /** The number of the last sample that an output needs, where there is such a one. */
+  /** Number of the last sample that an output needs; can be behind the end of the signal. */
   lastOf(output: number): number {
     const bank = this.#bank;
     if (!bank) return Math.floor(this.positionOf(output) + this.reach);
@@ -61,7 +61,7 @@ export class ResampleFilter {
     return floorOf(bank, output, phase) + (bank.lasts[phase] as number);
   }
 
-  /** The same of the first one. */
+  /** Number of the first sample that an output needs. */
   firstOf(output: number): number {
     const bank = this.#bank;
     if (!bank) return Math.max(0, Math.ceil(this.positionOf(output) - this.reach));
@@ -69,13 +69,13 @@ export class ResampleFilter {
     return Math.max(0, floorOf(bank, output, phase) + (bank.firsts[phase] as number));
   }
 
-  /** Outputs of so many samples. */
+  /** Number of outputs for so many samples. */
   lengthOf(samples: number): number {
     if (samples === 0) return 0;
     return Math.max(1, Math.floor(((samples - 1) * this.to) / this.from + 1e-9) + 1);
   }
 
-  /** @param samples all that there are around its place */
+  /** Computes an output. @param samples available samples within `reach` */
   at(output: number, samples: Samples): number {
     const bank = this.#bank;
     return bank ? fromBank(bank, output, samples) : this.#computed(output, samples);
@@ -99,33 +99,32 @@ function cutoffOf(from: number, to: number): number {
   return Math.min(1, to / from) * PASSBAND;
 }
 
-/** See `ResampleFilter.reach`. */
 export function reachOf(from: number, to: number): number {
   return ZERO_CROSSINGS / cutoffOf(from, to);
 }
 
-/** Bytes of the polyphase filters of two rates, which are not built for that; 0: there are none. */
+/** Size in bytes of the filter bank for two rates, without creating it; 0 without a bank. */
 export function bankBytes(from: number, to: number): number {
   const shape = shapeOf(from, to);
   return shape === null ? 0 : shape.phases * (shape.width + 2) * Float64Array.BYTES_PER_ELEMENT;
 }
 
-/** Of outputs whose places are `phases` different ones between two samples. */
+/** Polyphase filters, one per phase: a position of an output between two samples. */
 interface Bank {
   /** from / to in lowest terms. */
   readonly samples: number;
   readonly phases: number;
-  /** Of each phase `width` of them, of which those for the samples from `firsts` to `lasts` count. */
+  /** `width` weights per phase, for the samples from `firsts` to `lasts`. */
   readonly weights: Float64Array;
   readonly width: number;
-  /** From the sample at or before the place. */
+  /** First and last sample per phase, relative to the sample at or before the output. */
   readonly firsts: Int32Array;
   readonly lasts: Int32Array;
-  /** Of the weights. */
+  /** Sum of the weights per phase. */
   readonly sums: Float64Array;
 }
 
-/** The sample at or before the place of an output. */
+/** Number of the sample at or before an output. */
 function floorOf({ samples, phases }: Bank, output: number, phase: number): number {
   return (output * samples - phase) / phases;
 }
@@ -153,36 +152,36 @@ function fromBank(bank: Bank, output: number, { values, first, end }: Samples): 
   return sum / total;
 }
 
-/** By rates, those that were asked for last at the end. */
+/** Cached banks by rates, most recently used last. */
 const banks = new Map<string, Bank>();
-/** Those in use: streams of the same rates share one, however many other rates there are. */
+/** Banks in use by rates: all streams with the same rates share a bank. */
 const banksInUse = new Map<string, WeakRef<Bank>>();
 
-/** Null: their ratio is none of small whole numbers. */
+/** Null if the ratio of the rates does not consist of small integers. */
 function bankOf(from: number, to: number, cutoff: number): Bank | null {
   const key = `${from} ${to}`;
-  const known = banks.get(key) ?? banksInUse.get(key)?.deref() ?? makeBank(from, to, cutoff);
-  if (known === null) return null;
-  if (banksInUse.size >= MOST_BANKS_IN_USE) forgetUnused();
-  banksInUse.set(key, new WeakRef(known));
+  const bank = banks.get(key) ?? banksInUse.get(key)?.deref() ?? makeBank(from, to, cutoff);
+  if (bank === null) return null;
+  if (banksInUse.size >= MAX_BANKS_IN_USE) removeUnused();
+  banksInUse.set(key, new WeakRef(bank));
   banks.delete(key);
-  banks.set(key, known);
-  if (banks.size > MOST_BANKS) banks.delete(banks.keys().next().value as string);
-  return known;
+  banks.set(key, bank);
+  if (banks.size > MAX_CACHED_BANKS) banks.delete(banks.keys().next().value as string);
+  return bank;
 }
 
-function forgetUnused(): void {
+function removeUnused(): void {
   for (const [key, reference] of banksInUse) if (!reference.deref()) banksInUse.delete(key);
 }
 
-/** Null: the ratio of the rates is none of small whole numbers. */
+/** Null if the ratio of the rates does not consist of small integers. */
 function shapeOf(from: number, to: number): Pick<Bank, 'samples' | 'phases' | 'width'> | null {
-  const [a, b] = [from * DECIMALS, to * DECIMALS];
+  const [a, b] = [from * RATE_SCALE, to * RATE_SCALE];
   if (!Number.isSafeInteger(a) || !Number.isSafeInteger(b)) return null;
   const divisor = greatestCommonDivisor(a, b);
   const [samples, phases] = [a / divisor, b / divisor];
   const width = 2 * Math.floor(reachOf(from, to)) + 2;
-  return phases * width > MOST_WEIGHTS ? null : { samples, phases, width };
+  return phases * width > MAX_WEIGHTS ? null : { samples, phases, width };
 }
 
 function makeBank(from: number, to: number, cutoff: number): Bank | null {
@@ -200,13 +199,13 @@ function makeBank(from: number, to: number, cutoff: number): Bank | null {
     sums: new Float64Array(phases),
   };
   for (let phase = 0; phase < phases; phase++) {
-    const place = phase / phases;
-    const first = Math.ceil(place - reach);
-    const last = Math.floor(place + reach);
+    const position = phase / phases;
+    const first = Math.ceil(position - reach);
+    const last = Math.floor(position + reach);
     bank.firsts[phase] = first;
     bank.lasts[phase] = last;
     for (let k = first; k <= last; k++) {
-      const weight = kernel(Math.abs(place - k) * cutoff);
+      const weight = kernel(Math.abs(position - k) * cutoff);
       bank.weights[phase * width + k - first] = weight;
       (bank.sums[phase] as number) += weight;
     }
@@ -220,12 +219,12 @@ function greatestCommonDivisor(a: number, b: number): number {
 
 const table = makeTable();
 
-/** @param x zero crossings from the centre, 0 to ZERO_CROSSINGS */
+/** @param x distance from the center in zero crossings, 0 to ZERO_CROSSINGS */
 function kernel(x: number): number {
-  const place = x * TABLE_STEPS;
-  const index = Math.floor(place);
+  const position = x * TABLE_STEPS;
+  const index = Math.floor(position);
   const below = table[index] as number;
-  return below + (place - index) * ((table[index + 1] as number) - below);
+  return below + (position - index) * ((table[index + 1] as number) - below);
 }
 
 function makeTable(): Float64Array {
@@ -236,7 +235,7 @@ function makeTable(): Float64Array {
     const window = bessel(BETA * Math.sqrt(1 - (x / ZERO_CROSSINGS) ** 2)) / bessel(BETA);
     values[i] = sinc * window;
   }
-  return values; // beyond the last crossing it is 0
+  return values;
 }
 
 /** Modified Bessel function of the first kind, order 0, by its power series. */

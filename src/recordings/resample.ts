@@ -1,10 +1,10 @@
 import { ResampleFilter } from './resample-filter';
 
 /**
- * A signal at another sampling rate, see `ResampleFilter`.
+ * Resamples a signal (see `ResampleFilter`).
  *
- * @param values at `from` Hz
- * @returns samples at `to` Hz, the first at the same time
+ * @param values samples at `from` Hz
+ * @returns samples at `to` Hz; the first sample has the same time
  */
 export function resample(values: Float64Array, from: number, to: number): Float64Array {
   if (from === to) return values.slice();

@@ -4,7 +4,7 @@ import { asTime, isTimeName, type TimeColumn, toNumber } from './time-column';
 
 type Cells = readonly string[];
 
-/** A table of samples, and how its numbers and columns are written. */
+/** Rows of a CSV file and its format. */
 export interface Table {
   readonly name: string;
   readonly delimiter: string;
@@ -14,32 +14,34 @@ export interface Table {
   readonly body: readonly { readonly line: number; readonly cells: Cells }[];
 }
 
-/** A column that holds samples. */
+/** Column of samples. */
 export interface TableColumn extends Pick<Channel, 'label' | 'isNamed' | 'unit'> {
-  /** From 0 on. */
+  /** Index of the column. */
   readonly at: number;
-  /** As they are written, and as numbers; a channel may be shorter than its neighbours. */
+  /** Cells as text and as numbers. A channel can be shorter than other channels. */
   readonly cells: Cells;
   readonly samples: Float64Array;
 }
 
 export interface TableColumns {
-  /** At least one. */
+  /** At least one column. */
   readonly columns: readonly TableColumn[];
   readonly unreadable: readonly UnreadableChannel[];
-  /** Null: no column says when samples were taken. */
+  /** Column of times; null if none. */
   readonly time: (TimeColumn & { readonly at: number }) | null;
   readonly notes: readonly string[];
 }
 
 /**
+ * Reads a table and detects its delimiter, decimal separator, header and units.
+ *
  * @param content not empty
  * @throws RecordingError
  */
 export function readTable(content: string, name: string): Table {
   const sample = content.slice(0, 20_000);
   const delimiter = [';', '\t', ',', ' '].find((candidate) => sample.includes(candidate)) ?? ',';
-  // A comma between digits, and no point between any: 12,5 is twelve and a half.
+  // A comma between digits and no point between digits is a decimal comma, as in 12,5.
   const hasDecimalCommas = /\d,\d/.test(sample) && !/\d\.\d/.test(sample);
   const decimal = delimiter !== ',' && hasDecimalCommas ? ',' : '.';
   const rows = readRows(content, delimiter, name);
@@ -53,13 +55,13 @@ export function readTable(content: string, name: string): Table {
   const units = second?.every(mayBeUnit) ? second : null;
   const body = rows.slice((header ? 1 : 0) + (units ? 1 : 0));
   const [only] = body;
-  if (!only) throw new RecordingError(`${name}: there is no row of numbers in it.`);
+  if (!only) throw new RecordingError(`${name}: has no row of numbers.`);
   const table = { name, delimiter, decimal, header, units, body } as const;
   if (body.length > 1 || header !== null || only.cells.length === 1) return table;
   return { ...table, body: only.cells.map((cell) => ({ line: only.line, cells: [cell] })) };
 }
 
-/** A sample that is missing or not finite is no unit, and what has digits may be a number that is not understood. */
+/** Missing and infinite samples are not units; cells with digits can be unsupported number formats. */
 function mayBeUnit(cell: string): boolean {
   return !/\d|^\s*(?:nan|n\/?a|null|none|[-+\u2212]?inf(?:inity)?)\s*$/i.test(cell);
 }
@@ -96,12 +98,12 @@ function readRows(content: string, delimiter: string, name: string): Table['body
   }
 }
 
-/** @throws RecordingError: none holds numbers */
+/** Finds the columns of samples and of times. @throws RecordingError: no column contains numbers */
 export function tableColumns(table: Table): TableColumns {
   const { name, decimal, header, units, body } = table;
-  // Not Math.max(...): a file can have more rows than a call can have arguments.
+  // A file can have more rows than a call of Math.max can have arguments.
   const width = body.reduce((most, { cells }) => Math.max(most, cells.length), 0);
-  requireNoMoreCells(table);
+  requireHeaderForCells(table);
   const notes: string[] = [];
   const columns: TableColumn[] = [];
   const unreadable: UnreadableChannel[] = [];
@@ -119,7 +121,7 @@ export function tableColumns(table: Table): TableColumns {
     }
     const isNamed = title !== null;
     const hasCells = cells.some((cell) => cell !== '');
-    // What ends each line, too, is followed by a column of nothing.
+    // A delimiter at the end of each line makes an empty last column.
     if (!isNamed && !hasCells) continue;
     const label = title ?? `Channel ${columns.length + unreadable.length + 1}`;
     const samples = toNumbers(cells, decimal);
@@ -128,12 +130,12 @@ export function tableColumns(table: Table): TableColumns {
       columns.push({ label, isNamed, unit, at, cells, samples });
       continue;
     }
-    const reason = hasCells ? 'holds no numbers' : 'has no samples';
+    const reason = hasCells ? 'contains no numbers' : 'has no samples';
     unreadable.push({ label, isNamed, reason });
-    if (isNamed) notes.push(`“${label}” is left out: it ${reason}.`);
+    if (isNamed) notes.push(`“${label}” is skipped: it ${reason}.`);
   }
   if (columns.length === 0) {
-    const problem = ['there is no column of numbers in it.', ...notes].join(' ');
+    const problem = ['has no column of numbers.', ...notes].join(' ');
     throw new RecordingError(`${name}: ${problem}`);
   }
   if (mayBeDecimalCommas(table)) {
@@ -144,8 +146,8 @@ export function tableColumns(table: Table): TableColumns {
   return { columns, unreadable, time, notes };
 }
 
-/** A number of two cells, 12,5 below one name, would lose what is behind its comma. */
-function requireNoMoreCells({ name, header, body }: Table): void {
+/** Rejects rows that are longer than the header: decimal commas would be split into two cells. */
+function requireHeaderForCells({ name, header, body }: Table): void {
   if (header === null) return;
   const more = body.find(({ cells }) => cells.slice(header.length).some((cell) => cell.trim()));
   if (!more) return;
@@ -155,7 +157,7 @@ function requireNoMoreCells({ name, header, body }: Table): void {
   );
 }
 
-/** null: the column holds words, or nothing. */
+/** Null if most cells are not numbers, or all cells are empty. */
 function toNumbers(cells: Cells, decimal: Table['decimal']): Float64Array | null {
   const length = cells.findLastIndex((cell) => cell !== '') + 1;
   const samples = Float64Array.from({ length }, (_, i) => toNumber(cells[i] as string, decimal));
@@ -163,7 +165,7 @@ function toNumbers(cells: Cells, decimal: Table['decimal']): Float64Array | null
   return length === 0 || numbers * 2 < length ? null : samples;
 }
 
-/** "12,5" on each line: two columns, or one of twelve and a half? */
+/** Whether each row could be one number with a decimal comma, such as 12,5. */
 function mayBeDecimalCommas({ delimiter, header, body }: Table): boolean {
   if (delimiter !== ',' || header !== null) return false;
   const [whole, fraction] = [/^\s*[-+]?\d+$/, /^\d+\s*$/];

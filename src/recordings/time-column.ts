@@ -1,7 +1,7 @@
 export interface TimeColumn {
-  /** In a second; null: it counts samples, or does not say in what unit. */
+  /** Units per second; null if the column counts samples or the unit is unknown. */
   readonly unit: number | null;
-  /** null: it counts samples, or does not say in what unit. */
+  /** Null if the column counts samples or the unit is unknown. */
   readonly samplingRateHz: number | null;
   readonly notes: readonly string[];
 }
@@ -9,8 +9,9 @@ export interface TimeColumn {
 const TIME_NAME =
   /^(?:time|t|times?\s?stamp|seconds?|secs?|s|ms|milliseconds?|zeit|temps|tiempo|tempo|samples?|index|n)(?:\s*[[(]\s*\w+\s*[\])]|[\s_]+(?:s|sec|seconds|ms))?$/i;
 const COUNTS = /^(?:samples?|index|n)$/i;
-/** Shorter columns go up evenly by chance. */
-const SHORTEST_UNNAMED = 8;
+/** Minimum length of an unnamed column of times: shorter columns can rise evenly by chance. */
+const MIN_UNNAMED_LENGTH = 8;
+/** Maximum relative difference of even steps. */
 const EVEN = 0.02;
 
 export function isTimeName(title: string | null): boolean {
@@ -18,10 +19,10 @@ export function isTimeName(title: string | null): boolean {
 }
 
 /**
- * What a column says about when samples were taken; null when it is no column of times. One with
- * no name, or another one, is taken for it if it rises in even steps.
+ * Detects a column of times by its name; a column without a name also if it rises in even steps. Null for other
+ * columns.
  *
- * @param isAlone there is no other column
+ * @param isAlone whether the table has no other column
  */
 export function asTime(
   cells: readonly string[],
@@ -37,11 +38,11 @@ export function asTime(
   if (steps.some((step) => step <= 0)) return null;
   const typical = [...steps].sort((a, b) => a - b)[Math.floor(steps.length / 2)] as number;
   const isEven = steps.every((step) => Math.abs(step - typical) <= EVEN * typical);
-  if (!isNamed && (times.length < SHORTEST_UNNAMED || !isEven)) return null;
+  if (!isNamed && (times.length < MIN_UNNAMED_LENGTH || !isEven)) return null;
   return describe(times, steps, typical, title);
 }
 
-/** @param typical the usual one of the steps between the times */
+/** @param typical median step between the times */
 function describe(
   times: readonly number[],
   steps: readonly number[],
@@ -51,40 +52,40 @@ function describe(
   const unit = unitOf(title, typical);
   if (unit === null) return { unit, samplingRateHz: null, notes: [] };
   const span = (times[times.length - 1] as number) - (times[0] as number);
-  // A gap must not lower the rate: without one, the whole span is more exact than one step.
+  // Without gaps, the whole span gives a more precise rate than the median step.
   const hasGap = steps.some((step) => step > 1.5 * typical);
   const period = hasGap ? typical : span / (times.length - 1);
   const notes = hasGap
-    ? ['The times have gaps. They are left out: what comes after one is drawn directly behind it.']
+    ? ['The times have gaps. Gaps are removed: samples after a gap follow directly.']
     : [];
-  return { unit, samplingRateHz: nearlyWhole(unit / period), notes };
+  return { unit, samplingRateHz: roundRate(unit / period), notes };
 }
 
-/** Steps of time in a second; null: it counts samples. */
+/** Units per second; null if the column counts samples. */
 function unitOf(title: string | null, typical: number): number | null {
   const name = title?.trim() ?? '';
   if (COUNTS.test(name)) return null;
   if (/(?:^|[[(\s_])(?:ms|msec|milliseconds?)[\])]?$/i.test(name)) return 1000;
   if (/(?:^|[[(\s_])(?:us|µs)[\])]?$/i.test(name)) return 1e6;
   if (/(?:^|[[(\s_])(?:s|sec|secs|seconds?)[\])]?$/i.test(name)) return 1;
-  if (typical === 1) return null; // samples, or seconds, or milliseconds: nobody can tell
+  if (typical === 1) return null; // Samples, seconds or milliseconds.
   return typical > 1 ? 1000 : 1;
 }
 
-/** @param mayBeDate a date becomes seconds since 1970 */
+/** @param mayBeDate whether dates are accepted, as seconds since 1970 */
 export function toTime(cell: string, decimal: '.' | ',', mayBeDate: boolean): number {
   const number = toNumber(cell, decimal);
   if (Number.isFinite(number) || !mayBeDate || !/\d[-:T/]\d/.test(cell)) return number;
   return Date.parse(cell.trim().replace(' ', 'T')) / 1000;
 }
 
-/** 255.998 → 256: times are written with few digits. */
-function nearlyWhole(rate: number): number {
+/** Rounds a rate that is nearly an integer, because times have few digits: 255.998 → 256. */
+function roundRate(rate: number): number {
   const whole = Math.round(rate);
   return whole > 0 && Math.abs(rate - whole) <= 0.002 * rate ? whole : Number(rate.toPrecision(6));
 }
 
-/** NaN for what is no decimal number. Minus may be U+2212, as typesetting and some locales have it. */
+/** Parses a decimal number; NaN for other text. Accepts U+2212 as the minus sign, which some locales use. */
 export function toNumber(cell: string, decimal: '.' | ','): number {
   const plain = cell.trim().replaceAll('\u2212', '-');
   const text = decimal === ',' ? plain.replace(',', '.') : plain;

@@ -52,7 +52,7 @@ describeInBrowser('the EEG page, with files and models of all kinds', () => {
       await page.locator('.drop').dispatchEvent('drop', { dataTransfer: transfer });
     };
     await drop('bad.csv', 'T3\n1\n2\noops\n4');
-    await page.getByText('bad.csv, line 4: “T3” holds "oops"').waitFor();
+    await page.getByText('bad.csv, line 4: “T3” is "oops"').waitFor();
     await drop('good.csv', table(signal(300)));
     await page.getByText('good.csv').waitFor();
     expect(await page.getByText('oops').count()).toBe(0);

@@ -186,13 +186,13 @@ describe('a file that grows', () => {
     lines[600] = '12a';
     const file = newFile();
     const follow = new Follow(file, ['--sampling-rate', '95']);
-    await until('a wait for it', () => follow.stderr.includes('is not there'));
+    await until('a wait for it', () => follow.stderr.includes('does not exist'));
     writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
     await follow.hasWindows(3);
     await follow.stop();
     expect(follow.said.filter(({ error }) => error !== undefined)).toEqual([
-      { error: { file, line: 301, detail: '“Channel 1” holds what is no number' } },
-      { error: { file, line: 601, detail: '“Channel 1” holds what is no number' } },
+      { error: { file, line: 301, detail: '“Channel 1” is not a number' } },
+      { error: { file, line: 601, detail: '“Channel 1” is not a number' } },
     ]);
     // A line in which there is nothing is no sample.
     expect(follow.windows.map(({ diagnosis, quality }) => [diagnosis !== null, quality])).toEqual([
@@ -211,13 +211,13 @@ describe('a file that grows', () => {
     const follow = new Follow(file, ['--sampling-rate', '95']);
     await follow.hasWindows(1);
     renameSync(file, `${file}.1`);
-    await until('that it is gone', () => follow.stderr.includes('is not there'));
+    await until('that it is gone', () => follow.stderr.includes('does not exist'));
     // What still comes to the file that had the name belongs to it.
     appendFileSync(`${file}.1`, '5,1\n');
     writeFileSync(file, second.map((value) => `${value},1\n`).join(''));
     await follow.hasWindows(2);
     truncateSync(file, 0);
-    await until('that it was cut', () => follow.stdout.includes('has become shorter'));
+    await until('that it was cut', () => follow.stdout.includes('was truncated'));
     appendFileSync(file, `other,T3\n${third.map((value) => `1,${value}\n`).join('')}`);
     await follow.hasWindows(3);
     expect(await follow.stop()).toBe(143);
@@ -310,7 +310,7 @@ describe('--follow', () => {
   it.each([
     ['{"signal": [1, 2]}\n'.repeat(300), 'is JSON'],
     ['a,b\n'.repeat(300), 'there is no column of numbers in it'],
-    ['\0\x01'.repeat(300), 'is no text'],
+    ['\0\x01'.repeat(300), 'is not UTF-8 text'],
   ])('refuses what is no table of samples', async (content, message) => {
     const file = newFile();
     writeFileSync(file, content);

@@ -85,7 +85,7 @@ describe('EDF', () => {
   it.each(ranges)('names T3 where its %s is no number, and takes no other channel', (field) => {
     for (const written of bad) {
       expect(chosen(withField(field, written))).toEqual({
-        problem: `x: channel “T3” has no number as its ${field} in the header.`,
+        problem: `x: channel “T3” has an invalid ${field} in the header.`,
       });
     }
   });
@@ -120,7 +120,7 @@ describe('EDF', () => {
   it('leaves out a channel without samples, and names T3 if it has none', () => {
     const off = { ...signal('Off', 0), perRecord: 0 };
     const { samples, notes } = chosen(makeEdf({ channels: [T3, off], recordSeconds: 1 }));
-    expect([samples, notes]).toEqual([SAMPLES, ['“Off” is left out: it has no samples.']]);
+    expect([samples, notes]).toEqual([SAMPLES, ['“Off” is skipped: it has no samples.']]);
     const none = makeEdf({ channels: [O1, { ...T3, perRecord: 0 }], recordSeconds: 1 });
     expect(chosen(none).problem).toBe('x: channel “T3” has no samples.');
   });
@@ -130,13 +130,13 @@ describe('EDF', () => {
     file.write(String(records).padEnd(8), 236, 'latin1');
     const { samples, notes } = chosen(file);
     expect(samples).toEqual(SAMPLES);
-    expect(notes).toEqual([expect.stringMatching(/2 (whole )?records/)]);
+    expect(notes).toEqual([expect.stringMatching(/2 (complete )?records/)]);
     if (typeof records === 'number') expect(notes?.[0]).toContain(String(records));
   });
 
   it('says that the last record is not whole', () => {
     const { samples, notes } = chosen(Buffer.concat([WHOLE, Buffer.alloc(3)]));
-    expect([samples, notes]).toEqual([SAMPLES, [expect.stringContaining('3 bytes are left out')]]);
+    expect([samples, notes]).toEqual([SAMPLES, [expect.stringContaining('3 bytes are skipped')]]);
   });
 
   it.each(['1', '1,0', '1.0\0', '1e0', '+1', ',1e1'])('takes %j for a second', (duration) => {
@@ -182,7 +182,7 @@ describe('tables', () => {
   });
 
   it('takes no sample that cannot be read for a unit', () => {
-    expect(chosen('T3\nNaN\n2\n3').problem).toMatch(/line 2: “T3” holds "NaN"/);
+    expect(chosen('T3\nNaN\n2\n3').problem).toMatch(/line 2: “T3” is "NaN", expected a number/);
     expect(chosen('T3\nuV\n2\n3').samples).toEqual([2, 3]);
   });
 });
@@ -212,6 +212,6 @@ describe('classify eeg', () => {
       const read = answers(name);
       expect([name, read]).toEqual([name, answers('right.edf').slice(0, read.length)]);
     }
-    expect(stderr).toContain('6 records are in the file and are read; the header says 3');
+    expect(stderr).toContain('The file has 6 records, which are read; the header specifies 3');
   });
 });

@@ -136,7 +136,7 @@ export function requireSamplingRate(
 
 /** A page may quote a cell; what a run says of its inputs does not. */
 function withoutCells(message: string): string {
-  return message.replace(/holds ".*", which/s, 'holds what');
+  return message.replace(/is ".*", expected a number/s, 'is not a number');
 }
 
 /** The channels of a file, as far as their choice needs them. */

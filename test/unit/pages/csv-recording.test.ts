@@ -106,16 +106,16 @@ describe('parseCsv', () => {
   });
 
   it.each([
-    ['', /nothing in it/],
-    [' \n\t', /nothing in it/],
+    ['', /is empty/],
+    [' \n\t', /is empty/],
     ['T3,T4', /no row of numbers/],
     ['a,b\nc,d\ne,f', /no column of numbers|no row of numbers/],
-    ['T3\n1\n2\nx\n4', /x\.csv, line 4: “T3” holds "x"/],
+    ['T3\n1\n2\nx\n4', /x\.csv, line 4: “T3” is "x", expected a number/],
     ['T3,T4\n1,2\n1,\n3,4', /line 3: “T4” is empty/],
-    ['T3\n1\nNaN\n3', /line 3: “T3” holds "NaN"/],
+    ['T3\n1\nNaN\n3', /line 3: “T3” is "NaN"/],
     ['T3\n1\n1e400\n3', /line 3/],
     ['T3,T4\n"1,2\n3,4', /x\.csv, line 3: a quote is never closed/],
-    ['[1, 2', /like JSON/],
+    ['[1, 2', /not valid JSON/],
     ['[1, "2"]', /element 1/],
     ['[]', /array of numbers/],
     ['{}', /array of numbers/],

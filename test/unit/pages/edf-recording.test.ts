@@ -60,7 +60,7 @@ describe('readEdf', () => {
     const cut = read(whole.subarray(0, whole.length - 3));
     expect([cut.channels[0]?.samples.length, cut.notes]).toEqual([
       4,
-      [expect.stringContaining('cut off')],
+      [expect.stringContaining('truncated')],
     ]);
     const open = read(makeEdf({ channels: [T3], recordSeconds: 1, records: -1 }));
     expect([open.channels[0]?.samples.length, open.notes]).toEqual([8, []]);
@@ -79,9 +79,9 @@ describe('readEdf', () => {
       /24 bits/,
     ],
     ['gaps', makeEdf({ channels: [T3], recordSeconds: 1, reserved: 'EDF+D' }), /EDF\+D/],
-    ['a short header', makeEdf({ channels: [T3], recordSeconds: 1 }).subarray(0, 300), /cut off/],
-    ['no data', makeEdf({ channels: [T3], recordSeconds: 1 }).subarray(0, 514), /cut off/],
-    ['no time', makeEdf({ channels: [T3], recordSeconds: 0 }), /no time/],
+    ['a short header', makeEdf({ channels: [T3], recordSeconds: 1 }).subarray(0, 300), /truncated/],
+    ['no data', makeEdf({ channels: [T3], recordSeconds: 1 }).subarray(0, 514), /no complete record/],
+    ['no time', makeEdf({ channels: [T3], recordSeconds: 0 }), /record duration/],
     ['no channel', makeEdf({ channels: [], recordSeconds: 1 }), /number of channels/],
   ])('refuses %s and says why', (_name, file, message) => {
     expect(() => read(file)).toThrow(RecordingError);
@@ -124,6 +124,6 @@ describe('readRecording', () => {
     expect(readRecording(toArrayBuffer(utf16), 'x.txt', EDF).channels.length).toBe(2);
     expect(() =>
       readRecording(toArrayBuffer(Buffer.from('PK\u0003\u0004\0\0')), 'x.xlsx', EDF),
-    ).toThrow(/neither EDF nor text/);
+    ).toThrow(/expected EDF or text/);
   });
 });

@@ -16,8 +16,7 @@ import { FLAGS, NOTICE } from '../classify-command';
 import { type FollowOptions, readFollowOptions } from './follow-options';
 import { FollowOutput, outputExists } from './follow-output';
 import { FollowedFile } from './followed-file';
-import { readPipe } from './read-pipe';
-import { tailFile } from './tail-file';
+import { readPipe, tailFile } from './tail-file';
 
 /** How often a model that has not come back is looked at, in ms. */
 const PERIOD_MS = 100;
@@ -112,9 +111,9 @@ async function followFile(
 ): Promise<Pick<FollowedFile, 'answered' | 'problems'>> {
   const { settings } = model.metadata;
   const queue = new WindowQueue(model);
-  const output: FollowOutput = new FollowOutput(out, overwrites, () => file.drained());
-  const asked = { name: model.metadata.name ?? '', model, settings, queue };
-  const file = new FollowedFile({ name, asked, cutting, output, note: printError });
+  const output: FollowOutput = new FollowOutput(out, overwrites, () => file.onDrain());
+  const streamModel = { name: model.metadata.name ?? '', model, settings, queue };
+  const file = new FollowedFile({ name, model: streamModel, cutting, output, note: printError });
   const growth =
     place === null
       ? readPipe(process.stdin, stopping.signal)

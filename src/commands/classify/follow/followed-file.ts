@@ -23,148 +23,148 @@ import {
 } from './sample-row-parser';
 import type { FileChange } from './tail-file';
 
-/** Lines from which it is learned how a file is written: before its first window is complete, where that can be. */
-const LEARN_FROM = { least: 16, most: 1000 };
-/** A step of time that is off by more than this share of the usual one may be a gap. */
+/** Range of the number of lines from which the format is detected: if possible before the first window. */
+const DETECTION_LINES = { min: 16, max: 1000 };
+/** Relative difference from the usual step between two times that can be a gap. */
 const UNEVEN = 0.5;
-/** Times that say a rate that is off by more are not followed. */
+/** Maximum relative difference of --sampling-rate and the rate of the times; above, the times are ignored. */
 const SAME_RATE = 0.02;
 
-const ANEW = 'it is read from its beginning';
-const BEGINS = 'a signal begins there';
+const RESTART = 'reading it from the start';
+const NEW_SIGNAL = 'a new signal starts here';
 
 export interface FollowedFileOptions {
-  /** Of the file, for messages. */
+  /** File name for messages. */
   readonly name: string;
-  readonly asked: StreamModel;
+  readonly model: StreamModel;
   readonly cutting: WindowOptions;
   readonly output: FollowOutput;
-  /** Told what a person should know. */
+  /** Prints a note for the user. */
   readonly note: (text: string) => void;
 }
 
-/** A file that grows: a stream, or where it is cut or replaced, one after the other. */
+/** Classifies a growing file: one stream, and a new stream after the file is truncated or replaced. */
 export class FollowedFile {
-  readonly #following: FollowedFileOptions;
-  #lines: SampleRowParser;
-  /** Of the file that had the name before. */
-  #before: TableFormat | null = null;
+  readonly #options: FollowedFileOptions;
+  #parser: SampleRowParser;
+  /** Format of the previous file of this name. */
+  #previousFormat: TableFormat | null = null;
   #stream: LocalStream | null = null;
-  /** How times are told; null: they are those of the numbers of samples. */
+  /** Format of times; null if times follow from the numbers of samples. */
   #clock: SampleColumn['clock'] = null;
+  /** Hz. */
   #rate = 0;
-  /** When the last sample was taken. */
+  /** Time of the last sample in seconds. */
   #seconds = Number.NaN;
   #nextWindow = 0;
-  /** Windows that have an answer. */
+  /** Number of windows with a prediction. */
   answered = 0;
-  /** Windows that have none, and lines without a sample. */
+  /** Number of windows without a prediction and of lines without a sample. */
   problems = 0;
-  /** `performance.now()` when the model gave an answer last. */
+  /** `performance.now()` at the last result. */
   answeredAt = 0;
 
-  constructor(following: FollowedFileOptions) {
-    this.#following = following;
-    this.#lines = this.#newLines();
+  constructor(options: FollowedFileOptions) {
+    this.#options = options;
+    this.#parser = this.#newParser();
   }
 
-  /** Windows that the model is working on. */
+  /** Number of windows in inference. */
   get inFlight(): number {
     return this.#stream?.inFlight ?? 0;
   }
 
-  /** @throws RecordingError: it is no table of samples */
-  async take(growth: FileChange): Promise<void> {
-    const { name, note } = this.#following;
-    switch (growth.type) {
+  /** @throws RecordingError: the file is not a table of samples */
+  async take(change: FileChange): Promise<void> {
+    const { name, note } = this.#options;
+    switch (change.type) {
       case 'bytes':
-        return this.#feed(this.#lines.take(growth.bytes));
+        return this.#feed(this.#parser.push(change.bytes));
       case 'missing':
-        return note(`${name}: is not there: a file of that name is waited for`);
-      case 'cut':
-        return this.#beginAnew(`has become shorter: ${ANEW}`);
+        return note(`${name}: does not exist, waiting for it`);
+      case 'truncated':
+        return this.#restart(`the file was truncated, ${RESTART}`);
       case 'replaced':
-        return this.#beginAnew(`is another file now: ${ANEW}`);
+        return this.#restart(`the file was replaced, ${RESTART}`);
     }
   }
 
-  /** There is no more. @param isWhole the last line needs no end */
-  async end(isWhole: boolean): Promise<void> {
+  /** Ends the file. @param isComplete whether the last line is complete without a line break */
+  async end(isComplete: boolean): Promise<void> {
     try {
-      await this.#feed(this.#lines.end(isWhole));
+      await this.#feed(this.#parser.end(isComplete));
     } catch (error) {
-      // A file that was left before it had enough is none that could not be read.
-      if (isWhole || !(error instanceof RecordingError)) throw error;
-      this.#tell(null, error.message);
+      // A file that is too short to detect its format is an error only at the end of the input.
+      if (isComplete || !(error instanceof RecordingError)) throw error;
+      this.#writeError(null, error.message);
     }
     await this.#endStream();
   }
 
-  /** Nothing is written any more. */
   stop(): void {
     this.#stream?.close();
   }
 
-  /** What was written has gone out. */
-  drained(): void {
+  /** Continues after the output was written. */
+  onDrain(): void {
     this.#stream?.proceed();
   }
 
-  async #beginAnew(detail: string): Promise<void> {
-    const { hasPart } = this.#lines;
+  async #restart(detail: string): Promise<void> {
+    const { hasIncompleteLine } = this.#parser;
     await this.end(false);
-    if (hasPart) this.#tell(null, 'the last line has no end: it is left out');
-    this.#tell(null, detail);
-    this.#before = this.#lines.learned ?? this.#before;
-    this.#lines = this.#newLines();
+    if (hasIncompleteLine) this.#writeError(null, 'the last line is incomplete and was skipped');
+    this.#writeError(null, detail);
+    this.#previousFormat = this.#parser.format ?? this.#previousFormat;
+    this.#parser = this.#newParser();
   }
 
-  #newLines(): SampleRowParser {
-    const { name, asked, cutting } = this.#following;
-    const { settings } = asked;
-    const { least, most } = LEARN_FROM;
+  #newParser(): SampleRowParser {
+    const { name, model, cutting } = this.#options;
+    const { settings } = model;
+    const { min, max } = DETECTION_LINES;
     return new SampleRowParser({
       name,
-      learnFrom: Math.min(most, Math.max(least, settings.windowLength)),
+      detectionLines: Math.min(max, Math.max(min, settings.windowLength)),
       choose: (channels, unreadable) =>
         selectChannel({ name, channels, unreadable }, { model: settings, options: cutting }),
-      before: this.#before,
+      previousFormat: this.#previousFormat,
     });
   }
 
   async #feed(lines: readonly SampleRow[]): Promise<void> {
     if (lines.length === 0) return;
-    if (this.#stream === null) this.#learn();
+    if (this.#stream === null) this.#readFormat();
     let from = 0;
     for (const [index, read] of lines.entries()) {
       const line = this.#inRange(read);
-      if (line.problem !== null) this.#tell(line.line, line.problem);
+      if (line.problem !== null) this.#writeError(line.line, line.problem);
       if (index === 0 || this.#isUneven(line)) {
-        this.#put(lines.slice(from, index));
-        await this.#goTo(line);
+        this.#push(lines.slice(from, index));
+        await this.#setPosition(line);
         from = index;
       }
       this.#seconds = line.seconds ?? this.#seconds + 1 / this.#rate;
     }
-    this.#put(lines.slice(from));
+    this.#push(lines.slice(from));
     await this.#stream?.whenAccepting();
   }
 
-  /** @throws RecordingError: its clock ends */
-  #put(lines: readonly SampleRow[]): void {
+  /** @throws RecordingError: the range of times ends */
+  #push(lines: readonly SampleRow[]): void {
     try {
       this.#stream?.push(Float64Array.from(lines, ({ sample }) => sample));
     } catch (error) {
       if (!(error instanceof PositionError)) throw error;
-      throw new RecordingError(`${this.#following.name}, line ${lines[0]?.line}: ${error.message}`);
+      throw new RecordingError(`${this.#options.name}, line ${lines[0]?.line}: ${error.message}`);
     }
   }
 
-  /** A time that no clock has is none. */
+  /** Removes a time that is out of range. */
   #inRange(line: SampleRow): SampleRow {
     const position = this.#positionOf(line);
     if (position === null || isInRange(position)) return line;
-    return { ...line, seconds: null, problem: line.problem ?? 'its time is beyond all clocks' };
+    return { ...line, seconds: null, problem: line.problem ?? 'the time is out of range' };
   }
 
   #isUneven({ seconds }: SampleRow): boolean {
@@ -172,8 +172,8 @@ export class FollowedFile {
     return Math.abs((seconds - this.#seconds) * this.#rate - 1) > UNEVEN;
   }
 
-  /** The next sample is that of this line: a gap is seen, and a time that goes back begins anew. */
-  async #goTo(line: SampleRow): Promise<void> {
+  /** Sets the position of a line, which can be after a gap. A backward time starts a new stream. */
+  async #setPosition(line: SampleRow): Promise<void> {
     const position = this.#positionOf(line);
     this.#stream ??= this.#open(line);
     if (position === null) return;
@@ -182,53 +182,53 @@ export class FollowedFile {
     } catch (error) {
       if (!(error instanceof PositionError)) throw error;
       await this.#endStream();
-      this.#tell(
+      this.#writeError(
         line.line,
-        `the time ${error.isBackward ? 'goes back' : 'goes too far'}: ${BEGINS}`,
+        `the time ${error.isBackward ? 'goes back' : 'is out of range'}: ${NEW_SIGNAL}`,
       );
       this.#stream = this.#open(line);
     }
   }
 
-  /** Null: nothing says it. */
+  /** Position of a line; null without a time. */
   #positionOf({ seconds }: SampleRow): SamplePosition | null {
     return this.#clock === null || seconds === null ? null : { type: this.#clock, seconds };
   }
 
-  /** @throws RecordingError: it cannot be known how it is to be cut into windows */
+  /** @throws RecordingError: an option is invalid */
   #open(line: SampleRow): LocalStream {
-    const { name, asked, cutting, output } = this.#following;
+    const { name, model, cutting, output } = this.#options;
     const parsed = streamOptions.safeParse({
       sampling_rate_hz: this.#rate,
       ...(cutting.step !== null && { step: cutting.step }),
       first_window: this.#nextWindow,
     });
     const problem = parsed.success
-      ? findOptionsProblem(parsed.data, asked.settings)
+      ? findOptionsProblem(parsed.data, model.settings)
       : describeFirstIssue(parsed.error);
     if (problem !== null) throw new RecordingError(`${name}: ${problem}`);
     const first = parsed.data as StreamOptions;
     const start = this.#positionOf(line) ?? first.start;
-    return new LocalStream(asked, { ...first, start }, output, {
+    return new LocalStream(model, { ...first, start }, output, {
       completed: () => this.#count(true),
       count: () => this.#count(false),
     });
   }
 
-  /** @throws RecordingError: the rate is not known, or not to be resampled */
-  #learn(): void {
-    const { name, asked, cutting, note } = this.#following;
-    const { column } = this.#lines.learned as TableFormat;
-    const { label, samplingRateHz: said, clock, notes } = column;
-    const rate = cutting.samplingRate ?? said;
+  /** @throws RecordingError: the sampling rate is unknown, or resampling is not allowed */
+  #readFormat(): void {
+    const { name, model, cutting, note } = this.#options;
+    const { column } = this.#parser.format as TableFormat;
+    const { label, samplingRateHz: fileRate, clock, notes } = column;
+    const rate = cutting.samplingRate ?? fileRate;
     if (rate === null) throw unknownSamplingRate(name);
-    requireSamplingRate(name, rate, { model: asked.settings, options: cutting });
+    requireSamplingRate(name, rate, { model: model.settings, options: cutting });
     this.#rate = rate;
-    this.#clock = said !== null && Math.abs(said / rate - 1) <= SAME_RATE ? clock : null;
-    for (const one of notes) note(`${name}: ${one}`);
+    this.#clock = fileRate !== null && Math.abs(fileRate / rate - 1) <= SAME_RATE ? clock : null;
+    for (const text of notes) note(`${name}: ${text}`);
     note(`${name}: “${label}”, ${rate} Hz${this.#clock === null ? '' : ', with its times'}`);
-    if (said === null || this.#clock !== null) return;
-    note(`${name}: its times say ${said} Hz, and are not followed`);
+    if (fileRate === null || this.#clock !== null) return;
+    note(`${name}: the times have a rate of ${fileRate} Hz and are ignored`);
   }
 
   #count(isAnswered: boolean): void {
@@ -243,9 +243,9 @@ export class FollowedFile {
     this.#stream = null;
   }
 
-  /** In the output, where it belongs. @param line null: of the file */
-  #tell(line: number | null, detail: string): void {
-    const { name, output } = this.#following;
+  /** Writes an error to the output. @param line null for an error of the file */
+  #writeError(line: number | null, detail: string): void {
+    const { name, output } = this.#options;
     if (line !== null) this.problems++;
     output.write(JSON.stringify({ error: { file: name, line, detail } }));
   }

@@ -4,165 +4,170 @@ import { RecordingError, type UnreadableChannel } from '../../../recordings/reco
 import { readCells, readTable, type TableColumn, tableColumns } from '../../../recordings/table';
 import { toNumber, toTime } from '../../../recordings/time-column';
 
-/** Of a line that has no end yet, in UTF-16 units. */
-const LONGEST_LINE = 1_000_000;
+/** Maximum length of an incomplete line, in UTF-16 units. */
+const MAX_LINE_LENGTH = 1_000_000;
 
-/** A line of a table of samples. */
+/** Row of a table of samples. */
 export interface SampleRow {
-  /** Of the file, from 1 on. */
+  /** Line number in the file, from 1 on. */
   readonly line: number;
-  /** NaN: there is none. */
+  /** NaN if missing. */
   readonly sample: number;
-  /** When it was taken, in seconds; null: no column says it. */
+  /** Time in seconds; null if the table has no times. */
   readonly seconds: number | null;
-  /** Why there is none, without what is written there; null: there is one. */
+  /** Why the sample is missing, without the content of the cell; null if it is not. */
   readonly problem: string | null;
 }
 
-/** What the first lines say of those that follow. */
+/** Column of samples. */
 export interface SampleColumn {
   readonly label: string;
   readonly samplingRateHz: number | null;
-  /** How a column says when samples were taken; null: none does. */
+  /** Format of the column of times; null if none. */
   readonly clock: 'seconds' | 'date' | null;
-  /** What a person should know. */
+  /** Notes for the user. */
   readonly notes: readonly string[];
 }
 
 interface Layout {
-  /** Cells of a row. */
+  /** Number of cells per row. */
   readonly width: number;
   readonly delimiter: string;
   readonly decimal: '.' | ',';
+  /** Index of the sample's column. */
   readonly sampleAt: number;
   readonly label: string;
+  /** Index of the column of times, and its units per second; null if none. */
   readonly time: { readonly at: number; readonly unit: number } | null;
 }
 
-/** How a table is written. */
+/** Detected format of a table. */
 export interface TableFormat {
   readonly layout: Layout;
   readonly column: SampleColumn;
 }
 
-export interface SampleLinesOptions {
-  /** Of the file, for messages. */
+export interface SampleRowParserOptions {
+  /** File name for errors. */
   readonly name: string;
-  /** Lines from which it is learned how the table is written. */
-  readonly learnFrom: number;
-  /** @throws RecordingError */
+  /** Number of lines from which the format is detected. */
+  readonly detectionLines: number;
+  /** @throws RecordingError: no column matches */
   readonly choose: (
     columns: readonly TableColumn[],
     unreadable: readonly UnreadableChannel[],
   ) => TableColumn;
-  /** Of the file that had this name before: one without a header has its columns. Null: there was none. */
-  readonly before: TableFormat | null;
+  /** Format of the previous file of this name, used for a file without a header; null if none. */
+  readonly previousFormat: TableFormat | null;
 }
 
 /**
- * The samples of a table that comes bit by bit: one row a sample, as `parseCsv` reads it. How the table is written
- * is learned from its first rows; a row that is not whole waits for its end.
+ * Parses a growing table with one row per sample (see `parseCsv`). Detects the format from the first lines and keeps
+ * an incomplete last line until its end arrives.
  */
 export class SampleRowParser {
-  readonly #options: SampleLinesOptions;
+  readonly #options: SampleRowParserOptions;
   readonly #decoder = new StringDecoder('utf8');
-  /** Null: too few rows have come. */
-  learned: TableFormat | null = null;
-  /** Text that is not read yet: as long as there is no layout all lines, then the one without an end. */
+  /** Null until enough lines are available. */
+  format: TableFormat | null = null;
+  /** Text that is not parsed yet: all lines before the detection, then the incomplete line. */
   #text = '';
-  /** Lines before it. */
-  #before = 0;
-  /** Ends of lines in it. */
-  #ends = 0;
+  /** Number of lines before `#text`. */
+  #linesBefore = 0;
+  /** Number of line breaks in `#text`. */
+  #lineBreaks = 0;
 
-  constructor(options: SampleLinesOptions) {
+  constructor(options: SampleRowParserOptions) {
     this.#options = options;
   }
 
-  /** Whether a line has begun, and has no end. */
-  get hasPart(): boolean {
+  get hasIncompleteLine(): boolean {
     return this.#text !== '' && !this.#text.endsWith('\n');
   }
 
-  /** @throws RecordingError: it is no table of samples */
-  take(bytes: Buffer): readonly SampleRow[] {
-    if (this.#before === 0 && this.#text === '') this.#requireText(bytes);
+  /** @throws RecordingError: the file is not a table of samples */
+  push(bytes: Buffer): readonly SampleRow[] {
+    if (this.#linesBefore === 0 && this.#text === '') this.#requireText(bytes);
     const text = this.#decoder.write(bytes);
     this.#text += text;
-    this.#ends += countOf(text, '\n');
+    this.#lineBreaks += countOf(text, '\n');
     const lineStart = this.#text.lastIndexOf('\n') + 1;
-    if (this.#text.length - lineStart > LONGEST_LINE) {
-      const line = this.#before + this.#ends + 1;
-      throw new RecordingError(`${this.#options.name}, line ${line}: has no end.`);
+    if (this.#text.length - lineStart > MAX_LINE_LENGTH) {
+      const line = this.#linesBefore + this.#lineBreaks + 1;
+      throw new RecordingError(
+        `${this.#options.name}, line ${line}: is longer than ${MAX_LINE_LENGTH} characters.`,
+      );
     }
-    if (this.learned === null && this.#ends < this.#options.learnFrom) return [];
-    return this.#read(lineStart);
+    if (this.format === null && this.#lineBreaks < this.#options.detectionLines) return [];
+    return this.#parse(lineStart);
   }
 
   /**
-   * The lines that wait though no more come.
+   * Parses the remaining lines.
    *
-   * @param isWhole the last one needs no end
+   * @param isComplete whether the last line is complete without a line break
    * @throws RecordingError
    */
-  end(isWhole: boolean): readonly SampleRow[] {
-    const end = isWhole ? this.#text.length : this.#text.lastIndexOf('\n') + 1;
-    return this.#text.slice(0, end).trim() === '' ? [] : this.#read(end);
+  end(isComplete: boolean): readonly SampleRow[] {
+    const end = isComplete ? this.#text.length : this.#text.lastIndexOf('\n') + 1;
+    return this.#text.slice(0, end).trim() === '' ? [] : this.#parse(end);
   }
 
-  /** Up to `end` of the text. */
-  #read(end: number): readonly SampleRow[] {
+  /** Parses `#text` up to `end`. */
+  #parse(end: number): readonly SampleRow[] {
     const text = this.#text.slice(0, end);
-    const [first, learned] = this.learned === null ? this.#learn(text) : [0, this.learned];
-    const { layout } = learned;
-    this.learned = learned;
-    const lines: SampleRow[] = [];
+    const [first, format] = this.format === null ? this.#detect(text) : [0, this.format];
+    this.format = format;
+    const { layout } = format;
+    const rows: SampleRow[] = [];
     for (const [index, line] of text.split('\n').entries()) {
       const cells = index < first ? undefined : cellsOfLine(line, layout.delimiter);
-      if (cells) lines.push(sampleOf(cells, this.#before + index + 1, layout));
+      if (cells) rows.push(toRow(cells, this.#linesBefore + index + 1, layout));
     }
-    this.#before += countOf(text, '\n');
+    this.#linesBefore += countOf(text, '\n');
     this.#text = this.#text.slice(end);
-    this.#ends = 0;
-    return lines;
+    this.#lineBreaks = 0;
+    return rows;
   }
 
-  /** @returns the number of its first line with samples, from 0 on, and how they are written */
-  #learn(text: string): [number, TableFormat] {
-    const { name, choose, before } = this.#options;
+  /** @returns index of the first line with a sample, and the format */
+  #detect(text: string): [number, TableFormat] {
+    const { name, choose, previousFormat } = this.#options;
     const from = text.search(/[^\s\ufeff]/);
     const content = text.slice(Math.max(0, from)).trimEnd();
-    if (/^[[{]/.test(content)) throw new RecordingError(`${name}: ${IS_JSON}`);
+    if (/^[[{]/.test(content)) throw new RecordingError(`${name}: is JSON, ${EXPECTED}`);
     const table = readTable(content, name);
     const [row] = table.body;
     const first = countOf(text.slice(0, from), '\n') + ((row?.line ?? 1) - 1);
     const width = row?.cells.length ?? 0;
-    if (table.header === null && before?.layout.width === width) return [first, before];
+    if (table.header === null && previousFormat?.layout.width === width) {
+      return [first, previousFormat];
+    }
     const { columns, unreadable, time, notes } = tableColumns(table);
     const { label, at } = choose(columns, unreadable);
     const unit = time?.unit ?? null;
-    const timeAt = time === null || unit === null ? null : { at: time.at, unit };
+    const timeColumn = time === null || unit === null ? null : { at: time.at, unit };
     const { delimiter, decimal } = table;
-    const layout = { width, delimiter, decimal, sampleAt: at, label, time: timeAt };
-    const clock = timeAt && clockOf(row?.cells[timeAt.at] ?? '', decimal);
+    const layout = { width, delimiter, decimal, sampleAt: at, label, time: timeColumn };
+    const clock = timeColumn && clockOf(row?.cells[timeColumn.at] ?? '', decimal);
     const samplingRateHz = time?.samplingRateHz ?? null;
-    // Gaps in times are not left out here.
-    const others = notes.filter((note) => !time?.notes.includes(note));
-    return [first, { layout, column: { label, samplingRateHz, clock, notes: others } }];
+    // Unlike in a recording, gaps between times are kept.
+    const otherNotes = notes.filter((note) => !time?.notes.includes(note));
+    return [first, { layout, column: { label, samplingRateHz, clock, notes: otherNotes } }];
   }
 
   #requireText(bytes: Buffer): void {
     const { name } = this.#options;
-    if (isEdf(bytes)) throw new RecordingError(`${name}: ${IS_EDF}`);
-    if (bytes.subarray(0, 4096).includes(0)) throw new RecordingError(`${name}: ${NO_TEXT}`);
+    if (isEdf(bytes)) throw new RecordingError(`${name}: is EDF, ${EXPECTED}`);
+    if (bytes.subarray(0, 4096).includes(0)) {
+      throw new RecordingError(`${name}: is not UTF-8 text, ${EXPECTED}`);
+    }
   }
 }
 
-const IS_JSON = 'is JSON: what is followed has a sample in each line.';
-const IS_EDF = 'is EDF, of which a part says nothing: what is followed has a sample in each line.';
-const NO_TEXT = 'is no text in UTF-8: what is followed has a sample in each line.';
+const EXPECTED = 'expected a CSV file with one sample per line. Convert the file.';
 
-/** Cells of one line. Quotes are ordinary characters if one is not closed. Undefined: a blank line. */
+/** Cells of one line; quotes are ordinary characters if a quote is not closed. Undefined for a blank line. */
 function cellsOfLine(line: string, delimiter: string): readonly string[] | undefined {
   try {
     return readCells(line, delimiter)[0]?.cells;
@@ -175,7 +180,7 @@ function clockOf(cell: string, decimal: Layout['decimal']): SampleColumn['clock'
   return Number.isFinite(toNumber(cell, decimal)) ? 'seconds' : 'date';
 }
 
-function sampleOf(
+function toRow(
   cells: readonly string[],
   line: number,
   { sampleAt, label, decimal, time }: Layout,
@@ -183,8 +188,8 @@ function sampleOf(
   const cell = cells[sampleAt]?.trim() ?? '';
   const sample = toNumber(cell, decimal);
   const seconds = time ? toTime(cells[time.at] ?? '', decimal, true) / time.unit : Number.NaN;
-  const what = cell === '' ? 'is empty' : 'holds what is no number';
-  const problem = Number.isFinite(sample) ? null : `“${label}” ${what}`;
+  const reason = cell === '' ? 'is empty' : 'is not a number';
+  const problem = Number.isFinite(sample) ? null : `“${label}” ${reason}`;
   return { line, sample, seconds: Number.isFinite(seconds) ? seconds : null, problem };
 }
 

@@ -1,39 +1,41 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RunError } from '../../../files/file-errors';
 
-/** How often a file is looked at that has not grown, in ms. */
-const LOOK_MS = 50;
+/** Interval of checks of a file that does not grow, in ms. */
+const POLL_MS = 50;
 const BLOCK_BYTES = 65_536;
 
-/** What becomes of a file that is followed by its name, as `tail -F` does. */
+/** Change of a file that is followed by its name, as by `tail -F`. */
 export type FileChange =
   | { readonly type: 'bytes'; readonly bytes: Buffer }
-  /** It is shorter than what was read of it: it is read from its beginning. */
-  | { readonly type: 'cut' }
-  /** Another file has its name: that one is read from its beginning. */
+  /** The file was truncated and is read from its start. */
+  | { readonly type: 'truncated' }
+  /** Another file has the name and is read from its start. */
   | { readonly type: 'replaced' }
-  /** No file has its name, or none any more: one is waited for. */
+  /** No file has the name. */
   | { readonly type: 'missing' };
 
 /**
- * The bytes of a file, from its beginning on, and those that are written behind them, until it is stopped.
+ * Yields the bytes of a file and of what is appended, until `stop` is aborted.
  *
- * @throws RunError: it cannot be read
+ * @param name file name for errors
+ * @throws RunError: the file cannot be read
  */
 export async function* tailFile(
   name: string,
-  place: string,
+  path: string,
   stop: AbortSignal,
 ): AsyncGenerator<FileChange> {
   try {
     for (let files = 0; !stop.aborted; files++) {
-      const file = yield* openWhenThere(place, stop);
+      const file = yield* openWhenPresent(path, stop);
       if (file === null) return;
       try {
         if (files > 0) yield { type: 'replaced' };
-        yield* read(file, place, stop);
+        yield* readUntilReplaced(file, path, stop);
       } finally {
         await file.close();
       }
@@ -44,26 +46,36 @@ export async function* tailFile(
   }
 }
 
-/** Null: it was stopped before. */
-async function* openWhenThere(
-  place: string,
+/** Yields the bytes of a pipe until its end, or until `stop` is aborted. @throws RunError */
+export async function* readPipe(pipe: Readable, stop: AbortSignal): AsyncGenerator<FileChange> {
+  try {
+    for await (const bytes of addAbortSignal(stop, pipe)) yield { type: 'bytes', bytes };
+  } catch (error) {
+    if (stop.aborted) return;
+    throw new RunError(`standard input: cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** Waits for a file. Returns null if `stop` is aborted before. */
+async function* openWhenPresent(
+  path: string,
   stop: AbortSignal,
 ): AsyncGenerator<FileChange, FileHandle | null> {
-  let isSaid = false;
+  let isReported = false;
   while (!stop.aborted) {
-    const file = await open(place).catch(nullWhereMissing);
+    const file = await open(path).catch(nullIfMissing);
     if (file !== null) return file;
-    if (!isSaid) yield { type: 'missing' };
-    isSaid = true;
+    if (!isReported) yield { type: 'missing' };
+    isReported = true;
     await pause(stop);
   }
   return null;
 }
 
-/** Returns when another file has its name, and this one has been read to its end. */
-async function* read(
+/** Returns when another file has the name and this file is read to its end. */
+async function* readUntilReplaced(
   file: FileHandle,
-  place: string,
+  path: string,
   stop: AbortSignal,
 ): AsyncGenerator<FileChange> {
   const own = await file.stat();
@@ -81,28 +93,28 @@ async function* read(
     if (isReplaced) return;
     if ((await file.stat()).size < position) {
       position = 0;
-      yield { type: 'cut' };
+      yield { type: 'truncated' };
       continue;
     }
-    const now = await stat(place).catch(nullWhereMissing);
-    // What was written since the read above is read first.
-    isReplaced = now !== null && !isSame(now, own);
+    const current = await stat(path).catch(nullIfMissing);
+    // The file can have grown since the last read: read it once more before the next file.
+    isReplaced = current !== null && !isSameFile(current, own);
     if (isReplaced) continue;
-    if (now === null && !isMissing) yield { type: 'missing' };
-    isMissing = now === null;
+    if (current === null && !isMissing) yield { type: 'missing' };
+    isMissing = current === null;
     await pause(stop);
   }
 }
 
-function isSame(a: Stats, b: Stats): boolean {
+function isSameFile(a: Stats, b: Stats): boolean {
   return a.ino === b.ino && a.dev === b.dev;
 }
 
-function nullWhereMissing(error: NodeJS.ErrnoException): null {
+function nullIfMissing(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null;
   throw error;
 }
 
 async function pause(signal: AbortSignal): Promise<void> {
-  await delay(LOOK_MS, undefined, { signal }).catch(() => {});
+  await delay(POLL_MS, undefined, { signal }).catch(() => {});
 }
