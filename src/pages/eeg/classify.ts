@@ -7,28 +7,28 @@ import { type Explanation, explainError } from '../shared/errors';
 import { isReady } from '../shared/info';
 import { samples, windowLength, windowSamples } from './state';
 
-/** One element of the answer of `POST /predict/batch`. */
+/** Element of the response of `POST /predict/batch`. */
 export type Prediction = PredictBatchResponse['results'][number];
 
-/** A window that is being moved is asked about when it rests. */
+/** Delay between the last move of the window and the request, in ms. */
 const REST_MS = 120;
-/** Windows in one request: few enough that the progress moves and others get their turn. */
+/** Number of windows per request: a small batch updates the progress often. */
 const BATCH_WINDOWS = 48;
 
-/** What the model says of the window; null: nothing yet. */
+/** Prediction for the window; null before the first response. */
 export const answer = signal<{ readonly prediction: Prediction; readonly timings: Timings } | null>(
   null,
 );
 export const isPending = signal(false);
 export const problem = signal<Explanation | null>(null);
-/** Goes up to ask again after an error. */
+/** Incremented to retry after an error. */
 const tries = signal(0);
 
 export function askAgain(): void {
   tries.value++;
 }
 
-/** Asks the model about the window, each time that it comes to rest somewhere else. */
+/** Classifies the window after each move. */
 export function classifyTheWindow(): void {
   effect(() => {
     tries.value;
@@ -72,7 +72,7 @@ export interface Run {
   readonly outcomes: readonly Outcome<Float64Array, Prediction>[];
 }
 
-/** All windows of the recording, and what came of those that are done. */
+/** Classification of all windows: progress and results. */
 export const run = signal<Run | null>(null);
 export const isRunning = signal(false);
 export const runProblem = signal<Explanation | null>(null);
@@ -83,7 +83,7 @@ export function cancelRun(): void {
   controller.abort();
 }
 
-/** What was said of other samples is not kept. */
+/** Results are discarded when the samples change. */
 export function forgetRunsOfOtherSamples(): void {
   effect(() => {
     samples.value;

@@ -3,9 +3,9 @@ import type { Recording } from '../../recordings/recording';
 export interface GenerateOptions {
   readonly seconds: number;
   readonly samplingRateHz: number;
-  /** Hz of the rhythm that stands out: 8 to 13 is the alpha of a person at rest. */
+  /** Frequency of the dominant rhythm in Hz; 8 to 13 Hz is the alpha rhythm. */
   readonly rhythmHz: number;
-  /** The same seed gives the same recording. */
+  /** Seed of the random numbers. */
   readonly seed: number;
 }
 
@@ -13,7 +13,7 @@ const CHANNELS = ['T3', 'T4', 'O1', 'O2'];
 const RHYTHM_UV = 14;
 const NOISE_UV = 9;
 
-/** Made-up EEG: a rhythm that swells and fades on noise whose power falls with frequency. */
+/** Generates an artificial EEG: an amplitude-modulated rhythm plus 1/f noise. */
 export function generate({ seconds, samplingRateHz, rhythmHz, seed }: GenerateOptions): Recording {
   const length = Math.max(1, Math.round(seconds * samplingRateHz));
   const channels = CHANNELS.map((label, index) => {
@@ -37,7 +37,7 @@ export function generate({ seconds, samplingRateHz, rhythmHz, seed }: GenerateOp
   };
 }
 
-/** About 1/f: the sum of octaves, each of which is renewed half as often as the last (Voss). */
+/** Approximate 1/f noise by the Voss algorithm: a sum of octaves, each updated half as often as the previous. */
 function pinkNoise(random: () => number): () => number {
   const octaves = Array.from({ length: 7 }, () => random() - 0.5);
   let step = 0;
@@ -52,7 +52,7 @@ function pinkNoise(random: () => number): () => number {
   };
 }
 
-/** mulberry32: uniform in [0, 1). */
+/** Random number generator mulberry32, uniform in [0, 1). */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -2,7 +2,7 @@ import { EDF } from 'edfjs';
 import { readRecording } from '../../recordings/read-recording';
 import { type Recording, RecordingError } from '../../recordings/recording';
 
-/** Its samples as float64 are some times as large, and a browser's tab holds only so much. */
+/** Maximum file size. The samples as float64 need several times as much memory. */
 const LARGEST_BYTES = 200 * 1024 ** 2;
 
 /** @throws RecordingError */

@@ -4,13 +4,13 @@ import type uPlot from 'uplot';
 import { color, Plot } from './plot';
 import { channel, moveTo, rate, samples, start, windowLength } from './state';
 
-/** The uPlot that shows the recording. */
+/** The uPlot instance of the recording. */
 const plot = signal<uPlot | null>(null);
 const ZOOM = 1.6;
-/** A press that moves less is a click. */
+/** Maximum pointer movement of a click, in pixels. */
 const CLICK_PIXELS = 4;
 
-/** The whole channel: drag to zoom, click to put the window there. */
+/** Plot of the whole channel. Dragging zooms, a click moves the window. */
 export function OverviewPlot() {
   const y = samples.value;
   useEffect(followTheWindow, []);
@@ -37,7 +37,7 @@ export function PlotButtons() {
     { label: 'Later', sign: '→', act: () => pan(0.5) },
   ];
   return (
-    // biome-ignore lint/a11y/useSemanticElements: buttons are no fields
+    // biome-ignore lint/a11y/useSemanticElements: a group of buttons is not a fieldset
     <div class="row tight" role="group" aria-label="View of the signal">
       {buttons.map(({ label, sign, act }) => (
         <button
@@ -95,7 +95,7 @@ function listen(shown: uPlot): void {
     const x = event.clientX - shown.over.getBoundingClientRect().left;
     moveTo(shown.posToVal(x, 'x') * (rate.peek() ?? 1) - length / 2);
   });
-  // With Ctrl, as a pinch is told too: without it the page scrolls.
+  // Browsers report a pinch as a wheel event with Ctrl. Without Ctrl, the page scrolls.
   shown.over.addEventListener(
     'wheel',
     (event) => {
@@ -107,7 +107,7 @@ function listen(shown: uPlot): void {
   );
 }
 
-/** Redraws when the window moves, and brings it into view when it has left. */
+/** Redraws the plot when the window moves, and scrolls to the window. */
 function followTheWindow(): () => void {
   return effect(() => {
     const shown = plot.value;
@@ -151,7 +151,7 @@ function currentView(): { min: number; max: number } | null {
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : null;
 }
 
-/** Keeps the width where it can, and stays within the recording. */
+/** Clamps a range to the recording and keeps its width if possible. */
 function setView(min: number, max: number): void {
   const end = ((samples.peek()?.length ?? 1) - 1) / (rate.peek() ?? 1);
   const least = Math.min(end, 16 / (rate.peek() ?? 1));

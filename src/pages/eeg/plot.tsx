@@ -5,19 +5,19 @@ import 'uplot/dist/uPlot.min.css';
 
 export interface PlotProps {
   readonly y: Float64Array;
-  /** Hz; null: the x axis counts samples. */
+  /** Sampling rate in Hz; null if the x axis shows sample numbers. */
   readonly rate: number | null;
-  /** Sample at which `y` begins. */
+  /** Number of the first sample in `y`. */
   readonly offset?: number;
   readonly height: number;
-  /** What it shows, in words. */
+  /** Accessible description. */
   readonly label: string;
-  /** Adds what only one of the plots does; called anew for each uPlot. */
+  /** Extends each new uPlot instance. */
   readonly extend?: (options: uPlot.Options) => void;
   readonly onReady?: (plot: uPlot | null) => void;
 }
 
-/** A line over time, in the colours of the theme. */
+/** Line plot over time in the theme's colors. */
 export function Plot({ y, rate, offset = 0, height, label, extend, onReady }: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const shownTheme = theme.value;
@@ -37,7 +37,7 @@ export function Plot({ y, rate, offset = 0, height, label, extend, onReady }: Pl
       onReady?.(null);
       plot.destroy();
     };
-    // The colours of the theme are read from the document.
+    // Dependency: the drawing reads the theme's colors from the document.
   }, [y, rate, offset, height, shownTheme]);
   return (
     <div ref={host} class="plot" role="img" aria-label={label} style={{ minHeight: height }} />

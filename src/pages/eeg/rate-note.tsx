@@ -1,7 +1,7 @@
 import { Note } from '../shared/note';
 import { channel, givenRate, modelRate, rateState, recordedRate, setResampled } from './state';
 
-/** Says when the recording has another sampling rate than the model was made for. */
+/** Note shown if the sampling rates of recording and model differ. */
 export function RateNote() {
   const state = rateState.value;
   return (

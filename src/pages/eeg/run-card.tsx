@@ -20,7 +20,7 @@ import { Strip } from './strip';
 import { toneOf } from './tones';
 import { meanProbabilities } from './windows';
 
-/** Every window of the recording. */
+/** Classification of all windows of the recording. */
 export function RunCard() {
   const [all, length] = [samples.value, windowLength.value];
   if (all === null || length === null || all.length < length) return null;
@@ -127,7 +127,7 @@ function Counts({
   );
 }
 
-/** A row for each window that is done. */
+/** CSV file with a row per classified window. */
 function runCsv({ starts, outcomes }: Run): string {
   const names = [
     ...new Set(outcomes.flatMap((o) => (o.ok ? Object.keys(o.result.probabilities) : []))),

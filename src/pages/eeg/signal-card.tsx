@@ -15,7 +15,7 @@ import {
   windowLength,
 } from './state';
 
-/** The channel over time, and the window in it. */
+/** Plot of the channel and controls of the window. */
 export function SignalCard() {
   const [all, length] = [samples.value, windowLength.value];
   if (all === null) return null;

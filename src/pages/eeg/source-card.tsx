@@ -26,7 +26,7 @@ const isReading = signal(false);
 const isOver = signal(false);
 let seed = 0;
 
-/** Where a recording comes from. */
+/** Selection of a recording: a file, pasted text or an artificial signal. */
 export function SourceCard() {
   return (
     <section
@@ -114,7 +114,7 @@ function FileSource() {
             const input = event.currentTarget;
             const file = input.files?.[0];
             if (file) take(() => openFile(file)).catch(reportError);
-            input.value = ''; // so that the same file can be opened again
+            input.value = ''; // Allows opening the same file again.
           }}
         />
         <strong>Drop a file here, or choose one</strong>

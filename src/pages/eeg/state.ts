@@ -5,29 +5,29 @@ import { zNormalize } from '../../tasks/signal-classification/z-normalize';
 import { info } from '../shared/info';
 import { clampStart } from './windows';
 
-/** Rates that differ by less are the same: files write them with few digits. */
+/** Relative difference below which two sampling rates are equal: files contain few digits. */
 const SAME_RATE = 0.005;
 
 export const recording = signal<Recording | null>(null);
 export const channelIndex = signal(0);
-/** Hz, as a person gave it for a recording that does not say. */
+/** Sampling rate in Hz from the user, for a recording without a sampling rate. */
 export const givenRate = signal<number | null>(null);
 export const isResampled = signal(false);
 /** First sample of the window. */
 export const start = signal(0);
 
 export const model = computed(() => info.value?.model ?? null);
-/** Samples; null: not known yet. */
+/** Window length in samples; null before the response of /info. */
 export const windowLength = computed(() => model.value?.window_length ?? null);
 export const modelRate = computed(() => model.value?.sampling_rate_hz ?? null);
 
 export const channel = computed<Channel | null>(
   () => recording.value?.channels[channelIndex.value] ?? null,
 );
-/** Hz of the channel as it was recorded. */
+/** Sampling rate of the channel in Hz. */
 export const recordedRate = computed(() => channel.value?.samplingRateHz ?? givenRate.value);
 
-/** How the recording's rate stands to the model's. */
+/** Comparison of the sampling rates of recording and model. */
 export const rateState = computed<'none' | 'unknown' | 'same' | 'differs' | 'resampled'>(() => {
   const [from, to] = [recordedRate.value, modelRate.value];
   if (channel.value === null || to === null) return 'none';
@@ -36,25 +36,25 @@ export const rateState = computed<'none' | 'unknown' | 'same' | 'differs' | 'res
   return isResampled.value ? 'resampled' : 'differs';
 });
 
-/** What is plotted and classified. */
+/** Samples that the page plots and classifies. */
 export const samples = computed(() => {
   const source = channel.value?.samples ?? null;
   const [from, to] = [recordedRate.value, modelRate.value];
   if (source === null || rateState.value !== 'resampled' || !from || !to) return source;
   return resample(source, from, to);
 });
-/** Hz of `samples`; null: unknown, and time is counted in samples. */
+/** Sampling rate of `samples` in Hz; null if unknown. */
 export const rate = computed(() =>
   rateState.value === 'resampled' ? modelRate.value : recordedRate.value,
 );
 
-/** The window's samples; null: there is no recording, or it is shorter than a window. */
+/** Samples of the window; null without a recording, or if the recording is too short. */
 export const windowSamples = computed(() => {
   const [all, length] = [samples.value, windowLength.value];
   if (all === null || length === null || all.length < length) return null;
   return all.subarray(start.value, start.value + length);
 });
-/** The same as the service prepares it for the model, by the same function. */
+/** Samples of the window after the server's preprocessing. */
 export const normalized = computed(() => {
   const raw = windowSamples.value;
   return raw && zNormalize(Array.from(raw));
@@ -82,7 +82,7 @@ export function setResampled(value: boolean): void {
   batch(() => {
     isResampled.value = value;
     const after = rate.value;
-    // The window stays at the same time.
+    // Keeps the time of the window.
     moveTo(before && after ? (start.value * after) / before : start.value);
   });
 }

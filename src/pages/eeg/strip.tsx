@@ -7,7 +7,7 @@ import { toneOf } from './tones';
 
 const HEIGHT = 36;
 
-/** The windows one after the other in the colours of their classes; a click chooses one. */
+/** Strip of all windows in the colors of their classes; a click selects a window. */
 export function Strip({ run: { starts, outcomes } }: { readonly run: Run }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [shownTheme, at] = [theme.value, start.value];
@@ -19,7 +19,7 @@ export function Strip({ run: { starts, outcomes } }: { readonly run: Run }) {
     observer.observe(element);
     redraw();
     return () => observer.disconnect();
-    // The colours of the theme and the window are read when it is drawn.
+    // Dependencies that the drawing reads: theme and window.
   }, [starts, outcomes, shownTheme, at]);
   return (
     <canvas

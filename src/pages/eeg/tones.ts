@@ -1,6 +1,6 @@
 import { info } from '../shared/info';
 
-/** By the place of the class among the model's own; classes beyond the sixth share colours. */
+/** Color by index of the class; classes from the seventh on reuse colors. */
 export function toneOf(name: string): number {
   const classes = info.value?.model.classes ?? [];
   return Math.max(0, classes.indexOf(name)) % 6;

@@ -7,7 +7,7 @@ import { Plot } from './plot';
 import { channel, normalized, rate, start, windowSamples } from './state';
 import { toneOf } from './tones';
 
-/** The window as it was recorded and as the model sees it, and the model's answer. */
+/** Samples of the window before and after preprocessing, and the prediction. */
 export function WindowCards() {
   const [raw, prepared] = [windowSamples.value, normalized.value];
   if (raw === null || prepared === null) return null;
@@ -55,7 +55,7 @@ export function WindowCards() {
   );
 }
 
-/** For screen readers: the answer in short, each time that it is another one. */
+/** Short prediction for screen readers, announced when it changes. */
 function Announcement() {
   if (answer.value === null) return null;
   const { diagnosis, confidence } = answer.value.prediction;

@@ -1,9 +1,9 @@
-/** The nearest sample at which a whole window can begin. */
+/** Clamps the first sample of a window to the recording. */
 export function clampStart(start: number, samples: number, length: number): number {
   return Math.max(0, Math.min(Math.round(start), samples - length));
 }
 
-/** Mean of each class's probability over windows, in the order of the first. */
+/** Mean probability per class over windows, in the order of the first window. */
 export function meanProbabilities(
   all: readonly Readonly<Record<string, number>>[],
 ): Readonly<Record<string, number>> {

@@ -80,7 +80,11 @@ describe('readEdf', () => {
     ],
     ['gaps', makeEdf({ channels: [T3], recordSeconds: 1, reserved: 'EDF+D' }), /EDF\+D/],
     ['a short header', makeEdf({ channels: [T3], recordSeconds: 1 }).subarray(0, 300), /truncated/],
-    ['no data', makeEdf({ channels: [T3], recordSeconds: 1 }).subarray(0, 514), /no complete record/],
+    [
+      'no data',
+      makeEdf({ channels: [T3], recordSeconds: 1 }).subarray(0, 514),
+      /no complete record/,
+    ],
     ['no time', makeEdf({ channels: [T3], recordSeconds: 0 }), /record duration/],
     ['no channel', makeEdf({ channels: [], recordSeconds: 1 }), /number of channels/],
   ])('refuses %s and says why', (_name, file, message) => {

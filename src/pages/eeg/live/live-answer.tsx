@@ -4,7 +4,7 @@ import { Scroller, TableHead } from '../../shared/table';
 import { toneOf } from '../tones';
 import { type Live, shown } from './live';
 
-/** Windows in the table. */
+/** Number of windows in the table. */
 const LAST = 8;
 const COLUMNS = [
   { name: 'Window', isNumber: true },
@@ -23,9 +23,9 @@ const PROBLEM_WORDS: Readonly<Record<Problem, string>> = {
   mains_hum: 'mains hum',
 };
 
-/** What was said of the last windows, and of all. */
+/** Results of the last windows, and a summary of all windows. */
 export function LiveAnswer({ live: { windows } }: { readonly live: Live }) {
-  shown.value; // the list is the same one as it grows
+  shown.value; // Dependency: the list is mutable.
   const last = windows.slice(-LAST).reverse();
   return (
     <>

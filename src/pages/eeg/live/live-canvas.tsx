@@ -3,19 +3,19 @@ import { theme } from '../../shared/theme';
 import { type Live, phase, shown } from './live';
 import { HEIGHT, paletteOf, Scene } from './scene';
 
-/** Seconds in view at the recording's own speed, on a wide page; faster, there are more, or nobody could follow. */
+/** Visible seconds at speed 1 on a wide page; more at higher speeds. */
 const VIEW_SECONDS = 8;
 const WIDE_PIXELS = 1000;
-/** How far what is drawn may be behind what was sent, in seconds of the wall. */
+/** Maximum delay of the drawing behind the sent samples, in seconds of real time. */
 const MOST_BEHIND = 0.15;
-/** Of the way to another span, in a second. */
+/** Rate of the animation to another span, per second. */
 const EASE = 5;
 
-/** The signal, its windows and their probabilities, drawn in each frame while they move. */
+/** Animated plot of signal, windows and probabilities. */
 export function LiveCanvas({ live }: { readonly live: Live }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [shownTheme, now] = [theme.value, phase.value];
-  // While it stands still, it is drawn anew when answers come.
+  // Without an animation, each result triggers a redraw.
   const came = now === 'playing' ? 0 : shown.value;
   useEffect(() => {
     const element = canvas.current;
@@ -30,7 +30,7 @@ export function LiveCanvas({ live }: { readonly live: Live }) {
       observer.disconnect();
       film.stop();
     };
-    // The colours of the theme are read from the document.
+    // Dependency: the drawing reads the theme's colors from the document.
   }, [live, shownTheme, now, came]);
   return (
     <canvas
@@ -43,13 +43,13 @@ export function LiveCanvas({ live }: { readonly live: Live }) {
   );
 }
 
-/** Frame after frame of a scene. */
+/** Draws the frames of a scene. */
 class Film {
   readonly #canvas: HTMLCanvasElement;
   readonly #scene: Scene;
   readonly #live: Live;
   #place: number;
-  /** 0: not known yet. */
+  /** 0 before the first layout. */
   #span = 0;
   #width = 0;
   #drawnAt = 0;
@@ -62,7 +62,7 @@ class Film {
     this.#place = live.playhead.given;
   }
 
-  /** It has another size. */
+  /** Called after a resize. */
   fit(): void {
     const { clientWidth } = this.#canvas;
     if (clientWidth === 0) return;
@@ -94,7 +94,7 @@ class Film {
     return VIEW_SECONDS * Math.sqrt((playhead.speed * this.#width) / WIDE_PIXELS) * rate;
   }
 
-  /** Evenly, though samples are sent some at a time. */
+  /** Moves at constant speed, although samples are sent in pieces. */
   #advance(): void {
     const { playhead, rate } = this.#live;
     const now = performance.now();

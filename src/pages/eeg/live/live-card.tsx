@@ -19,7 +19,7 @@ import { LiveAnswer } from './live-answer';
 import { LiveCanvas } from './live-canvas';
 import { LiveControls } from './live-controls';
 
-/** The recording, as a stream that goes on. */
+/** Playback of the recording as a live stream. */
 export function LiveCard() {
   const [all, length] = [samples.value, windowLength.value];
   if (all === null || length === null) return null;
@@ -77,7 +77,7 @@ function PlayButtons() {
   );
 }
 
-/** What the service does with another rate than the model's. */
+/** Note about resampling on the server. */
 function RateWords() {
   const [from, to] = [knownRate.value, modelRate.value];
   if (to === null || from === to) return null;
@@ -90,7 +90,7 @@ function RateWords() {
   );
 }
 
-/** In which state it is; not which window has come, for it is read out. */
+/** State of the stream for screen readers, without window numbers. */
 function words({ windows }: Live): string {
   const answered = plural(windows.length, 'window');
   if (phase.value === 'stopped') return `Stopped after ${answered}.`;

@@ -2,7 +2,7 @@ import { Select } from '../../shared/request-form';
 import { isOn, setSpeed, skipsLate, smoothing, speed, step } from './live';
 
 const MOST_SPEED = 60;
-/** By Page up and Page down. */
+/** Step of Page Up and Page Down. */
 const LEAP = 10;
 
 const STEPS = [
@@ -16,7 +16,7 @@ const SMOOTHINGS = [
   ['exponential', 'exponential, 0.3'],
 ] as const;
 
-/** How it is played, and what is asked of the service, which stays as it is while it plays. */
+/** Playback speed and stream options; the options are fixed during playback. */
 export function LiveControls() {
   return (
     <>

@@ -5,15 +5,15 @@ import { type Explanation, explainError } from '../../shared/errors';
 import { modelRate, rate, rateState, recordedRate, samples, windowLength } from '../state';
 import { Playhead } from './playhead';
 
-/** Answers are written at most as often; the signal is drawn in each frame. */
+/** Minimum interval between updates of the results as text, in ms. */
 const SHOW_EVERY_MS = 150;
-/** Where neither the recording nor the model has a rate. */
+/** Default sampling rate in Hz, if neither recording nor model specifies one. */
 const ANY_RATE = 100;
-/** How long it is tried to connect again. */
+/** Maximum time of reconnect attempts, in ms. */
 const RETRY_FOR_MS = 60_000;
 const LATE_MS = 1000;
 
-/** Of a window, from one to the next. */
+/** Hop size as a share of the window length. */
 export const STEPS = { window: 1, half: 1 / 2, quarter: 1 / 4 } as const;
 export const SMOOTHINGS = {
   none: null,
@@ -24,15 +24,15 @@ export const SMOOTHINGS = {
 export const speed = signal(10);
 export const step = signal<keyof typeof STEPS>('half');
 export const smoothing = signal<keyof typeof SMOOTHINGS>('none');
-/** Windows that come too late are left out, as for an amplifier that waits for nobody. */
+/** Whether late windows are skipped, as for a live amplifier. */
 export const skipsLate = signal(false);
 
-/** One stream, and what came of it. It changes while it plays: `shown` goes up when words are to be written anew. */
+/** One stream and its results. Mutable: `shown` is incremented when the text has to be updated. */
 export interface Live {
   readonly samples: Float64Array;
-  /** Hz. */
+  /** Sampling rate in Hz. */
   readonly rate: number;
-  /** In samples: of a window, and from one to the next. */
+  /** Window length and hop size in samples. */
   readonly length: number;
   readonly step: number;
   readonly playhead: Playhead;
@@ -43,16 +43,16 @@ export interface Live {
 export const live = signal<Live | null>(null);
 export const phase = signal<'idle' | 'playing' | 'paused' | 'stopped' | 'ended'>('idle');
 export const problem = signal<Explanation | null>(null);
-/** The connection broke, and no other one is there yet. */
+/** Whether the page is reconnecting. */
 export const isAway = signal(false);
 export const shown = signal(0);
 export const isOn = computed(() => phase.value === 'playing' || phase.value === 'paused');
-/** Hz of what is sent; the service resamples. Null: nobody knows it. */
+/** Sampling rate of the sent samples in Hz; null if unknown. The server resamples. */
 export const knownRate = computed(() =>
   rateState.value === 'resampled' ? rate.value : recordedRate.value,
 );
 
-/** From the beginning. */
+/** Starts playback at the start of the recording. */
 export async function play(): Promise<void> {
   const all = samples.value;
   if (all === null || windowLength.value === null || isOn.value) return;
@@ -96,7 +96,7 @@ export function setSpeed(times: number): void {
   if (live.value) live.value.playhead.speed = times;
 }
 
-/** What was said of other samples is not kept. */
+/** Stops the stream when the samples change. */
 export function forgetStreamsOfOtherSamples(): void {
   effect(() => {
     samples.value;

@@ -1,16 +1,16 @@
-/** How often samples are given, in ms. */
+/** Interval between pieces of samples, in ms. */
 const TICK_MS = 25;
-/** What has passed since they were last given counts up to here: a page in the background gets a tick a second. */
+/** Maximum time of one piece, in ms: timers of background pages run once per second. */
 const LONGEST_MS = 1000;
 
-/** Plays a recording: its samples, as an amplifier would give them, at some times its speed. */
+/** Plays a recording: yields its samples in real time, multiplied by the speed. */
 export class Playhead {
   readonly #samples: Float64Array;
-  /** Hz. */
+  /** Sampling rate in Hz. */
   readonly #rate: number;
-  /** Samples that have been given. */
+  /** Number of yielded samples. */
   given = 0;
-  /** Times that of the recording. */
+  /** Speed relative to the recording. */
   speed: number;
   isPaused = false;
 
@@ -24,7 +24,7 @@ export class Playhead {
     return this.given === this.#samples.length;
   }
 
-  /** Where nobody asks for more, it waits: a service that takes its time slows it. */
+  /** Waits while the consumer is busy: a slow server slows the playback down. */
   async *samples(signal: AbortSignal): AsyncGenerator<Float64Array, undefined> {
     let place = 0;
     let at = performance.now();

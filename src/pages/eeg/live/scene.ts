@@ -5,14 +5,14 @@ import { toneOf } from '../tones';
 import type { Live } from './live';
 
 const TONES = 6;
-/** In CSS pixels, from the top: the signal, the windows in the colours of their classes, the probabilities, the time. */
+/** Heights in CSS pixels, from the top: signal, windows, probabilities, time axis. */
 const SIGNAL = { top: 4, height: 150 };
 const BAND = { top: 162, height: 14 };
 const CHANCES = { top: 186, height: 74 };
 export const HEIGHT = 284;
-/** For "100 %". */
+/** Width of the label "100 %". */
 const LEFT = 42;
-/** Seconds between two marks of time. */
+/** Possible intervals of time marks in seconds. */
 const MARKS = [1, 2, 5, 10, 20, 30, 60, 120, 300];
 const MARK_PIXELS = 90;
 const QUANTILE = 0.005;
@@ -27,7 +27,7 @@ export interface Palette {
   readonly sunken: string;
 }
 
-/** The colours of the theme. */
+/** Colors of the theme. */
 export function paletteOf(): Palette {
   return {
     series: Array.from({ length: TONES }, (_, tone) => color(`--series-${tone}`)),
@@ -39,7 +39,7 @@ export function paletteOf(): Palette {
   };
 }
 
-/** The lowest and the highest value of a signal, but for a few that stand out. */
+/** Range of a signal without outliers. */
 export function rangeOf(samples: Float64Array): readonly [number, number] {
   const every = Math.max(1, Math.ceil(samples.length / MOST_LOOKED_AT));
   const looked = samples.filter((value, i) => i % every === 0 && Number.isFinite(value)).sort();
@@ -49,14 +49,14 @@ export function rangeOf(samples: Float64Array): readonly [number, number] {
   return [low - margin, high + margin];
 }
 
-/** What is in view: `span` samples up to `end`, or from 0 on. */
+/** Visible range: `span` samples up to `end`, or from 0 on. */
 export interface View {
   readonly end: number;
   readonly span: number;
   readonly width: number;
 }
 
-/** One frame of a stream. */
+/** Draws one frame of a stream. */
 export class Scene {
   readonly #context: CanvasRenderingContext2D;
   readonly #live: Live;
@@ -101,7 +101,7 @@ export class Scene {
     return LEFT + ((sample - this.#first) * (width - LEFT)) / span;
   }
 
-  /** Windows with something of them in view, and one before, from which lines come. */
+  /** Visible windows and the preceding window, where lines start. */
   #visible(): readonly WindowResult[] {
     const { windows, length, step } = this.#live;
     const first = this.#first - Math.max(length, step) - step;
@@ -149,7 +149,7 @@ export class Scene {
     context.fillStyle = diagnosis === null ? this.#palette.sunken : this.#toneOf(diagnosis);
     context.globalAlpha = diagnosis === null ? 1 : 0.35 + 0.65 * (confidence ?? 0);
     context.fillRect(left, BAND.top, width, BAND.height);
-    // Its border; where windows are narrow, there is the band alone.
+    // Narrow windows have no border.
     context.globalAlpha = 0.55;
     if (right - left > 4) context.fillRect(left, SIGNAL.top, 1, BAND.top - SIGNAL.top);
     context.globalAlpha = 1;
@@ -158,7 +158,7 @@ export class Scene {
     context.fillRect(left, BAND.top - 5, width, 3);
   }
 
-  /** The whole of the last window, which others overlap. */
+  /** Outline of the last window, which overlaps with other windows. */
   #drawLatest(): void {
     const latest = this.#live.windows.at(-1);
     if (!latest || latest.diagnosis === null) return;
@@ -185,7 +185,7 @@ export class Scene {
     context.stroke();
   }
 
-  /** Several samples fall on each pixel: from the lowest to the highest. Columns stay on the same samples as they move. */
+  /** Draws the range of the samples per pixel column. Columns keep their samples while the signal moves. */
   #traceColumns(first: number, perPixel: number): void {
     const { samples } = this.#live;
     const { end } = this.#view;
