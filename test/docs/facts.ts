@@ -98,7 +98,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
     constant('src/files/readers/jsonl-reader.ts#LONGEST_LINE_BYTES') / MIB,
   ],
   ['up to {} MiB as EDF', constant('src/files/readers/recording-reader.ts#LARGEST_BYTES') / MIB],
-  ['and {} MiB as text', constant('src/recordings/read-recording.ts#LARGEST_TEXT_BYTES') / MIB],
+  ['and {} MiB as text', constant('src/recordings/read-recording.ts#MAX_TEXT_BYTES') / MIB],
   ['chunk of up to {} rows', CHUNK_ROWS],
   ['those of the first {} rows', CHUNK_ROWS],
   ['row group of {}', constant('src/files/writers/parquet-encoder.ts#ROWS_OF_GROUP')],
