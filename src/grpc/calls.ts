@@ -6,18 +6,18 @@ import { ServiceError } from '../serving/errors';
 import { RequestsInFlight } from '../serving/in-flight';
 import type { Readiness } from '../serving/readiness';
 import type { Outcome } from '../serving/request-context';
-import type { Pipeline } from '../serving/request-pipeline';
+import type { RequestPipeline } from '../serving/request-pipeline';
 import { roundMs } from '../serving/timings';
 import { messagesOf, missingMessage } from './call-messages';
 import type { GrpcConnection, GrpcConnections } from './grpc-connections';
 import { GrpcRequestContext, RESPONSE_HEADERS } from './grpc-request-context';
 import { MessageReader } from './message-reader';
-import { type GrpcRoute, parseMessage } from './routes';
+import { type GrpcRoute, parseMessage, readable } from './routes';
 import { MessageStream } from './streams/message-stream';
 
 export interface CallsOptions {
   readonly readiness: Readiness;
-  readonly pipeline: Pipeline;
+  readonly pipeline: RequestPipeline;
   readonly connections: GrpcConnections;
   readonly logger: Logger;
   /** Methods by path. */
@@ -68,7 +68,7 @@ export class Calls {
       } else if (route) this.#begin(route, stream, headers, connection);
       else respondUnimplemented(stream);
     } catch (error) {
-      this.#options.pipeline.failedToReport(error);
+      this.#options.pipeline.logUnexpected(error);
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     }
   }
@@ -87,15 +87,17 @@ export class Calls {
       readiness,
       maxMessageBytes,
       arrivedWhileDraining: this.#inFlight.isDraining,
-      receive: () => this.#receive(call, route),
       onEnd: () => this.#end(call),
     });
     if (!call.isStream) this.#inFlight.begun();
     try {
       connections.begin(call);
-      pipeline.begin(call);
+      pipeline.begin(call, () => {
+        if (!route.isPublic) pipeline.checkDeadline(call, route.refusal);
+        this.#receive(call, route);
+      });
     } catch (error) {
-      call.refuse(error as Error, call.routePath);
+      call.reject(error as Error);
     }
   }
 
@@ -139,8 +141,7 @@ export class Calls {
       onEnd: () => {
         if (call.body === undefined) throw missingMessage();
         connections.received(call);
-        call.handle = () => handle(call.body as never, call);
-        pipeline.received(call);
+        pipeline.respond(call, () => handle(readable(call.body), call));
       },
     });
     reader.advance();
@@ -157,9 +158,9 @@ export class Calls {
       if (stream) {
         stream.end();
         this.#logStream(stream, outcome);
-      } else pipeline.ended(call, outcome);
+      } else pipeline.report(call, outcome);
     } catch (error) {
-      pipeline.failedToReport(error);
+      this.#options.pipeline.logUnexpected(error);
     } finally {
       this.#streams.delete(call);
       this.#duplexes.get(call)?.destroy();

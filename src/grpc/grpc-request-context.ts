@@ -5,12 +5,7 @@ import { bearerKeyOfValues } from '../serving/credentials/api-keys';
 import { ServiceError } from '../serving/errors';
 import type { RequestHeader } from '../serving/header-names';
 import type { Readiness } from '../serving/readiness';
-import {
-  type ModelRoute,
-  type Outcome,
-  RequestContext,
-  type ServiceResponse,
-} from '../serving/request-context';
+import { type Outcome, RequestContext, type ServiceResponse } from '../serving/request-context';
 import { setTimingHeaders } from '../serving/timings';
 import type { GrpcConnection, GrpcConnections, GrpcRequest } from './grpc-connections';
 import type { GrpcRoute } from './routes';
@@ -46,8 +41,6 @@ export interface CallOptions {
   readonly arrivedWhileDraining: boolean;
   /** Maximum bytes of a message. */
   readonly maxMessageBytes: number;
-  /** Starts reading the request, after authentication and admission. */
-  readonly receive: (call: GrpcRequestContext) => void;
   /** Called once, when the status has been sent or the stream has closed. */
   readonly onEnd: (call: GrpcRequestContext) => void;
 }
@@ -57,9 +50,8 @@ export class GrpcRequestContext extends RequestContext implements GrpcRequest {
   readonly isPipelined = false;
   readonly isPublic: boolean;
   readonly isQueued: boolean;
-  readonly modelRoute: ModelRoute | null;
   readonly resource: ProtectedResource | null;
-  readonly routePath: string;
+  override readonly routePath: string;
   readonly hasManyMessages: boolean;
   readonly isStream: boolean;
   readonly carriesRequests: boolean;
@@ -83,7 +75,6 @@ export class GrpcRequestContext extends RequestContext implements GrpcRequest {
     this.connection = options.connection;
     this.maxMessageBytes = options.maxMessageBytes;
     this.routePath = route.path;
-    this.modelRoute = route.isPublic ? null : route;
     this.resource = route.isManagement ? 'management' : null;
     this.isPublic = route.isPublic;
     this.isQueued = !route.isPublic;
@@ -118,14 +109,6 @@ export class GrpcRequestContext extends RequestContext implements GrpcRequest {
   }
 
   onAuthorized(): void {}
-
-  receive(): void {
-    this.#options.receive(this);
-  }
-
-  parse(): void {
-    if (this.body instanceof ServiceError) throw this.body;
-  }
 
   send({ body }: ServiceResponse): void {
     if (this.isEnding) return;
@@ -170,6 +153,10 @@ export class GrpcRequestContext extends RequestContext implements GrpcRequest {
 
   protected sendError(error: ServiceError, raised: unknown): void {
     this.sendStatus(statusOf(error, raised));
+  }
+
+  protected findRoutePath(): string {
+    return this.routePath;
   }
 
   abort(): void {

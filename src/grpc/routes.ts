@@ -133,3 +133,9 @@ function reflectionRoutes(reflection: ReflectionService): readonly GrpcRoute[] {
   reflection.addToServer({ addService } as unknown as Server);
   return routes;
 }
+
+/** The parsed message. @throws ServiceError if parsing failed: `parseMessage` returns the error in its place */
+export function readable(message: unknown): never {
+  if (message instanceof ServiceError) throw message;
+  return message as never;
+}

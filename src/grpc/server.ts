@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
 import type { GrpcService, MessageHandler, StreamMethod } from '../protocols/grpc-service';
 import { Connections } from '../serving/connections';
-import { Pipeline } from '../serving/request-pipeline';
+import { RequestPipeline } from '../serving/request-pipeline';
 import type { ServerContext } from '../serving/server-context';
 import { Transport } from '../serving/transport';
 import { Calls } from './calls';
@@ -52,7 +52,7 @@ export class GrpcServer extends Transport {
     const current = services.map((service) => this.#forward(service));
     const routes = createRoutes(current, this.#health.handlers);
     const probes = [...routes.values()].filter(({ isPublic }) => isPublic).map(({ path }) => path);
-    const pipeline = new Pipeline(context, KEY_NEEDED, new Set(probes));
+    const pipeline = new RequestPipeline(context, KEY_NEEDED, new Set(probes));
     this.#grpcConnections = new GrpcConnections(connections, config);
     this.#calls = new Calls({
       readiness,

@@ -1,151 +1,144 @@
-import express, { type Express } from 'express';
+import express, { type ErrorRequestHandler, type Express } from 'express';
 import { errorShapes, type Mount, pathAt } from '../protocols/protocol';
-import type { Handler } from '../protocols/route';
+import type { Method, Route } from '../protocols/route';
 import type { ProtectedResource } from '../serving/access';
 import { type IsPublic, isPublicPath } from '../serving/authentication';
-import type { Connections } from '../serving/connections';
 import type { Metrics } from '../serving/metrics/metrics';
-import { Pipeline } from '../serving/request-pipeline';
+import { RequestPipeline } from '../serving/request-pipeline';
 import type { ServerContext } from '../serving/server-context';
 import { BodyReader } from './body';
+import { checkHeaders, OriginPolicy } from './check-headers';
 import { Cors } from './cors';
-import { OriginPolicy } from './origins';
-import type { PendingResponses } from './pending-responses';
-import { checkHeaders, type Listener, listenBeforeExpress } from './request-listener';
-import { answerError, notFound, type Routes, RouteTable, routesByPath } from './route-table';
+import { type HttpShared, requestContextOf } from './http-request-context';
+import { createRequestListener, type RequestListener } from './request-listener';
 import { UnsentResponses } from './send';
+import { notFound, type RouteHandler, SiteRoutes } from './site-routes';
 import { type StaticFile, serveStaticFile } from './static-files';
 import { Upgrades } from './upgrade';
 
-const KEY_NEEDED = 'An API key is needed, in one header: "Authorization: Bearer KEY".';
+const KEY_REQUIRED = 'An API key is needed, in one header: "Authorization: Bearer KEY".';
+const METRICS_PATH = '/metrics';
 
-/** What scrapers ask every few seconds, as supervisors ask the probes of protocols. */
-const SCRAPED = '/metrics';
-
-/** What is served over HTTP. */
+/** The routes and pages that a port serves. */
 export interface Site {
-  /** What it speaks, and where. */
   readonly mounts: readonly Mount[];
-  /** The OpenAPI document. @param isPublic null: everybody may ask everything */
+  /** Creates the OpenAPI document. @param isPublic null: no path needs an API key */
   readonly describeApi: (isPublic: IsPublic | null) => object;
-  /** By which keys are limited, of any path. */
-  readonly aboutOf: (path: string) => ProtectedResource | null;
-  /** The page at `GET /` and what belongs to it. */
+  /** What the API key of a request must permit, by path. */
+  readonly resourceOf: (path: string) => ProtectedResource | null;
+  /** Static files of the pages. */
   readonly pages: readonly StaticFile[];
 }
 
-/** An Express app, which does not listen, and what stands before it. */
+/** Express app of a port, and the listeners that call it. */
 export interface App {
   readonly app: Express;
-  readonly listener: Listener;
+  readonly listener: RequestListener;
   readonly upgrades: Upgrades;
-  /** Another site takes the place of this one, under requests that are on their way. */
-  readonly show: (site: Site) => void;
+  /** Replaces the routes, while requests are in flight. */
+  readonly publish: (site: Site) => void;
 }
 
+/** A request passes the request listener, then `checkHeaders`, its route, and `sendError` if any of them throws. */
 export function createApp(
-  context: ServerContext,
+  server: ServerContext,
   site: Site,
-  { due, connections }: { readonly due: PendingResponses; readonly connections: Connections },
+  { pending, connections }: Pick<HttpShared, 'pending' | 'connections'>,
 ): App {
-  const { config, credentials, readiness } = context;
+  const { config, credentials, readiness, metrics } = server;
   const { access, bodyMemory, responseLimit } = config;
+  const probeRoutes = new Set([METRICS_PATH]);
+  const pipeline = new RequestPipeline(server, KEY_REQUIRED, probeRoutes);
+  const routes = new SiteRoutes(new BodyReader(config, connections), pipeline);
   const origins = new OriginPolicy({
     ...access,
     hosts: [config.host, config.managementHost],
     isKeyNeeded: credentials.keys !== null,
   });
+
   const app = express();
-  // Paths are exact, in case and in trailing slashes; nothing reads a query or an ETag.
-  app.enable('case sensitive routing');
-  app.enable('strict routing');
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
   app.use(checkHeaders(origins));
-
-  const machineRoutes = new Set([SCRAPED]);
-  const pipeline = new Pipeline(context, KEY_NEEDED, machineRoutes);
-  const bodies = new BodyReader(config, connections);
-  const routes = new RouteTable(bodies, pipeline);
   app.use(routes.dispatch);
   app.use(notFound);
-  app.use(answerError);
-  const rules = {
-    isPublic: (_path: string) => false,
-    errors: errorShapes([]),
-    aboutOf: site.aboutOf,
-  };
-  const show = (shown: Site): void => {
-    const probes = shown.mounts.flatMap(({ at, protocol }) =>
+  app.use(sendError);
+
+  let published = { site, isPublic: (_path: string) => false, errors: errorShapes([]) };
+  const publish = (next: Site): void => {
+    const probes = next.mounts.flatMap(({ at, protocol }) =>
       protocol.probes.map((path) => pathAt(at, path)),
     );
-    const pages = shown.pages.map(({ path }) => path);
-    for (const probe of probes) machineRoutes.add(probe);
-    rules.isPublic = isPublicPath(pages, probes, access);
-    rules.errors = errorShapes(shown.mounts);
-    rules.aboutOf = shown.aboutOf;
-    const removed = routes.show(routesOf(context, shown, credentials.keys && rules.isPublic));
-    context.metrics.requests.forget(removed);
+    for (const probe of probes) probeRoutes.add(probe);
+    const pages = next.pages.map(({ path }) => path);
+    const isPublic = isPublicPath(pages, probes, access);
+    published = { site: next, isPublic, errors: errorShapes(next.mounts) };
+    const removed = routes.publish(siteRoutes(next, metrics, credentials.keys && isPublic));
+    metrics.requests.forget(removed);
   };
-  show(site);
-  const shared = {
+  publish(site);
+  const shared: HttpShared = {
     app,
     readiness,
-    due,
+    pending,
     connections,
     routes,
     responseLimit,
-    isPublic: (path: string) => rules.isPublic(path),
-    unsentAnswers: new UnsentResponses(bodyMemory, connections),
-    release: bodies.release,
-    errorShapes: () => rules.errors,
-    aboutOf: (path: string) => rules.aboutOf(path),
+    unsentResponses: new UnsentResponses(bodyMemory, connections),
+    isPublic: (path) => published.isPublic(path),
+    errorShapes: () => published.errors,
+    resourceOf: (path) => published.site.resourceOf(path),
   };
-  const upgrades = new Upgrades({
-    readiness,
-    due,
-    connections,
-    routes,
-    pipeline,
-    aboutOf: shared.aboutOf,
-    origins,
-    limits: config,
-  });
+  const upgrades = new Upgrades(shared, { pipeline, origins, limits: config });
   const cors = access.corsOrigins.length > 0 ? new Cors(access.corsOrigins) : null;
-  return { app, listener: listenBeforeExpress(shared, pipeline, cors), upgrades, show };
+  return { app, listener: createRequestListener(shared, pipeline, cors), upgrades, publish };
 }
 
-function routesOf(
-  context: ServerContext,
+const sendError: ErrorRequestHandler = (error, _request, response, _next) => {
+  requestContextOf(response).fail(error);
+};
+
+/** Routes of the protocols, `/openapi.json`, `/metrics` and the pages. */
+function siteRoutes(
   { mounts, describeApi, pages }: Site,
+  metrics: Metrics,
   isPublic: IsPublic | null,
-): Routes {
-  return routesByPath([
+): readonly (readonly [path: string, method: Method, handler: RouteHandler])[] {
+  return [
     ...mounts.flatMap(({ at, protocol }) =>
-      protocol.routes.map((route) => {
-        const path = pathAt(at, route.path);
-        return [path, { [route.method]: { ...route, path } }] as const;
-      }),
+      protocol.routes.map((route) => [pathAt(at, route.path), route.method, route] as const),
     ),
-    ['/openapi.json', { GET: { handle: openapi(() => describeApi(isPublic)) } }],
-    [SCRAPED, { GET: { handle: metrics(context.metrics) } }],
-    ...pages.map((page) => [page.path, { GET: serveStaticFile(page) }] as const),
-  ]);
+    ['/openapi.json', 'GET', openApiRoute(() => describeApi(isPublic))],
+    [METRICS_PATH, 'GET', metricsRoute(metrics)],
+    ...pages.map((page) => [page.path, 'GET', serveStaticFile(page)] as const),
+  ];
 }
 
-/** GET /metrics, in the text format of Prometheus. */
-function metrics({ contentType, expose }: Metrics): Handler {
+/** GET /metrics, in the Prometheus text format. */
+function metricsRoute({ contentType, expose }: Metrics): Route {
   const headers = { 'Content-Type': contentType };
-  return async () => ({ body: Buffer.from(await expose()), headers });
+  return undescribed(METRICS_PATH, async () => ({ body: Buffer.from(await expose()), headers }));
 }
 
-/** GET /openapi.json. The document is made when it is first asked for. */
-function openapi(describe: () => object): Handler {
+/** GET /openapi.json. The document is created by the first request. */
+function openApiRoute(describe: () => object): Route {
   const headers = { 'Content-Type': 'application/json; charset=utf-8' };
   let body: Buffer | undefined;
-  return () => {
+  return undescribed('/openapi.json', () => {
     body ??= Buffer.from(JSON.stringify(describe()));
     return { body, headers };
+  });
+}
+
+/** A route that the OpenAPI document describes in src/protocols/openapi. */
+function undescribed(path: string, handle: Route['handle']): Route {
+  return {
+    path,
+    method: 'GET',
+    handle,
+    describe: () => {
+      throw new Error(`${path} is described in src/protocols/openapi`);
+    },
   };
 }

@@ -1,25 +1,26 @@
-import express, { type RequestHandler, type Response } from 'express';
+import express, { type Request, type RequestHandler, type Response } from 'express';
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
+import { parseJson } from '../serving/json';
 import { PATIENCE_MS } from '../serving/timeouts';
 import { requestContextOf } from './http-request-context';
 
-/** Requests of one connection that are worked on at once. */
+/** Maximum number of unanswered requests of a connection. */
 const MAX_PIPELINED = 128;
 
-/** `application/json` or `application/<anything>+json`, and what follows. */
+/** `application/json` or `application/<anything>+json`, then optional parameters. */
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 
 /**
- * Reads bodies, and bounds what is held of those that are on their way: thousands of slow senders, each
- * with nearly a whole body, would be gigabytes.
+ * Reads request bodies, and limits the memory of bodies that are being received (BODY_MEMORY): otherwise thousands of
+ * slow clients, each with a nearly complete body, would hold gigabytes.
  */
 export class BodyReader {
   readonly #limit: number;
-  // Two, because of a compressed body nobody knows how much is held: it counts as large as it may be.
   readonly #plain: ByteBudget<Response>;
+  /** Separate budget: the size of a compressed body is not known, and counted as BODY_LIMIT. */
   readonly #compressed: ByteBudget<Response>;
 
   constructor({ bodyMemory, bodyLimit }: BodyLimits, connections: Connections) {
@@ -33,23 +34,31 @@ export class BodyReader {
     this.#compressed = new ByteBudget(budget);
   }
 
-  /** What stands before an endpoint: `request.body` is a Buffer then, of no body an empty one. */
-  before(kind: 'json' | 'bytes'): readonly RequestHandler[] {
+  /** Middleware that reads the body into a Buffer, `request.body`; a missing body becomes an empty one. */
+  middleware(kind: 'json' | 'bytes'): readonly RequestHandler[] {
     const read = this.#read();
-    return kind === 'json' ? [this.#hold, requireJson, read] : [this.#hold, read];
+    return kind === 'json' ? [this.#reserveMemory, requireJson, read] : [this.#reserveMemory, read];
   }
 
-  /** It is not held any longer. */
-  readonly release = (response: Response): void => {
+  /** The body that `middleware` has read; its memory is no longer counted. @throws ServiceError BODY_INVALID */
+  take(request: Request, response: Response, kind: 'json' | 'bytes'): unknown {
+    const bytes: unknown = request.body;
+    request.body = undefined;
+    const body = kind === 'bytes' ? bytes : parseJson(bytes);
+    this.#release(response);
+    return body;
+  }
+
+  #release(response: Response): void {
     this.#plain.end(response);
     this.#compressed.end(response);
-  };
+  }
 
-  readonly #hold: RequestHandler = (request, response, next) => {
+  readonly #reserveMemory: RequestHandler = (request, response, next) => {
     if (requestContextOf(response).pipelined > MAX_PIPELINED) {
       throw new ServiceError(
         'PIPELINE_FULL',
-        `Over ${MAX_PIPELINED} requests of this connection are not answered yet.`,
+        `Over ${MAX_PIPELINED} requests of this connection are unanswered. Wait for their responses.`,
       );
     }
     const { 'content-encoding': coding = 'identity', 'content-length': length } = request.headers;
@@ -64,20 +73,20 @@ export class BodyReader {
     const expected = isCompressed ? this.#limit : Math.min(Number(length ?? 0), this.#limit);
     if (!budget.hasRoomFor(expected)) throw full();
     budget.begin(response, isCompressed ? this.#limit : 0);
-    response.on('close', () => this.release(response));
+    response.on('close', () => this.#release(response));
     if (!isCompressed) {
       request.on('data', (chunk: Buffer) => {
         budget.add(response, chunk.length + PIECE_BYTES);
         if (budget.hasRoomFor(0, response)) return;
         budget.end(response);
-        response.setHeader('Connection', 'close'); // the rest of the body is not to come
+        response.setHeader('Connection', 'close'); // the rest of the body is not read
         next(full());
       });
     }
     next();
   };
 
-  /** At most `bodyLimit` bytes, after decompression. */
+  /** Reads at most BODY_LIMIT bytes, after decompression. */
   #read(): RequestHandler {
     const read = express.raw({ type: () => true, limit: this.#limit });
     return (request, response, next) => {
@@ -90,10 +99,10 @@ export class BodyReader {
   }
 }
 
-/** Without zstd, which body-parser reads only on releases of Node.js that have it. */
+/** zstd is missing: body-parser reads it only on some releases of Node.js. */
 const ENCODINGS: ReadonlySet<string> = new Set(['gzip', 'deflate', 'br']);
 
-/** A body without a Content-Type is taken for JSON. */
+/** Rejects bodies that are not JSON. A body without a Content-Type counts as JSON. */
 const requireJson: RequestHandler = (request, _response, next) => {
   const type = request.headers['content-type'];
   if (!type || type === 'application/json') return next();
@@ -115,10 +124,13 @@ function encodingUnsupported(): ServiceError {
 }
 
 function full(): ServiceError {
-  return new ServiceError('BODY_MEMORY_FULL', 'Too many bodies are on their way.');
+  return new ServiceError(
+    'BODY_MEMORY_FULL',
+    'The memory for request bodies (BODY_MEMORY) is full. Try again later.',
+  );
 }
 
-/** What body-parser and raw-body attach to their errors (body-parser 2, README, "Errors"). */
+/** Error of body-parser and raw-body (body-parser 2, README, "Errors"). */
 interface BodyReaderError extends Error {
   readonly type?: string;
   readonly status?: number;
@@ -131,10 +143,10 @@ function describe(error: BodyReaderError, limit: number): Error {
     case 'encoding.unsupported':
       return encodingUnsupported();
     case 'request.aborted':
-      return new ServiceError('CANCELLED', 'The client has gone.');
+      return new ServiceError('CANCELLED', 'The client disconnected.');
   }
-  // Of the errors left, those with a client's status come from reading or inflating the body.
+  // Other errors with a 4xx status come from reading or inflating the body.
   return error.status !== undefined && error.status < 500
-    ? new ServiceError('BODY_INVALID', 'body: cannot be read as it is encoded')
+    ? new ServiceError('BODY_INVALID', 'body: cannot be decoded with its Content-Encoding')
     : error;
 }

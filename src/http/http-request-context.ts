@@ -1,13 +1,11 @@
 import type { Express, Request, Response } from 'express';
 import type { ErrorShapes } from '../protocols/protocol';
-import { BODY_METHODS, type Route } from '../protocols/route';
 import type { ProtectedResource } from '../serving/access';
 import type { IsPublic } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
 import { bearerKeyOf } from '../serving/credentials/api-keys';
 import { retryAfterSeconds, ServiceError } from '../serving/errors';
 import type { RequestHeader, ResponseHeader } from '../serving/header-names';
-import { parseJson } from '../serving/json';
 import { isLarge, jsonInTurns } from '../serving/json-in-turns';
 import type { Readiness } from '../serving/readiness';
 import { type Parameters, RequestContext, type ServiceResponse } from '../serving/request-context';
@@ -17,79 +15,58 @@ import { serveEventStream } from './event-stream';
 import type { PendingResponses } from './pending-responses';
 import { pathOf, queryOf } from './request-target';
 import { sendBytes, sendJson, type UnsentResponses } from './send';
+import type { SiteRoutes } from './site-routes';
 
 const TIMEOUT_HEADER = 'x-request-timeout-ms';
 const TIMEOUT_INVALID =
   'X-Request-Timeout-Ms: expected a whole number of milliseconds, at least 1.';
+/** Methods without a body: their requests do not wait for a turn. */
+const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** The route that stands for a path. */
-export interface FoundRoute {
-  /** Its own, with `:names`. */
-  readonly path: string;
-  readonly route: { readonly [Name in (typeof BODY_METHODS)[number]]?: Route };
-  readonly parameters: Parameters;
-}
-
-/** What an app gives to all of its requests. */
+/** What all requests of a port share. */
 export interface HttpShared {
   readonly app: Express;
   readonly readiness: Readiness;
-  readonly due: PendingResponses;
+  readonly pending: PendingResponses;
   readonly connections: Connections;
-  readonly unsentAnswers: UnsentResponses;
-  /** Its body is not held any longer. */
-  readonly release: (response: Response) => void;
-  /** What a path is asked for; undefined: nothing. */
-  readonly routes: { at(path: string): FoundRoute | undefined; isRemoved(route: string): boolean };
+  readonly unsentResponses: UnsentResponses;
+  readonly routes: SiteRoutes;
   readonly isPublic: IsPublic;
-  readonly aboutOf: (path: string) => ProtectedResource | null;
+  readonly resourceOf: (path: string) => ProtectedResource | null;
   readonly errorShapes: () => ErrorShapes;
-  /** Bytes that a response may have. */
+  /** RESPONSE_LIMIT, in bytes. */
   readonly responseLimit: number;
 }
 
-/** A request over HTTP, kept in `res.locals`. */
+/** An HTTP request and its response; stored in `response.locals`. */
 export class HttpRequestContext extends RequestContext {
   readonly isQueued: boolean;
-  /** Requests of its connection that were not answered when it arrived, itself included. */
+  /** Unanswered requests of the connection at arrival, including this one. */
   pipelined = 0;
-  /** The client sends its body when it is told to (`Expect: 100-continue`). */
-  isBodyHeld = false;
-  readonly unsentAnswers: UnsentResponses;
+  readonly unsentResponses: UnsentResponses;
   readonly #path: string;
-  readonly #found: FoundRoute | undefined;
-  readonly #method: (typeof BODY_METHODS)[number] | undefined;
   readonly #request: Request;
   readonly #response: Response;
   readonly #shared: HttpShared;
   readonly #errors: ErrorShapes;
-  #isWelcome = false;
+  readonly #expectsContinue: boolean;
+  #isAuthorized = false;
 
-  constructor(request: Request, response: Response, shared: HttpShared) {
-    super(request.headers['x-request-id'], shared.readiness, shared.due.isDraining);
+  /** @param expectsContinue the client sends its body after `100 Continue` */
+  constructor(request: Request, response: Response, shared: HttpShared, expectsContinue: boolean) {
+    super(request.headers['x-request-id'], shared.readiness, shared.pending.isDraining);
     this.#request = request;
     this.#response = response;
     this.#shared = shared;
-    this.unsentAnswers = shared.unsentAnswers;
+    this.#expectsContinue = expectsContinue;
+    this.unsentResponses = shared.unsentResponses;
     this.#path = pathOf(request);
     this.#errors = shared.errorShapes();
-    this.#found = shared.routes.at(this.#path);
-    this.#method = BODY_METHODS.find((one) => one === request.method);
-    this.isQueued = request.method === 'POST' || this.modelRoute !== null;
-  }
-
-  /** As the path is now: its model may have been exchanged since the request came. */
-  get modelRoute(): Route | null {
-    const method = this.#method;
-    return (method && this.#shared.routes.at(this.#path)?.route[method]) ?? null;
-  }
-
-  get routePath(): string | null {
-    return this.#found?.path ?? null;
+    this.isQueued = !READ_METHODS.has(request.method);
   }
 
   override get parameters(): Parameters {
-    return this.#found?.parameters ?? {};
+    return this.#shared.routes.find(this.#path)?.parameters ?? {};
   }
 
   override get query(): URLSearchParams {
@@ -97,7 +74,7 @@ export class HttpRequestContext extends RequestContext {
   }
 
   get resource(): ProtectedResource | null {
-    return this.#shared.aboutOf(this.#path);
+    return this.#shared.resourceOf(this.#path);
   }
 
   get isPublic(): boolean {
@@ -117,46 +94,33 @@ export class HttpRequestContext extends RequestContext {
   }
 
   clientTimeoutMs(): number {
-    const asked = this.#request.headers[TIMEOUT_HEADER];
-    if (asked === undefined) return Number.POSITIVE_INFINITY;
-    if (typeof asked === 'string' && /^[1-9]\d*$/.test(asked)) return Number(asked);
+    const timeout = this.#request.headers[TIMEOUT_HEADER];
+    if (timeout === undefined) return Number.POSITIVE_INFINITY;
+    if (typeof timeout === 'string' && /^[1-9]\d*$/.test(timeout)) return Number(timeout);
     throw new ServiceError('REQUEST_INVALID', TIMEOUT_INVALID);
   }
 
   /**
-   * Only a POST has a body that is waited for. To others Node would, where answers before theirs are
-   * due, write the 100 behind the head of an answer whose body is a buffer, as those of files are.
+   * Sends `100 Continue` for methods with a body. For others, Node could write it in the middle of a pipelined
+   * response whose body is a Buffer.
    */
   onAuthorized(): void {
-    this.#isWelcome = true;
-    if (this.isBodyHeld && this.isQueued) this.#response.writeContinue();
+    this.#isAuthorized = true;
+    if (this.#expectsContinue && this.isQueued) this.#response.writeContinue();
   }
 
-  /** By Express: its routes and their middleware. */
-  receive(): void {
-    this.#shared.app(this.#request, this.#response);
-  }
-
-  parse(): void {
-    if (!this.modelRoute) return;
-    const bytes: unknown = this.#request.body;
-    this.#request.body = undefined;
-    this.body = this.modelRoute.body === 'bytes' ? bytes : parseJson(bytes);
-    this.#shared.release(this.#response);
-  }
-
-  override write(answer: ServiceResponse): ServiceResponse | Promise<ServiceResponse> {
-    const { body } = answer;
-    const most = this.isQueued ? this.#shared.responseLimit : Number.POSITIVE_INFINITY;
+  override serialize(response: ServiceResponse): ServiceResponse | Promise<ServiceResponse> {
+    const { body } = response;
+    const maxBytes = this.isQueued ? this.#shared.responseLimit : Number.POSITIVE_INFINITY;
     if (Buffer.isBuffer(body)) {
-      if (body.length > most) throw responseTooLarge(body.length, most);
-      return answer;
+      if (body.length > maxBytes) throw responseTooLarge(body.length, maxBytes);
+      return response;
     }
-    if (answer.openSession || !isLarge(body)) return answer;
-    return jsonInTurns(body, most).then((bytes) => ({
-      ...answer,
+    if (response.openSession || !isLarge(body)) return response;
+    return jsonInTurns(body, maxBytes).then((bytes) => ({
+      ...response,
       body: bytes,
-      headers: { ...answer.headers, 'Content-Type': 'application/json; charset=utf-8' },
+      headers: { ...response.headers, 'Content-Type': 'application/json; charset=utf-8' },
     }));
   }
 
@@ -167,11 +131,13 @@ export class HttpRequestContext extends RequestContext {
       return;
     }
     if (headers) {
-      for (const name in headers)
+      for (const name in headers) {
         response.setHeader(name, headers[name as ResponseHeader] as string);
+      }
     }
-    if (this.timings)
+    if (this.timings) {
       setTimingHeaders(this.timings, (name, value) => response.setHeader(name, value));
+    }
     response.statusCode = status;
     if (Buffer.isBuffer(body)) sendBytes(response, body, isCompressible);
     else sendJson(response, status, body);
@@ -181,7 +147,7 @@ export class HttpRequestContext extends RequestContext {
     this.#response.destroy();
   }
 
-  /** In the form of the protocol whose path it is, see `ErrorShape`. */
+  /** Sends the error in the shape of the protocol that owns the path, see `ErrorShape`. */
   protected sendError(error: ServiceError, raised: unknown): void {
     const response = this.#response;
     if (response.headersSent || response.destroyed) {
@@ -192,13 +158,17 @@ export class HttpRequestContext extends RequestContext {
     if (seconds !== null) response.setHeader('Retry-After', seconds);
     if (error.code === 'UPGRADE_NEEDED') response.setHeader('Upgrade', 'websocket');
     if (error.code === 'KEY_NEEDED') response.setHeader('WWW-Authenticate', 'Bearer');
-    // Without "100 Continue" nobody knows whether its body still comes.
-    if (!this.#isWelcome && this.#request.headers.expect !== undefined) {
+    // Without `100 Continue` the client may or may not send the body: the next request cannot be found.
+    if (!this.#isAuthorized && this.#request.headers.expect !== undefined) {
       response.setHeader('Connection', 'close');
     }
     const { on, onRefused } = this.#errors;
-    const shape = (this.#isWelcome ? on : onRefused)(this.#path);
+    const shape = (this.#isAuthorized ? on : onRefused)(this.#path);
     sendJson(response, shape.status(error.code), shape.body(error, this.access));
+  }
+
+  protected findRoutePath(): string | null {
+    return this.#shared.routes.find(this.#path)?.path ?? null;
   }
 }
 

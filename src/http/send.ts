@@ -43,15 +43,15 @@ export function sendBytes(response: Response, bytes: Buffer, isCompressible = fa
  * connection has closed goes nowhere: it has been closed, too, and would be counted for ever.
  */
 export function endResponse(response: Response, body: string | Buffer | undefined): void {
-  const { isOver, unsentAnswers } = stateOf(response);
+  const { isOver, unsentResponses } = stateOf(response);
   if (isOver) return;
   response.end(body);
-  unsentAnswers.written(response);
+  unsentResponses.written(response);
 }
 
 /** Of the exchange that it belongs to. */
 function stateOf({ locals }: Response) {
-  return locals as { readonly isOver: boolean; readonly unsentAnswers: UnsentResponses };
+  return locals as { readonly isOver: boolean; readonly unsentResponses: UnsentResponses };
 }
 
 function encodingFor(request: Request): keyof typeof COMPRESSIONS | null {

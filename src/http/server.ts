@@ -10,9 +10,9 @@ import type { ServerContext } from '../serving/server-context';
 import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
 import { Transport } from '../serving/transport';
 import { createApp, type Site } from './app';
+import { expressPrototypes } from './express-prototypes';
 import { PendingResponses } from './pending-responses';
 import { rawResponse } from './raw-response';
-import { prototypesOf } from './request-listener';
 import { abortStalledRequests } from './stalled-requests';
 
 /** Time a client may take for its request line and headers, in ms. */
@@ -57,10 +57,10 @@ function closesOnError<Rest extends unknown[]>(
 /** The HTTP server: protocol limits, protocol errors, and an orderly end. */
 export class HttpServer extends Transport<http.Server> {
   readonly #context: ServerContext;
-  readonly #due: PendingResponses;
+  readonly #pending: PendingResponses;
   readonly #endTalks: () => Promise<void>;
   /** See `App`. */
-  readonly show: (site: Site) => void;
+  readonly publish: (site: Site) => void;
 
   /**
    * @param endTalks tells those with whom there are conversations that these are over; resolves when they know
@@ -69,14 +69,14 @@ export class HttpServer extends Transport<http.Server> {
     const { config, metrics } = context;
     const { maxConnections } = config;
     const connections = new Connections(maxConnections, metrics.countConnectionEnd, LAST_WORDS);
-    const due = new PendingResponses(connections, config.maxConnectionRequests);
-    const { app, listener, upgrades, show } = createApp(context, site, { due, connections });
+    const pending = new PendingResponses(connections, config.maxConnectionRequests);
+    const { app, listener, upgrades, publish } = createApp(context, site, { pending, connections });
     const settings = {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: CLIENT_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUTS_INTERVAL_MS,
       keepAliveTimeout: config.keepAliveTimeoutMs,
-      ...prototypesOf(app, (request) => upgrades.accepts(request)),
+      ...expressPrototypes(app, (request) => upgrades.accepts(request)),
       requireHostHeader: false, // Node would answer it without a body; see checkHeaders
     };
     super(context, connections, {
@@ -84,9 +84,9 @@ export class HttpServer extends Transport<http.Server> {
       secure: (options) => https.createServer({ ...settings, ...options }),
     });
     this.#context = context;
-    this.#due = due;
+    this.#pending = pending;
     this.#endTalks = endTalks;
-    this.show = show;
+    this.publish = publish;
     this.server.maxHeadersCount = 0; // Node would leave out those beyond; see checkHeaders
     const held: typeof listener = (request, response) => listener(request, response, true);
     this.server.on('request', closesOnError(context, listener));
@@ -98,16 +98,16 @@ export class HttpServer extends Transport<http.Server> {
   }
 
   get size(): number {
-    return this.#due.size;
+    return this.#pending.size;
   }
 
   get isLeaving(): boolean {
-    return this.#due.isLeaving;
+    return this.#pending.isLeaving;
   }
 
   /** From now on /ready is 503, too, and each answer the last of its connection. */
   leave(): void {
-    this.#due.leave();
+    this.#pending.leave();
   }
 
   async close(patienceMs: number): Promise<void> {
@@ -116,13 +116,13 @@ export class HttpServer extends Transport<http.Server> {
     const closed = new Promise<void>((resolve) => {
       net.Server.prototype.close.call(this.server, () => resolve());
     });
-    const stalled = abortStalledRequests(this.#due, this.connections, patienceMs);
-    const drained = this.#due.drain(); // no request begins a conversation from here on
+    const stalled = abortStalledRequests(this.#pending, this.connections, patienceMs);
+    const drained = this.#pending.drain(); // no request begins a conversation from here on
     await this.#endTalks();
     await drained;
     while (this.connections.isRequestDue(FIRST_REQUEST_MS)) await delay(LOOK_INTERVAL_MS);
     await setImmediate(); // what the kernel holds of kept-alive connections has been read by then
-    await this.#due.drain();
+    await this.#pending.drain();
     clearInterval(stalled);
     this.server.closeIdleConnections();
     // What is left has sent no whole request, or is still reading its answer from the kernel.
@@ -133,7 +133,7 @@ export class HttpServer extends Transport<http.Server> {
   }
 
   protected override closed(socket: net.Socket): void {
-    this.#due.connectionClosed(socket);
+    this.#pending.connectionClosed(socket);
     super.closed(socket);
   }
 
@@ -144,7 +144,7 @@ export class HttpServer extends Transport<http.Server> {
     // Who has failed the TLS handshake, to which Node lends this event, reads no answer. And the answer
     // to an earlier request on this connection must not be overtaken by this one.
     const isReader = socket.writable && this.connections.has(socket);
-    if (!isReader || error.code === 'ECONNRESET' || this.#due.isAnswerDueOn(socket)) {
+    if (!isReader || error.code === 'ECONNRESET' || this.#pending.isAnswerDueOn(socket)) {
       socket.destroy();
       return;
     }

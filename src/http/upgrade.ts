@@ -2,102 +2,108 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ProtectedResource } from '../serving/access';
 import type { BodyLimits } from '../serving/byte-budget';
-import type { Connections } from '../serving/connections';
 import { bearerKeyOf } from '../serving/credentials/api-keys';
 import { ERRORS, retryAfterSeconds, ServiceError } from '../serving/errors';
 import type { RequestHeader } from '../serving/header-names';
-import type { Readiness } from '../serving/readiness';
 import { type Parameters, RequestContext } from '../serving/request-context';
-import type { Pipeline } from '../serving/request-pipeline';
-import type { FoundRoute } from './http-request-context';
-import type { OriginPolicy } from './origins';
-import type { PendingResponses } from './pending-responses';
+import type { RequestPipeline } from '../serving/request-pipeline';
+import { headersError, type OriginPolicy } from './check-headers';
+import type { HttpShared } from './http-request-context';
 import { rawResponse } from './raw-response';
-import { headersProblem } from './request-listener';
 import { originForm, pathOf, queryOf } from './request-target';
-import type { RouteTable } from './route-table';
 import { keyOfSubprotocols, WebSockets } from './websockets';
 
-/** Time in which a client can read the response to a rejected upgrade, in ms. */
-const REJECTION_MS = 1000;
+/** Time for a client to read the response to a rejected upgrade, in ms. */
+const CLOSE_DELAY_MS = 1000;
 
 export interface UpgradeOptions {
-  readonly readiness: Readiness;
-  readonly due: PendingResponses;
-  readonly connections: Connections;
-  readonly routes: RouteTable;
-  readonly pipeline: Pipeline;
-  readonly aboutOf: (path: string) => ProtectedResource | null;
+  readonly pipeline: RequestPipeline;
   readonly origins: OriginPolicy;
   /** Limits of messages. */
   readonly limits: BodyLimits;
 }
 
-/** Upgrades requests to WebSockets. They pass the request pipeline; a session replaces the response. */
+/** Requests that open a WebSocket. They pass the same steps as other requests; the response is a session. */
 export class Upgrades {
+  readonly #shared: HttpShared;
   readonly #options: UpgradeOptions;
   readonly #webSockets: WebSockets;
 
-  constructor(options: UpgradeOptions) {
+  constructor(shared: HttpShared, options: UpgradeOptions) {
+    this.#shared = shared;
     this.#options = options;
-    this.#webSockets = new WebSockets(options.limits, options.connections);
+    this.#webSockets = new WebSockets(options.limits, shared.connections);
   }
 
-  /** Whether a request is upgraded. Other requests are handled as if they had no `Upgrade` header. */
+  /** Whether the path of an upgrade request accepts WebSockets. Other requests are answered without an upgrade. */
   accepts({ method, url = '', headers }: IncomingMessage): boolean {
     if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
-    return Boolean(this.#options.routes.upgradeAt(pathOf({ url: originForm(url) })));
+    return Boolean(this.#shared.routes.findUpgrade(pathOf({ url: originForm(url) })));
   }
 
   /** Listener of the server's 'upgrade' event. */
   readonly begin = (request: IncomingMessage, _socket: unknown, head: Buffer): void => {
     const { socket } = request;
-    const { due, connections, pipeline } = this.#options;
     request.url = originForm(request.url ?? '');
     socket.on('error', destroy);
-    // The handshake must not overtake the response to a pipelined request.
-    if (due.isAnswerDueOn(socket)) {
+    // The handshake must not overtake the response to an earlier request of the connection.
+    if (this.#shared.pending.isAnswerDueOn(socket)) {
       socket.destroy();
       return;
     }
-    connections.markBusy(socket);
-    pipeline.begin(new UpgradeRequestContext(request, head, this.#options, this.#webSockets));
+    this.#shared.connections.markBusy(socket);
+    const context = new UpgradeRequestContext(request, this.#shared, this.#options.pipeline);
+    this.#options.pipeline.begin(context, () => {
+      this.#options.pipeline.respond(context, () => {
+        this.#checkRequest(context, request);
+        this.#open(context, request, head);
+        return { body: {} };
+      });
+    });
   };
+
+  #checkRequest(context: RequestContext, request: IncomingMessage): void {
+    const error = headersError(request) ?? this.#options.origins.errorFor(request, true);
+    if (error) throw error;
+    if (context.arrivedWhileDraining) {
+      throw new ServiceError('DRAINING', 'The service is shutting down.');
+    }
+  }
+
+  #open(context: UpgradeRequestContext, request: IncomingMessage, head: Buffer): void {
+    const upgrade = this.#shared.routes.findUpgrade(pathOf({ url: request.url ?? '' }));
+    if (!upgrade) throw new ServiceError('NOT_FOUND', 'There is no such path here.');
+    const openSession = upgrade(context);
+    this.#webSockets.accept(request, head, {
+      openSession: (peer) => {
+        context.end(101);
+        return openSession(peer);
+      },
+      refuse: (message) => context.fail(new ServiceError('REQUEST_INVALID', `${message}.`)),
+    });
+  }
 }
 
 class UpgradeRequestContext extends RequestContext {
   readonly isQueued = false;
   readonly isPublic = false;
   readonly isPipelined = false;
-  readonly modelRoute = null;
   readonly #request: IncomingMessage;
-  readonly #head: Buffer;
-  readonly #options: UpgradeOptions;
-  readonly #webSockets: WebSockets;
+  readonly #shared: HttpShared;
+  readonly #pipeline: RequestPipeline;
   readonly #path: string;
-  readonly #found: FoundRoute | undefined;
 
-  constructor(
-    request: IncomingMessage,
-    head: Buffer,
-    options: UpgradeOptions,
-    webSockets: WebSockets,
-  ) {
-    super(request.headers['x-request-id'], options.readiness, options.due.isDraining);
+  constructor(request: IncomingMessage, shared: HttpShared, pipeline: RequestPipeline) {
+    super(request.headers['x-request-id'], shared.readiness, shared.pending.isDraining);
     this.#request = request;
-    this.#head = head;
-    this.#options = options;
-    this.#webSockets = webSockets;
+    this.#shared = shared;
+    this.#pipeline = pipeline;
     this.#path = pathOf({ url: request.url ?? '' });
-    this.#found = options.routes.at(this.#path);
-  }
-
-  get routePath(): string | null {
-    return this.#found?.path ?? null;
+    this.routePath = this.findRoutePath();
   }
 
   override get parameters(): Parameters {
-    return this.#found?.parameters ?? {};
+    return this.#shared.routes.find(this.#path)?.parameters ?? {};
   }
 
   override get query(): URLSearchParams {
@@ -105,7 +111,7 @@ class UpgradeRequestContext extends RequestContext {
   }
 
   get resource(): ProtectedResource | null {
-    return this.#options.aboutOf(this.#path);
+    return this.#shared.resourceOf(this.#path);
   }
 
   header(name: RequestHeader): string | undefined {
@@ -124,34 +130,21 @@ class UpgradeRequestContext extends RequestContext {
 
   onAuthorized(): void {}
 
-  receive(): void {
-    this.handle = () => ({ body: {} });
-    this.#options.pipeline.received(this);
-  }
-
-  parse(): void {
-    const problem =
-      headersProblem(this.#request) ?? this.#options.origins.problemOf(this.#request, true);
-    if (problem) throw problem;
-    if (this.arrivedWhileDraining)
-      throw new ServiceError('DRAINING', 'The service is shutting down.');
-  }
-
-  send(): void {
-    const upgrade = this.#options.routes.upgradeAt(this.#path);
-    if (!upgrade) throw new ServiceError('NOT_FOUND', 'The path does not exist.');
-    const openSession = upgrade(this);
-    this.#webSockets.accept(this.#request, this.#head, {
-      openSession: (peer) => {
-        this.#end(101);
-        return openSession(peer);
-      },
-      reject: (message) => this.fail(new ServiceError('REQUEST_INVALID', `${message}.`)),
-    });
-  }
+  /** Nothing: `WebSockets.accept` writes the handshake. */
+  send(): void {}
 
   abort(): void {
     this.#request.socket.destroy();
+  }
+
+  /** Reports the end of the request: a session is not part of it. @param status of HTTP; 101: upgraded */
+  end(status: number): void {
+    this.isOver = true;
+    const { httpVersion, method = 'GET' } = this.#request;
+    const route = this.routePath;
+    const isRouteRemoved = route !== null && this.#shared.routes.isRemoved(route);
+    const outcome = { method, httpVersion, route, isRouteRemoved, status, isAnswered: true };
+    this.#pipeline.report(this, outcome);
   }
 
   protected sendError(error: ServiceError, raised: unknown): void {
@@ -162,29 +155,23 @@ class UpgradeRequestContext extends RequestContext {
       seconds === null ? '' : `Retry-After: ${seconds}\r\n`,
       status === 401 ? 'WWW-Authenticate: Bearer\r\n' : '',
     ].join('');
-    endWith(this.#request.socket, rawResponse(status, error.message, headers));
-    this.#end(status);
+    closeWith(this.#request.socket, rawResponse(status, error.message, headers));
+    this.end(status);
   }
 
-  #end(status: number): void {
-    this.isOver = true;
-    const { httpVersion, method = 'GET' } = this.#request;
-    const route = this.routePath;
-    const isRouteRemoved = route !== null && this.#options.routes.isRemoved(route);
-    const outcome = { method, httpVersion, route, isRouteRemoved, status, isAnswered: true };
-    this.#options.pipeline.ended(this, outcome);
+  protected findRoutePath(): string | null {
+    return this.#shared.routes.find(this.#path)?.path ?? null;
   }
 }
 
-/** Listener of a socket's 'error' event. */
 function destroy(this: Socket): void {
   this.destroy();
 }
 
-function endWith(socket: Socket, response: string): void {
+/** Sends a response and closes the socket: at once, a client that is still sending would lose the response. */
+function closeWith(socket: Socket, response: string): void {
   socket.end(response);
-  // Closing at once could discard the response if the client is still sending.
-  const timer = setTimeout(() => socket.destroy(), REJECTION_MS);
+  const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS);
   socket.once('close', () => clearTimeout(timer));
   socket.resume();
 }

@@ -1,18 +1,17 @@
-import { Access, isUnlimited, type NamesOf } from './access';
-import type { ApiKeys } from './credentials/api-keys';
+import { Access, isUnlimited } from './access';
 import { ServiceError } from './errors';
-import type { RequestContext, Stage } from './request-context';
+import type { RequestContext } from './request-context';
 import type { ServerContext } from './server-context';
 
-/** Whether anybody may look (GET, HEAD, OPTIONS) there, since the answer is nobody's secret. */
+/** Whether GET, HEAD and OPTIONS of a path need no API key. */
 export type IsPublic = (path: string) => boolean;
 
 /**
- * Where nobody needs a key: the probes, the pages, which are files that anybody can have and ask for
- * the key themselves, and where it is chosen so the metrics.
+ * Public paths: probes, the files of the pages (they ask the user for the key), and `/metrics` unless
+ * METRICS_NEED_KEY is set.
  *
- * @param pages paths of their files
- * @param probes of protocols: supervisors and load balancers ask them, and hold no secrets
+ * @param pages paths of the files of the pages
+ * @param probes paths that supervisors and load balancers request without a key
  */
 export function isPublicPath(
   pages: readonly string[],
@@ -24,43 +23,23 @@ export function isPublicPath(
 }
 
 /**
- * Refuses those who have no key, and those whose key is not for what their path is about, before it is known
- * whether there is such a path, such a method, room in the queue or a body: a stranger learns nothing and
- * costs a hash. These refusals wait behind all work.
+ * Checks the API key of a request and its scope, and sets `context.access`. Runs before routing: without a valid key
+ * a client does not learn which paths, methods or models exist, and costs one hash.
  *
- * @param keyNeeded how a key is sent, for those who sent none
+ * @param keyRequired error message for requests without a key
+ * @returns KEY_NEEDED (401), FORBIDDEN (403), or null if the request is authorized
  */
-export function authenticate(context: ServerContext, keyNeeded: string): Stage {
-  const { credentials, scheduler, namesOf } = context;
-  return (exchange, next) => {
-    const { keys } = credentials;
-    const isKeyNeeded = keys !== null && !exchange.isPublic;
-    const problem = isKeyNeeded ? identify(exchange, { keys, keyNeeded, namesOf }) : null;
-    if (problem) {
-      scheduler.refuse(() => exchange.refuse(problem, exchange.routePath));
-      return;
-    }
-    exchange.onAuthorized();
-    next(exchange);
-  };
-}
-
-interface Rules {
-  readonly keys: ApiKeys;
-  readonly keyNeeded: string;
-  readonly namesOf: NamesOf;
-}
-
-/** Says what whoever asks may do. @returns why it is refused; null: it is not */
-function identify(
-  exchange: RequestContext,
-  { keys, keyNeeded, namesOf }: Rules,
+export function authenticationError(
+  { credentials: { keys }, namesOf }: ServerContext,
+  context: RequestContext,
+  keyRequired: string,
 ): ServiceError | null {
-  const key = exchange.apiKey();
-  if (key === null) return new ServiceError('KEY_NEEDED', keyNeeded);
+  if (keys === null || context.isPublic) return null;
+  const key = context.apiKey();
+  if (key === null) return new ServiceError('KEY_NEEDED', keyRequired);
   const grant = keys.find(key);
   if (grant === null) return new ServiceError('KEY_NEEDED', 'The API key is not known.');
   if (isUnlimited(grant)) return null;
-  exchange.access = new Access(grant, namesOf);
-  return exchange.resource && exchange.access.refusal(exchange.resource);
+  context.access = new Access(grant, namesOf);
+  return context.resource && context.access.refusal(context.resource);
 }

@@ -24,7 +24,7 @@ export function report(
   // What is not ready says so; that is no refusal.
   const refusal = isAskedByMachine && method !== 'POST' ? null : refusalOf(exchange.error);
   metrics.requests.ended({ route, isRouteRemoved, status, durationMs, rejection: refusal });
-  const unread = isKeyNeeded(exchange.error) ? 'no_key' : exchange.route && refusal;
+  const unread = isKeyNeeded(exchange.error) ? 'no_key' : exchange.isUnread && refusal;
   if (unread) refusals.count(unread);
   const level = unread ? 'debug' : levelOf(status, isAskedByMachine, exchange.error);
   const isTraced = tracer !== null && !unread && !isAskedByMachine;

@@ -9,167 +9,153 @@ import type { Readiness } from './readiness';
 import type { SessionFactory } from './session';
 import { roundMs, type Timings, timingsOf } from './timings';
 
-const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Values of the `:names` of a route in a path, by name. */
+/** Values of the `:names` of a route's path, by name. */
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
 /** A successful response. */
 export interface ServiceResponse {
   /** HTTP status, if it is not 200. */
   readonly status?: number;
-  /** An object: as JSON, or as the message of gRPC. Bytes: as they are, with their Content-Type among `headers`. */
+  /** An object: sent as JSON, or as the gRPC message. A Buffer: sent unchanged, with its Content-Type in `headers`. */
   readonly body: object | Buffer;
-  /** Result of the engine for each element, for the timings; absent if no model ran. */
+  /** Engine result of each input, for the timings; absent if no model ran. */
   readonly inferences?: readonly Inference[];
-  /** Additional headers of HTTP. */
+  /** Additional HTTP headers. */
   readonly headers?: Readonly<Partial<Record<ResponseHeader, string | number>>>;
-  /** Whether HTTP may compress bytes for clients that ask for it. */
+  /** Whether HTTP may compress a Buffer. */
   readonly isCompressible?: boolean;
   /** HTTP only: the response is a stream of server-sent events, and `body` is not sent. */
   readonly openSession?: SessionFactory;
 }
 
-/** A model that is to run. */
+/** The model of a request, for access checks, log and metrics. */
 export interface ModelRef {
   readonly name: string;
-  /** A guard asks it, for which the key may be. */
+  /** The guardrail runs the model: a key for the guardrail is sufficient. */
   readonly isGuardModel?: true;
-  /** Null: its files do not say. */
+  /** Null: the model's files do not specify it. */
   readonly version: string | null;
 }
 
-/** A route and the admission check of its model. */
+/** A route that may run a model. */
 export interface ModelRoute {
-  /** Path with `:parameter` segments. */
   readonly path: string;
-  /** The error with which the engine would reject a request with `timeoutMs` left; absent: no model runs. */
+  /**
+   * Admission error of the model's queue for a request with this remaining time in ms; null: it would be accepted.
+   * Absent: the route runs no model.
+   */
   readonly refusal?: (timeoutMs: number, parameters: Parameters) => EngineError | null;
 }
 
-/** How a request came and ended, for those who are told of it. */
+/** Result of a request, for log, metrics and trace. */
 export interface Outcome {
   readonly method: string;
   readonly httpVersion: string;
-  /** That it asked, as the log and the metrics name it; null: there is none. */
+  /** Path of the route, with its `:names`; null: no route matches. */
   readonly route: string | null;
-  /** The route was removed while the request was answered: its model was unloaded. */
+  /** The route was removed during the request: its model was unloaded. */
   readonly isRouteRemoved?: boolean;
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number;
-  /** False: the client had gone. */
+  /** False: the client disconnected first. */
   readonly isAnswered: boolean;
 }
 
-/** A part of a request's way: it goes on with `next`, now or later, or ends here with an error. */
-export type Stage = (exchange: RequestContext, next: (exchange: RequestContext) => void) => void;
-
-/**
- * A request and its answer, from its arrival to its end. A transport says how it is received and
- * answered; `Pipeline` says when.
- */
+/** A request from its arrival to its end. Each transport implements it; `RequestPipeline` runs it. */
 export abstract class RequestContext {
-  /** `performance.now()` at its arrival. */
+  /** `performance.now()` at arrival. */
   readonly startedAt = performance.now();
   readonly requestId: string;
   readonly readiness: Readiness;
-  /** It arrived while the process was draining, and is refused. */
+  /** The request arrived during shutdown, and is rejected. */
   readonly arrivedWhileDraining: boolean;
-  /** Of the pipeline, that is next. */
-  stage = 0;
-  /** What it may take until the model runs, from its arrival, in ms. */
+  /** Time from arrival to the start of inference, in ms. */
   timeoutMs = 0;
-  /** JSON that has been parsed, a Buffer, or a message. */
+  /** Parsed JSON, a Buffer, or a gRPC message. */
   body: unknown;
-  /** Answers it; none before it has come to a route. */
-  handle: ((exchange: RequestContext) => ServiceResponse | Promise<ServiceResponse>) | null = null;
-  /** Null before there is one, and where it is an error. */
-  response: ServiceResponse | null = null;
-  /** `performance.now()` when what is to be analyzed was handed to the engine. */
+  /** `performance.now()` when the inputs were submitted to the engine. */
   submittedAt = 0;
-  /** What the engine said of each element that was analyzed; none before the answer. */
+  /** Engine result of each input; empty before the response. */
   inferences: readonly Inference[] = [];
-  /** What they took together; null: nothing was run. */
+  /** Summary of `inferences`; null: no model ran. */
   timings: Timings | null = null;
-  /** Where it was refused unread; null: it was not. */
-  route: string | null = null;
-  /** It is answered, or its client has gone. */
+  /** Path of the matching route, with its `:names`; null: not routed yet, or no route matches. */
+  routePath: string | null = null;
+  /** The request ended before its body was read. */
+  isUnread = false;
+  /** The response was sent, or the client disconnected. */
   isOver = false;
-  /** What whoever asks may do. */
+  /** Permissions of the API key. */
   access = EVERYTHING;
-  /** The model that it has come to; null: to none. */
+  /** The model that the handler chose; null: none. */
   model: ModelRef | null = null;
-  /** What the answer is about, when it is an error. */
+  /** The error that was sent. */
   error: Error | null = null;
   #cancellation: Cancellation | null = null;
 
-  /** @param requestId the one that was sent: it is taken where it is sane */
-  constructor(requestId: unknown, readiness: Readiness, isLate: boolean) {
+  /** @param requestId X-Request-Id of the client; replaced by a random one if it is invalid */
+  constructor(requestId: unknown, readiness: Readiness, arrivedWhileDraining: boolean) {
     this.requestId =
-      typeof requestId === 'string' && SANE_REQUEST_ID.test(requestId) ? requestId : randomUUID();
+      typeof requestId === 'string' && VALID_REQUEST_ID.test(requestId) ? requestId : randomUUID();
     this.readiness = readiness;
-    this.arrivedWhileDraining = isLate;
+    this.arrivedWhileDraining = arrivedWhileDraining;
   }
 
-  /** What its path has in the places of `:names` of the route. */
   get parameters(): Parameters {
     return {};
   }
 
-  /** What follows its path. */
   get query(): URLSearchParams {
     return new URLSearchParams();
   }
 
-  /** Its path, where there is such a one. */
-  abstract readonly routePath: string | null;
-  /** It needs no key. */
+  /** The request needs no API key. */
   abstract readonly isPublic: boolean;
-  /** It waits for its turn, and is refused where that would take too long. */
+  /** The request waits for its turn on the event loop. False for probes and other reads. */
   abstract readonly isQueued: boolean;
-  /** It was sent before an earlier one of its connection was answered. */
+  /** The client sent the request before an earlier request of the connection was answered. */
   abstract readonly isPipelined: boolean;
-  /** By which keys are limited; null: the handler finds it out, or tells of what the key is for. */
+  /** What the API key must permit, derived from the path; null: the handler checks the model itself. */
   abstract readonly resource: ProtectedResource | null;
-  /** Null: there is no such route, or it runs no model. */
-  abstract readonly modelRoute: ModelRoute | null;
-  /** Of headers or metadata, by its name in lower case. */
+  /** Header or metadata value by lower-case name. */
   abstract header(name: RequestHeader): string | undefined;
-  /** That it brought; null: none, or more than one. */
+  /** API key; null: none, or several. */
   abstract apiKey(): string | null;
-  /** Until its deadline, from its arrival, in ms. @throws ServiceError REQUEST_INVALID */
+  /** Deadline that the client requests, in ms from arrival. @throws ServiceError REQUEST_INVALID */
   abstract clientTimeoutMs(): number;
-  /** Called when it is known who asks. */
+  /** Called when the request is authenticated: HTTP then sends `100 Continue`. */
   abstract onAuthorized(): void;
-  /** Lets the transport read it; what follows is `Pipeline.received`. */
-  abstract receive(): void;
-  /** Makes `body` of what was read. @throws ServiceError BODY_INVALID */
-  abstract parse(): void;
-  /** The answer as it is sent, where that takes several turns. @throws ServiceError RESPONSE_TOO_LARGE */
-  write(answer: ServiceResponse): ServiceResponse | Promise<ServiceResponse> {
-    return answer;
+  /** Serializes large responses over several turns. @throws ServiceError RESPONSE_TOO_LARGE */
+  serialize(response: ServiceResponse): ServiceResponse | Promise<ServiceResponse> {
+    return response;
   }
 
-  abstract send(answer: ServiceResponse): void;
-  /** @param raised what the error was made of: it may know how long what waits will take */
+  abstract send(response: ServiceResponse): void;
+  /** @param raised the original error, which may specify the expected queue wait */
   protected abstract sendError(error: ServiceError, raised: unknown): void;
+  /** Closes the connection or stream at once. */
+  abstract abort(): void;
+  /** Path of the route of a request that is rejected before routing; null: no route matches. */
+  protected abstract findRoutePath(): string | null;
 
-  /** See `Call`. */
+  /** Hash of the API key: identifies the owner of a stream. Empty without a key. */
   get owner(): string {
     const key = this.apiKey();
     return key === null ? '' : Buffer.from(digestOf(key)).toString('base64');
   }
 
-  /** In ms, until its deadline. */
+  /** Time to the deadline, in ms. */
   get remainingMs(): number {
     return this.timeoutMs - (performance.now() - this.startedAt);
   }
 
-  /** See `Call`. */
-  inferOptions(asked: ModelRef, timeoutMs: number | null = null): InferOptions {
-    const isGuarding = asked.isGuardModel === true && this.access.isGuarding;
-    if (!isGuarding) this.access.require({ model: asked.name });
-    this.model = asked;
+  /** See `ServiceRequest.inferOptions`. */
+  inferOptions(model: ModelRef, timeoutMs: number | null = null): InferOptions {
+    const isGuardCall = model.isGuardModel === true && this.access.isGuarding;
+    if (!isGuardCall) this.access.require({ model: model.name });
+    this.model = model;
     this.submittedAt = performance.now();
     if (timeoutMs !== null) this.timeoutMs = Math.min(this.timeoutMs, timeoutMs);
     const remainingMs = this.timeoutMs - (this.submittedAt - this.startedAt);
@@ -180,13 +166,12 @@ export abstract class RequestContext {
     return { signal: this.#cancellation, timeoutMs: remainingMs };
   }
 
-  /** What was run for it, for its answer, the log, the metrics and the span. */
   recordInferences(inferences: readonly Inference[]): void {
     this.inferences = inferences;
     this.timings = timingsOf(inferences);
   }
 
-  /** Answers it with an error, whatever was raised. */
+  /** Ends the request with an error response, whatever was raised. Does not throw. */
   fail(raised: unknown): void {
     const error = toServiceError(raised, {
       timeoutMs: roundMs(this.timeoutMs),
@@ -195,24 +180,22 @@ export abstract class RequestContext {
     this.error = raised instanceof Error ? raised : error;
     try {
       this.sendError(error, raised);
-    } catch (another) {
-      // Callers are listeners, timers and promises: whatever they throw would be an error of the process.
-      this.error = another as Error;
+    } catch (sendError) {
+      // Callers are listeners, timers and promises: an error thrown here would end the process.
+      this.error = sendError as Error;
       this.abort();
     }
   }
 
-  /** Closes its stream or connection at once: not even an error can be sent. */
-  abstract abort(): void;
-
-  /** The same before it is read. @param route that it asks, null: there is none */
-  refuse(raised: Error, route: string | null): void {
-    if (this.isOver) return; // the client has gone
-    this.route = route;
+  /** Ends the request with an error before its body is read. */
+  reject(raised: Error): void {
+    if (this.isOver) return;
+    this.routePath ??= this.findRoutePath();
+    this.isUnread = true;
     this.fail(raised);
   }
 
-  /** Nobody waits any more for what it has begun. */
+  /** Cancels the inferences of the request. */
   cancel(): void {
     this.#cancellation?.abort();
   }

@@ -1,86 +1,127 @@
+import { EngineError } from '../native/engine';
 import { describeUnexpected } from '../native/unexpected-error';
-import { admit, keepDeadline } from './admission';
-import { authenticate } from './authentication';
+import { authenticationError } from './authentication';
+import { ServiceError } from './errors';
 import { report } from './report';
-import type { Outcome, RequestContext, Stage } from './request-context';
+import type { ModelRoute, Outcome, RequestContext, ServiceResponse } from './request-context';
 import type { ServerContext } from './server-context';
 
-/** A request's way, in the order in which it goes it. */
-function stagesOf(context: ServerContext, keyNeeded: string): readonly Stage[] {
-  return [
-    authenticate(context, keyNeeded), // who asks: 401
-    admit(context), // its turn on the event loop: 503 where that is far off
-    keepDeadline(context), // until when: 503 where the queue would refuse it
-    (exchange) => exchange.receive(), // the transport reads it, within its limits
-    parse, // in another turn: bytes to JSON
-    run, // the protocol checks it and asks the model
-    (exchange) => exchange.response && exchange.send(exchange.response),
-  ];
-}
+export type Handler = (context: RequestContext) => ServiceResponse | Promise<ServiceResponse>;
 
-/** Bytes to JSON, or to what else the route takes. */
-const parse: Stage = (exchange, next) => {
-  exchange.parse();
-  next(exchange);
-};
-
-/** The protocol checks the request and asks the model; what that took is known from here on. */
-const run: Stage = async (exchange, next) => {
-  try {
-    const answer = (await exchange.handle?.(exchange)) ?? null;
-    if (answer?.inferences) exchange.recordInferences(answer.inferences);
-    const written = answer && exchange.write(answer);
-    exchange.response = written instanceof Promise ? await written : written;
-  } catch (error) {
-    if (!exchange.isOver) exchange.fail(error);
-    return;
-  }
-  next(exchange);
-};
-
-/** The way of all requests of a transport. */
-export class Pipeline {
-  readonly #context: ServerContext;
-  readonly #stages: readonly Stage[];
-  readonly #machineRoutes: ReadonlySet<string>;
+/**
+ * The steps of a request, for HTTP and gRPC:
+ *
+ * 1. `begin`: authentication (401, 403), then admission: a turn on the event loop, or 503
+ * 2. `checkDeadline`: the deadline of the request, and 503 if the model's queue cannot meet it
+ * 3. the transport reads the body
+ * 4. `respond`: in another turn, runs the route's handler and sends its response
+ * 5. `report`: log line, metrics and trace span
+ */
+export class RequestPipeline {
+  readonly #server: ServerContext;
+  readonly #keyRequired: string;
+  readonly #probeRoutes: ReadonlySet<string>;
 
   /**
-   * @param keyNeeded how a key is sent, for those who sent none
-   * @param machineRoutes that probes and scrapers ask every few seconds
+   * @param keyRequired error message for requests without an API key
+   * @param probeRoutes paths that probes and scrapers request every few seconds: logged at debug level
    */
-  constructor(context: ServerContext, keyNeeded: string, machineRoutes: ReadonlySet<string>) {
-    this.#context = context;
-    this.#stages = stagesOf(context, keyNeeded);
-    this.#machineRoutes = machineRoutes;
+  constructor(server: ServerContext, keyRequired: string, probeRoutes: ReadonlySet<string>) {
+    this.#server = server;
+    this.#keyRequired = keyRequired;
+    this.#probeRoutes = probeRoutes;
   }
 
-  /** A request has arrived. */
-  begin(exchange: RequestContext): void {
-    this.#next(exchange);
-  }
-
-  /** It has been read. */
-  received(exchange: RequestContext): void {
-    if (exchange.isQueued) this.#context.scheduler.proceed(() => this.#next(exchange));
-    else this.#next(exchange);
-  }
-
-  /** Its answer is out, or its client has gone. */
-  ended(exchange: RequestContext, outcome: Outcome): void {
-    report(this.#context, exchange, outcome, this.#machineRoutes.has(outcome.route ?? ''));
-  }
-
-  /** Logs an error of the log line, metrics or span of a request that has ended. */
-  failedToReport(error: unknown): void {
-    this.#context.logger.error({ error: describeUnexpected(error) }, 'request report failed');
-  }
-
-  readonly #next = (exchange: RequestContext): void => {
-    if (exchange.isOver || exchange.error) return; // the client has gone, or been told
-    try {
-      this.#stages[exchange.stage++]?.(exchange, this.#next);
-    } catch (error) {
-      exchange.fail(error);
+  /**
+   * Authenticates the request, then waits for its turn on the event loop. Rejected requests are answered after all
+   * accepted work.
+   *
+   * @param next reads the body; what it throws becomes the response
+   */
+  begin(context: RequestContext, next: () => void): void {
+    const { scheduler, config } = this.#server;
+    const unauthorized = authenticationError(this.#server, context, this.#keyRequired);
+    if (unauthorized) {
+      scheduler.reject(() => context.reject(unauthorized));
+      return;
     }
-  };
+    const proceed = () => runUnlessEnded(context, next);
+    context.onAuthorized();
+    if (!context.isQueued) {
+      proceed();
+      return;
+    }
+    const { waitMs } = scheduler;
+    const { maxQueueWaitMs } = config.scheduling;
+    if (waitMs > maxQueueWaitMs) {
+      const error = waitTooLong(waitMs, maxQueueWaitMs);
+      scheduler.reject(() => context.reject(error));
+    } else if (context.isPipelined) scheduler.beginPipelined(proceed);
+    else scheduler.begin(proceed);
+  }
+
+  /**
+   * Sets the deadline of the request. Rejects the request before its body is read if its model would reject it.
+   *
+   * @throws ServiceError REQUEST_INVALID, DRAINING; EngineError of the model's queue
+   */
+  checkDeadline(context: RequestContext, refusal: ModelRoute['refusal']): void {
+    const { requestTimeoutMs } = this.#server.config;
+    context.isUnread = true; // until it passes these checks
+    context.timeoutMs = Math.min(context.clientTimeoutMs(), requestTimeoutMs);
+    if (context.arrivedWhileDraining) {
+      throw new ServiceError('DRAINING', 'The service is shutting down.');
+    }
+    const error = refusal?.(context.remainingMs, context.parameters);
+    if (error) throw error;
+    context.isUnread = false;
+  }
+
+  /** Runs the handler, which parses the body, and sends its response, in another turn of the event loop. */
+  respond(context: RequestContext, handler: Handler): void {
+    const run = () => {
+      this.#respond(context, handler).catch((error) => {
+        if (!context.isOver) context.fail(error);
+      });
+    };
+    if (context.isQueued) this.#server.scheduler.proceed(run);
+    else run();
+  }
+
+  async #respond(context: RequestContext, handler: Handler): Promise<void> {
+    if (context.isOver || context.error) return;
+    const response = await handler(context);
+    if (response.inferences) context.recordInferences(response.inferences);
+    const serialized = context.serialize(response);
+    const sent = serialized instanceof Promise ? await serialized : serialized;
+    if (!context.isOver && !context.error) context.send(sent);
+  }
+
+  /** Reports a request that has ended: the response was sent, or the client disconnected. */
+  report(context: RequestContext, outcome: Outcome): void {
+    try {
+      report(this.#server, context, outcome, this.#probeRoutes.has(outcome.route ?? ''));
+    } catch (error) {
+      this.logUnexpected(error, 'request report failed');
+    }
+  }
+
+  /** Logs an error that no response can report. */
+  logUnexpected(error: unknown, message = 'request failed'): void {
+    this.#server.logger.error({ error: describeUnexpected(error) }, message);
+  }
+}
+
+function runUnlessEnded(context: RequestContext, next: () => void): void {
+  if (context.isOver || context.error) return;
+  try {
+    next();
+  } catch (error) {
+    context.fail(error);
+  }
+}
+
+function waitTooLong(waitMs: number, limitMs: number): EngineError {
+  const wait = `The wait for the service would be about ${Math.ceil(waitMs)} ms,`;
+  return new EngineError('WAIT_TOO_LONG', `${wait} over the limit of ${limitMs} ms.`, { waitMs });
 }

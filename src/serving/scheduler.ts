@@ -73,7 +73,7 @@ export class Scheduler {
   }
 
   /** Runs a short task that answers a request for which `waitMs` is too long. */
-  refuse(task: Task): void {
+  reject(task: Task): void {
     this.#do(task, this.#refusals);
   }
 

@@ -173,7 +173,7 @@ describe('Scheduler', () => {
     const turns = new Scheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 10; i++) turns.begin(slow('one'));
-    turns.refuse(() => ran.push('refused'));
+    turns.reject(() => ran.push('refused'));
     await rounds('refusal', () => ran.includes('refused'));
     expect(ran.length).toBeLessThan(10);
     await rounds('end of all', () => ran.length === 11);

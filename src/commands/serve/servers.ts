@@ -81,7 +81,7 @@ export class Servers {
     this.#metrics = metrics;
     const siteOf = ({ mounts, described, aboutOf }: Speaking, files: Site['pages']): Site => ({
       mounts,
-      aboutOf,
+      resourceOf: aboutOf,
       pages: files,
       describeApi: (isPublic) => parts.describeApi(described, isPublic),
     });
@@ -105,7 +105,7 @@ export class Servers {
 
   /** What the service serves has changed. */
   show(): void {
-    this.#http.show(this.#siteOf());
+    this.#http.publish(this.#siteOf());
     this.#grpc?.replaceServices(this.#service.grpc());
     this.#metrics.observeModels();
   }

@@ -7,11 +7,11 @@ import type {
 import { ServiceError } from '../../serving/errors';
 import type { RequestsInFlight } from '../../serving/in-flight';
 import type { ServiceResponse } from '../../serving/request-context';
-import type { Pipeline } from '../../serving/request-pipeline';
+import type { RequestPipeline } from '../../serving/request-pipeline';
 import type { GrpcConnections } from '../grpc-connections';
 import type { GrpcRequestContext } from '../grpc-request-context';
 import { type MessagePrefix, MessageReader } from '../message-reader';
-import { type GrpcRoute, parseMessage } from '../routes';
+import { type GrpcRoute, parseMessage, readable } from '../routes';
 import { OK } from '../status';
 import { type MessageTransport, StreamMessageContext } from './stream-message-context';
 
@@ -20,7 +20,7 @@ export interface MessageStreamOptions {
   readonly method: StreamMethod;
   /** See `GrpcService`. */
   readonly refusal: GrpcService['refusal'];
-  readonly pipeline: Pipeline;
+  readonly pipeline: RequestPipeline;
   readonly connections: GrpcConnections;
   readonly inFlight: RequestsInFlight;
 }
@@ -110,7 +110,6 @@ export class MessageStream {
   }
 
   readonly #transport: MessageTransport = {
-    receive: (message) => this.#options.pipeline.received(message),
     send: (message, { body }: ServiceResponse) => {
       this.#settle(message, { responses: (body as readonly object[]).map(this.#serialize) });
     },
@@ -128,15 +127,13 @@ export class MessageStream {
     this.#options.route.definition.responseSerialize(message);
 
   #begin(prefix: MessagePrefix): void {
-    const { connections, inFlight, route, refusal } = this.#options;
+    const { connections, inFlight } = this.#options;
     this.count++;
     const message = new StreamMessageContext(this.call, {
-      modelRoute: { path: route.path, refusal },
       transport: this.#transport,
       number: this.count,
       isPipelined: this.#size > 0,
     });
-    message.handle = () => (this.#handler.handle as MessageHandler)(message.body as never, message);
     inFlight.begun();
     this.#current = message;
     this.#results.set(message, null);
@@ -159,7 +156,16 @@ export class MessageStream {
     this.#current = null;
     message.body = body;
     this.#options.connections.received(message);
-    this.#options.pipeline.begin(message);
+    this.#run(message);
+  }
+
+  #run(message: StreamMessageContext): void {
+    const { pipeline, refusal } = this.#options;
+    const handle = this.#handler.handle as MessageHandler;
+    pipeline.begin(message, () => {
+      pipeline.checkDeadline(message, refusal);
+      pipeline.respond(message, () => handle(readable(message.body), message));
+    });
   }
 
   /** Null: the stream has to end with this error. */
@@ -187,7 +193,7 @@ export class MessageStream {
     const next = this.call.isEnding ? undefined : this.#parked.shift();
     if (!next) return;
     next.restart();
-    this.#options.pipeline.begin(next);
+    this.#run(next);
   }
 
   /** Writes the results that are next in order. */
@@ -221,7 +227,7 @@ export class MessageStream {
     try {
       const outcome = message.end(isAnswered);
       const isControl = message.isReceived && this.#handler.isControl?.(message.body as never);
-      if (message.error || !isControl) pipeline.ended(message, outcome);
+      if (message.error || !isControl) pipeline.report(message, outcome);
       connections.end(message);
       if (!this.call.isOver) this.#continue();
     } finally {

@@ -1,25 +1,17 @@
-import { ServiceError } from '../../serving/errors';
+import type { ServiceError } from '../../serving/errors';
 import type { RequestHeader } from '../../serving/header-names';
-import {
-  type ModelRoute,
-  type Outcome,
-  RequestContext,
-  type ServiceResponse,
-} from '../../serving/request-context';
+import { type Outcome, RequestContext, type ServiceResponse } from '../../serving/request-context';
 import type { GrpcConnection, GrpcRequest } from '../grpc-connections';
 import type { GrpcRequestContext } from '../grpc-request-context';
 import { httpStatusOf, statusOf } from '../status';
 
 /** How a message passes its result to its stream. */
 export interface MessageTransport {
-  /** The message may be read now; it has been read already. */
-  readonly receive: (message: StreamMessageContext) => void;
   readonly send: (message: StreamMessageContext, response: ServiceResponse) => void;
   readonly sendError: (message: StreamMessageContext, error: ServiceError) => void;
 }
 
 export interface StreamMessageOptions {
-  readonly modelRoute: ModelRoute;
   readonly transport: MessageTransport;
   /** Number of the message in its stream, from 1. */
   readonly number: number;
@@ -35,8 +27,7 @@ export class StreamMessageContext extends RequestContext implements GrpcRequest 
   readonly isPublic = false;
   readonly isQueued = true;
   readonly resource = null;
-  readonly modelRoute: ModelRoute;
-  readonly routePath: string;
+  override readonly routePath: string;
   readonly hasManyMessages = false;
   readonly isStream = false;
   readonly carriesRequests = false;
@@ -48,11 +39,10 @@ export class StreamMessageContext extends RequestContext implements GrpcRequest 
   #sentError: ServiceError | null = null;
 
   constructor(call: GrpcRequestContext, options: StreamMessageOptions) {
-    const { modelRoute, transport, number, isPipelined } = options;
+    const { transport, number, isPipelined } = options;
     super(`${call.requestId}.${number}`, call.readiness, call.arrivedWhileDraining);
     this.call = call;
     this.connection = call.connection;
-    this.modelRoute = modelRoute;
     this.routePath = call.routePath;
     this.isPipelined = isPipelined;
     this.#transport = transport;
@@ -73,16 +63,12 @@ export class StreamMessageContext extends RequestContext implements GrpcRequest 
 
   onAuthorized(): void {}
 
-  receive(): void {
-    this.#transport.receive(this);
-  }
-
-  parse(): void {
-    if (this.body instanceof ServiceError) throw this.body;
-  }
-
   send(response: ServiceResponse): void {
     this.#transport.send(this, response);
+  }
+
+  protected findRoutePath(): string {
+    return this.routePath;
   }
 
   abort(): void {
@@ -92,9 +78,8 @@ export class StreamMessageContext extends RequestContext implements GrpcRequest 
   /** Prepares the message for another pass through the pipeline, with the time that is left. */
   restart(): void {
     this.error = null;
-    this.route = null;
+    this.isUnread = false;
     this.#sentError = null;
-    this.stage = 0;
   }
 
   protected sendError(error: ServiceError): void {
