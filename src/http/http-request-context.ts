@@ -20,8 +20,6 @@ import type { SiteRoutes } from './site-routes';
 const TIMEOUT_HEADER = 'x-request-timeout-ms';
 const TIMEOUT_INVALID =
   'X-Request-Timeout-Ms: expected a whole number of milliseconds, at least 1.';
-/** Methods without a body: their requests do not wait for a turn. */
-const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** What all requests of a port share. */
 export interface HttpShared {
@@ -62,7 +60,7 @@ export class HttpRequestContext extends RequestContext {
     this.unsentResponses = shared.unsentResponses;
     this.#path = pathOf(request);
     this.#errors = shared.errorShapes();
-    this.isQueued = !READ_METHODS.has(request.method);
+    this.isQueued = request.method === 'POST' || this.#hasBodyRoute(request.method);
   }
 
   override get parameters(): Parameters {
@@ -165,6 +163,12 @@ export class HttpRequestContext extends RequestContext {
     const { on, onRefused } = this.#errors;
     const shape = (this.#isAuthorized ? on : onRefused)(this.#path);
     sendJson(response, shape.status(error.code), shape.body(error, this.access));
+  }
+
+  /** Whether the path has a route for PUT or DELETE. */
+  #hasBodyRoute(method: string): boolean {
+    if (method !== 'PUT' && method !== 'DELETE') return false;
+    return this.#shared.routes.find(this.#path)?.routes.has(method) ?? false;
   }
 
   protected findRoutePath(): string | null {

@@ -27,6 +27,8 @@ export interface FoundRoutes {
 const MODEL_ADDRESS = /^\/models\/[^/]+(?:\/versions\/[^/]+)?(?=\/|$)/;
 const VERSION = /\/versions\/[^/]+$/;
 const NO_PARAMETERS: Parameters = {};
+/** Order of the Allow header. */
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
 /**
  * The routes of a site, as Express routers: one for the root, and one for each model, so that a request is not
@@ -209,7 +211,8 @@ function setRoutePath(path: string): RequestHandler {
 
 /** Answers OPTIONS with the methods of the path, and rejects other methods. */
 function methodNotAllowed(methods: readonly Method[]): RequestHandler {
-  const allow = methods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
+  const ordered = METHODS.filter((method) => methods.includes(method));
+  const allow = ordered.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
   return (request, response) => {
     response.setHeader('Allow', allow);
     if (request.method !== 'OPTIONS') {

@@ -174,10 +174,10 @@ describe.each(SERVICE_CASES)('the $name service', ({ name, path, options, ...bod
 
     it('answers what cannot be inflated with 422', async () => {
       const answer = await send(body, { 'content-encoding': 'gzip' });
-      expectError(answer, 422, 'body: cannot be read as it is encoded');
+      expectError(answer, 422, 'body: cannot be decoded with its Content-Encoding');
       const cut = gzipSync(body).subarray(0, -12);
       const cutAnswer = await send(cut, { 'content-encoding': 'gzip' });
-      expectError(cutAnswer, 422, 'body: cannot be read as it is encoded');
+      expectError(cutAnswer, 422, 'body: cannot be decoded with its Content-Encoding');
     });
 
     it('answers an unknown one with 415', async () => {
