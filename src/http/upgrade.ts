@@ -79,7 +79,7 @@ export class Upgrades {
         context.end(101);
         return openSession(peer);
       },
-      refuse: (message) => context.fail(new ServiceError('REQUEST_INVALID', `${message}.`)),
+      reject: (message) => context.fail(new ServiceError('REQUEST_INVALID', `${message}.`)),
     });
   }
 }
