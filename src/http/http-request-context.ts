@@ -1,5 +1,6 @@
-import type { Express, Request, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
 import type { ErrorShapes } from '../protocols/protocol';
+import type { Method, Route } from '../protocols/route';
 import type { ProtectedResource } from '../serving/access';
 import type { IsPublic } from '../serving/authentication';
 import type { Connections } from '../serving/connections';
@@ -15,11 +16,26 @@ import { serveEventStream } from './event-stream';
 import type { PendingResponses } from './pending-responses';
 import { pathOf, queryOf } from './request-target';
 import { sendBytes, sendJson, type UnsentResponses } from './send';
-import type { SiteRoutes } from './site-routes';
 
 const TIMEOUT_HEADER = 'x-request-timeout-ms';
 const TIMEOUT_INVALID =
   'X-Request-Timeout-Ms: expected a whole number of milliseconds, at least 1.';
+
+/** The routes of a path. */
+export interface FoundRoutes {
+  /** Path of the routes, with its `:names`. */
+  readonly path: string;
+  readonly routes: ReadonlyMap<Method, Route | RequestHandler>;
+  /** Values of the `:names`, decoded. */
+  readonly parameters: Parameters;
+}
+
+/** Routes by path, outside of Express: see `SiteRoutes`. */
+export interface RouteLookup {
+  find(path: string): FoundRoutes | undefined;
+  findUpgrade(path: string): Route['upgrade'] | null;
+  isRemoved(path: string): boolean;
+}
 
 /** What all requests of a port share. */
 export interface HttpShared {
@@ -28,7 +44,7 @@ export interface HttpShared {
   readonly pending: PendingResponses;
   readonly connections: Connections;
   readonly unsentResponses: UnsentResponses;
-  readonly routes: SiteRoutes;
+  readonly routes: RouteLookup;
   readonly isPublic: IsPublic;
   readonly resourceOf: (path: string) => ProtectedResource | null;
   readonly errorShapes: () => ErrorShapes;

@@ -5,7 +5,7 @@ import { ServiceError } from '../serving/errors';
 import type { Parameters } from '../serving/request-context';
 import type { RequestPipeline } from '../serving/request-pipeline';
 import type { BodyReader } from './body';
-import { requestContextOf } from './http-request-context';
+import { type FoundRoutes, type RouteLookup, requestContextOf } from './http-request-context';
 import { pathOf } from './request-target';
 import { endResponse } from './send';
 
@@ -14,14 +14,6 @@ export type RouteHandler = Route | RequestHandler;
 
 /** The methods of one path. HEAD is served by GET. */
 type PathRoutes = ReadonlyMap<Method, RouteHandler>;
-
-/** The routes of a path, with the values of its `:names`. */
-export interface FoundRoutes {
-  /** Path of the routes, with `:names`. */
-  readonly path: string;
-  readonly routes: PathRoutes;
-  readonly parameters: Parameters;
-}
 
 /** Address of a model, or of one of its versions. */
 const MODEL_ADDRESS = /^\/models\/[^/]+(?:\/versions\/[^/]+)?(?=\/|$)/;
@@ -37,7 +29,7 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
  *
  * In a path, `:name` matches everything up to the next slash or colon.
  */
-export class SiteRoutes {
+export class SiteRoutes implements RouteLookup {
   readonly #bodies: BodyReader;
   readonly #pipeline: RequestPipeline;
   #byPath: ReadonlyMap<string, PathRoutes> = new Map();
