@@ -48,7 +48,10 @@ const TOO_LARGE: Expected = {
   status: 413,
   detail: /^The body is over the limit of \d+ bytes\.$/,
 };
-const UNREADABLE: Expected = { status: 422, detail: /^body: cannot be decoded with its Content-Encoding$/ };
+const UNREADABLE: Expected = {
+  status: 422,
+  detail: /^body: cannot be decoded with its Content-Encoding$/,
+};
 
 /** Bodies of 16 MB, whatever is left of it: 16 kB of gzip, some bytes of brotli. */
 const BOMB_BYTES = 16 * 1024 ** 2;
@@ -91,7 +94,10 @@ function damaged(coding: Coding, body: Buffer, draw: Draw, limit: number): Encod
 
 /** Not a byte: whether that is no body, or one that is cut off, depends on its framing. */
 function nothing({ name }: Coding, what: string): Encoded {
-  const expected = { status: 422, detail: /^body: (is required|cannot be decoded with its Content-Encoding)$/ };
+  const expected = {
+    status: 422,
+    detail: /^body: (is required|cannot be decoded with its Content-Encoding)$/,
+  };
   return { what, header: name, bytes: Buffer.alloc(0), decoded: null, expected };
 }
 
