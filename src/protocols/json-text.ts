@@ -1,30 +1,30 @@
 import { isTooDeep } from '../serving/json';
 
-/** JSON within a text: arguments that a language model calls a tool with. */
+/** JSON in a string, such as the arguments of a tool call of a language model. */
 export interface JsonText {
-  /** Keys, strings and numbers, in their order, without escapes; of strings that are JSON what is in them. */
+  /** Keys, strings and numbers in their order, unescaped; for a string that contains JSON the texts in that JSON. */
   readonly texts: readonly string[];
-  /** The same JSON with others in their places, all else as it was written. @param texts as many */
+  /** The same JSON with `texts` replaced and everything else unchanged. @param texts of the same length */
   readonly write: (texts: readonly string[]) => string;
-  /** All of it, with strings without their escapes: for those who only read. */
+  /** The JSON with all strings unescaped. It is not valid JSON: for inspection only. */
   readonly decoded: string;
 }
 
-/** A string or a number. */
+/** A string or number token of the JSON. */
 interface Token {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** Of a string that is JSON. */
+  /** JSON in the string; null: the string contains no JSON. */
   readonly json: JsonText | null;
 }
 
-/** JSON in a string of JSON, and so on: each level doubles its escapes. */
-const MOST_NESTED = 8;
+/** Maximum nesting of JSON in strings of JSON. Each level doubles the escapes. */
+const MAX_NESTING = 8;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 
-/** @returns null: the text is no object or array of JSON */
-export function readJsonText(source: string, nested = MOST_NESTED): JsonText | null {
+/** Parses JSON in a string. @returns null: the string is not a JSON object or array */
+export function readJsonText(source: string, nested = MAX_NESTING): JsonText | null {
   if (!/^\s*[[{]/.test(source) || !isJson(source)) return null;
   const tokens = tokensOf(source, nested);
   const texts = tokens.flatMap(({ text, json }) => json?.texts ?? [text]);
@@ -47,7 +47,7 @@ export function readJsonText(source: string, nested = MOST_NESTED): JsonText | n
   };
 }
 
-/** A text, without the escapes of JSON where it is JSON. */
+/** The text; if it is a JSON object or array, with all strings unescaped. */
 export function decodedJson(text: string): string {
   return readJsonText(text)?.decoded ?? text;
 }
@@ -62,7 +62,7 @@ function isJson(source: string): boolean {
   }
 }
 
-/** @param source JSON */
+/** Tokens of valid JSON. */
 function tokensOf(source: string, nested: number): readonly Token[] {
   const tokens: Token[] = [];
   for (let at = 0; at < source.length; at++) {
@@ -100,4 +100,40 @@ function spliced(
     return before + written(token);
   });
   return pieces.join('') + source.slice(at);
+}
+
+/**
+ * Texts in the tool calls of a language model, with JSON unescaped: arguments of functions, inputs of custom tools, and
+ * all other fields except names and IDs.
+ *
+ * @param calls `tool_calls` of a message of OpenAI's API or of LiteLLM, not validated
+ */
+export function textsOfToolCalls(calls: readonly unknown[]): readonly string[] {
+  return calls.flatMap((call) =>
+    entriesOf(call)
+      .filter(([key]) => !NAMES.includes(key))
+      .flatMap(([, called]) => (typeof called === 'object' ? fieldsOf(called) : [called]))
+      .flatMap(textOf),
+  );
+}
+
+/** Texts in one call, `{ name, arguments }`, with JSON unescaped. Arguments can be a string or a JSON object. */
+export function textsOfToolCall(called: unknown): readonly string[] {
+  return fieldsOf(called).flatMap(textOf);
+}
+
+/** Fields without text of the language model. */
+const NAMES = ['id', 'type', 'index', 'name'];
+
+function fieldsOf(called: unknown): readonly unknown[] {
+  return entriesOf(called).flatMap(([key, value]) => (NAMES.includes(key) ? [] : [value]));
+}
+
+function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+}
+
+function textOf(value: unknown): readonly string[] {
+  if (value === null || value === undefined || typeof value === 'boolean') return [];
+  return [decodedJson(typeof value === 'string' ? value : JSON.stringify(value))];
 }

@@ -3,51 +3,52 @@ import type { SchedulingOptions } from '../native/engine';
 import type { Access, ProtectedResource } from '../serving/access';
 import { ERRORS, type ErrorCode, type ServiceError } from '../serving/errors';
 import type { GrpcService } from './grpc-service';
-import type { Named } from './openapi/legacy-operation';
+import type { NamedSchema } from './openapi/operation';
 import type { Route } from './route';
 
-/** What a protocol is made with, beside the model. */
+/** Settings that protocols need. */
 export interface ProtocolOptions {
-  /** Of the package. */
+  /** Version of the package. */
   readonly version: string;
-  /** Elements that a list may have. */
+  /** Maximum number of elements of a list. */
   readonly listLength: number;
-  /** Bytes. */
+  /** Maximum size of a request body in bytes. */
   readonly bodyLimit: number;
-  /** Bytes of a response. */
+  /** Maximum size of a response in bytes. */
   readonly responseLimit: number;
   readonly requestTimeoutMs: number;
   readonly scheduling: SchedulingOptions;
 }
 
 /**
- * What another system's clients speak, over the same models and the same queue: a folder of its own
- * beside this file, and a line in src/commands/serve/service.ts. It is null for a model that it cannot ask.
+ * An API of the server: its routes, error format and documentation. Each protocol has a folder next to this file and a
+ * line in src/commands/serve/service.ts. Its factory returns null for a model without the required abilities.
  */
 export interface Protocol {
   readonly routes: readonly Route[];
-  /** What is below it is this protocol's, whether there is such a path or not: `/v2/`. */
+  /** Paths with this prefix belong to the protocol even if no route matches: `/v2/`. Null: no prefix. */
   readonly prefix: string | null;
-  /** By which keys are limited, of its paths, whether there is such a path or not; left out: of none. */
+  /** Resource of a path for the scope of API keys, also if no route matches; absent: no path names a model. */
   readonly resourceOf?: (path: string) => ProtectedResource | null;
-  /** Of all that is told on its paths. */
+  /** Error format of all paths of the protocol. */
   readonly errors: ErrorShape;
-  /** Paths that supervisors and load balancers ask, who have no key. */
+  /** Paths of readiness and liveness probes, which need no API key. */
   readonly probes: readonly string[];
-  /** Its fields of GET /info, beside the service's own, and their schemas. */
+  /** Fields that the protocol adds to GET /info, and their JSON Schemas. */
   readonly info: { readonly fields: object; readonly schemas: object } | null;
-  /** Its requests name the model: of several models it is spoken once, for all of them. */
+  /** Requests contain the name of the model: a model repository has the protocol once for all models. */
   readonly routesByBodyModel?: true;
-  /** The same over gRPC, where there is such a thing; made when a port is open for it. */
+  /** Creates the gRPC service of the protocol; absent: HTTP only. */
   readonly grpc?: () => GrpcService;
-  /** Under which its operations are listed in the OpenAPI document. */
+  /** Tag of its operations in the OpenAPI document. */
   readonly tag: { readonly name: string; readonly description?: string };
-  /** What `errors` gives as a body. Names of schemas are the protocol's own. */
-  readonly error: Named;
+  /** Schema of the bodies that `errors` creates. */
+  readonly error: NamedSchema;
 }
 
-/** How an error is told to a client: each protocol has a form of its own. */
+/** Error format of a protocol. */
 export interface ErrorShape {
+  /** HTTP status of an error code. */
   readonly status: (code: ErrorCode) => number;
   readonly body: (error: ServiceError, access: Access) => object;
 }
@@ -64,26 +65,26 @@ export const DETAIL_SCHEMA = {
   schema: z.object({ detail: z.string().describe('One line: location and problem') }),
 } as const;
 
-/** A protocol at a place of the service. */
+/** A protocol and the path prefix of its routes. */
 export interface Mount {
   readonly protocol: Protocol;
-  /** What its paths begin with: nothing, or the address of a model. */
+  /** Empty, or the address of a model. */
   readonly at: string;
 }
 
-/** @param path of a protocol */
+/** The full path of a route of a mounted protocol. */
 export function pathAt(at: string, path: string): string {
   return at !== '' && path === '/' ? at : at + path;
 }
 
-/** The model that a path names behind a prefix; null: it does not begin so. */
+/** The model in the path segment after `prefix`; null: the path does not start with the prefix. */
 export function modelBelow(prefix: string, path: string): ProtectedResource | null {
   if (!path.startsWith(prefix)) return null;
   const [name = ''] = path.slice(prefix.length).split(/[/:]/, 1);
   return { model: decoded(name) };
 }
 
-/** A part of a path. What is encoded as nothing that can be read stays as it is, and names nothing. */
+/** Decodes a path segment; a segment with invalid percent-encoding stays as it is. */
 export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -92,46 +93,40 @@ export function decoded(segment: string): string {
   }
 }
 
-/** How errors are told on paths. */
+/** Error formats by path. */
 export interface ErrorShapes {
   readonly on: (path: string) => ErrorShape;
-  /** The same of a path that is refused: below the address of a model as below that of any other. */
+  /**
+   * Error format before authentication. Below the address of a model it only depends on the path after the address:
+   * the response must not reveal whether the model exists.
+   */
   readonly onRefused: (path: string) => ErrorShape;
 }
 
 export function errorShapes(mounts: readonly Mount[]): ErrorShapes {
-  const shapeOn = shapesOn(mounts);
-  const ofModels = mounts.filter(({ at }) => at !== '');
-  // By the first part of what follows the address: the rest may name the model once more.
-  const ofParts = new Map(
-    ofModels.flatMap(({ protocol }) =>
-      pathsOf(protocol).map((path) => [path.split('/')[1], protocol.errors] as const),
+  const byPath = new Map(
+    mounts.flatMap(({ at, protocol: { routes, errors } }) =>
+      routes.map(({ path }) => [pathAt(at, path), errors] as const),
     ),
   );
-  const isOfModel = (path: string): boolean =>
-    ofModels.some(({ at }) => path.startsWith(at.slice(0, at.lastIndexOf('/') + 1)));
-  return {
-    on: (path) => shapeOn(path) ?? DETAIL,
-    onRefused: (path) => {
-      if (!isOfModel(path)) return shapeOn(path) ?? DETAIL;
-      const [, , , part = ''] = path.split('/');
-      return ofParts.get(part) ?? DETAIL;
-    },
-  };
-}
-
-function pathsOf({ routes }: Protocol): readonly string[] {
-  return routes.map(({ path }) => path);
-}
-
-function shapesOn(mounts: readonly Mount[]): (path: string) => ErrorShape | undefined {
-  const byPath = new Map<string, ErrorShape>();
-  for (const { at, protocol } of mounts) {
-    for (const path of pathsOf(protocol)) byPath.set(pathAt(at, path), protocol.errors);
-  }
   const byPrefix = mounts.flatMap(({ at, protocol: { prefix, errors } }) =>
     prefix === null ? [] : [{ prefix: at + prefix, errors }],
   );
-  return (path) =>
-    byPath.get(path) ?? byPrefix.find(({ prefix }) => path.startsWith(prefix))?.errors;
+  const on = (path: string): ErrorShape =>
+    byPath.get(path) ?? byPrefix.find(({ prefix }) => path.startsWith(prefix))?.errors ?? DETAIL;
+
+  const modelMounts = mounts.filter(({ at }) => at !== '');
+  const modelPrefixes = modelMounts.map(({ at }) => at.slice(0, at.lastIndexOf('/') + 1));
+  // By the first segment after the address: further segments can contain the name of the model.
+  const bySegment = new Map(
+    modelMounts.flatMap(({ protocol: { routes, errors } }) =>
+      routes.map(({ path }) => [path.split('/')[1], errors] as const),
+    ),
+  );
+  const onRefused = (path: string): ErrorShape => {
+    if (!modelPrefixes.some((prefix) => path.startsWith(prefix))) return on(path);
+    const [, , , segment = ''] = path.split('/');
+    return bySegment.get(segment) ?? DETAIL;
+  };
+  return { on, onRefused };
 }

@@ -47,6 +47,7 @@ export interface RouteDeclaration<Body>
 export function route<Body = undefined>(declaration: RouteDeclaration<Body>): Route {
   const { method, path, body, refusal, upgrade, handler, read, ...operation } = declaration;
   const { request: schema } = operation;
+  if (schema instanceof z.ZodType) requireBounded(schema);
   return {
     method,
     path,
@@ -56,7 +57,7 @@ export function route<Body = undefined>(declaration: RouteDeclaration<Body>): Ro
     operation,
     handle:
       schema instanceof z.ZodType
-        ? (call) => handler(call, parseBody(schema, read ? { body: read(call) } : call) as Body)
+        ? (call) => handler(call, validate(schema, read ? read(call) : call.body) as Body)
         : (call) => handler(call, call.body as Body),
   };
 }
@@ -67,6 +68,10 @@ export function parseBody<Schema extends z.ZodType>(
   { body }: Pick<ServiceRequest, 'body'>,
 ): z.output<Schema> {
   requireBounded(schema);
+  return validate(schema, body);
+}
+
+function validate<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const result = schema.safeParse(body);
   if (!result.success) throw new ServiceError('BODY_INVALID', describeFirstIssue(result.error));
   return result.data;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { textsOfCalled, textsOfCalls } from '../tool-calls';
+import { textsOfToolCall, textsOfToolCalls } from '../json-text';
 import {
   checked,
   type ElementProblem,
@@ -99,7 +99,7 @@ export function textsOf({ content, tool_calls, function_call }: Message): readon
       ? [content]
       : (content ?? []).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
   const calls = Array.isArray(tool_calls) ? tool_calls : [];
-  return [...written, ...textsOfCalls(calls), ...textsOfCalled(function_call)];
+  return [...written, ...textsOfToolCalls(calls), ...textsOfToolCall(function_call)];
 }
 
 function findTextProblem(value: unknown): ElementProblem | null {

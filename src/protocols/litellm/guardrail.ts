@@ -3,10 +3,10 @@ import { blockReason } from '../../services/guard';
 import { requireListLength } from '../../services/inference';
 import type { GuardAnswer } from '../../tasks/guard/answer';
 import type { GuardFile } from '../../tasks/guard/file';
+import { textsOfToolCalls } from '../json-text';
 import { ANALYSIS_ERRORS } from '../openapi/legacy-operation';
 import type { ProtocolOptions } from '../protocol';
 import { parseBody, type Route } from '../route';
-import { textsOfCalls } from '../tool-calls';
 import { type GuardrailAnswer, guardrailAnswer, guardrailBody } from './litellm-body';
 import { descriptionsOf, withDescriptions } from './tools';
 
@@ -38,7 +38,7 @@ export function guardrail(guarding: GuardService, { listLength }: ProtocolOption
         tool_calls = [],
       } = parseBody(guardrailBody, call);
       const descriptions = descriptionsOf(tools);
-      const callArguments = textsOfCalls(tool_calls);
+      const callArguments = textsOfToolCalls(tool_calls);
       const all = [...texts, ...descriptions, ...callArguments];
       requireListLength(all, 'texts', listLength);
       const direction = input_type === 'request' ? 'input' : 'output';

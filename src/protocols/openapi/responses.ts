@@ -3,10 +3,10 @@ import { z } from 'zod';
 /** A node of an OpenAPI document. */
 export type Node = Readonly<Record<string, unknown>>;
 
-/** Metadata of a field that the document leaves out. */
+/** Metadata of fields that the document omits. */
 export const UNDOCUMENTED = { undocumented: true };
 
-/** As a client writes it: what has a default may be left out. */
+/** JSON Schema of the input of a zod schema: fields with a default value are optional. */
 export function toSchema(schema: z.ZodType): Node {
   const { $schema, ...node } = z.toJSONSchema(schema, {
     io: 'input',
@@ -19,20 +19,22 @@ export function toSchema(schema: z.ZodType): Node {
   return node;
 }
 
+/** Properties of an object schema. */
 export function propertiesOf(schema: Node): Readonly<Record<string, Node>> {
   return schema.properties as Readonly<Record<string, Node>>;
 }
 
-/** Replaces what depends on the model and the settings. */
+/** Adds properties to an object schema, or replaces them. */
 export function withProperties(schema: Node, more: Readonly<Record<string, Node>>): Node {
   return { ...schema, properties: { ...propertiesOf(schema), ...more } };
 }
 
+/** Header parameter of all requests with a body. */
 export const TIMEOUT_PARAMETER: Node = {
   name: 'X-Request-Timeout-Ms',
   in: 'header',
   description:
-    'The deadline: how long after its arrival, in ms, the model may begin with it. At most REQUEST_TIMEOUT_MS, which is the default.',
+    'Deadline in ms: maximum time from the arrival of the request until the model runs. Default and maximum: REQUEST_TIMEOUT_MS.',
   schema: { type: 'integer', minimum: 1 },
 };
 
@@ -42,44 +44,45 @@ export function schemaReference(name: string): Node {
 
 const REQUEST_ID = {
   'X-Request-Id': {
-    description: 'The one that was sent, where it is up to 128 letters, digits, ., _ and -',
+    description:
+      'Request ID of the client, if it has at most 128 letters, digits, ".", "_" and "-"; else a new ID',
     schema: { type: 'string' },
   },
 };
 
 const MILLISECONDS = { schema: { type: 'number', minimum: 0 } };
 
-/** Absent where nothing ran, that is for an empty list. */
+/** Timing headers; absent if no model ran, as for an empty list. */
 export const ANALYSIS_HEADERS: Node = {
-  'X-Queue-Time': { description: 'Longest wait for the model, ms', ...MILLISECONDS },
-  'X-Inference-Time': { description: 'Longest run of the model, ms', ...MILLISECONDS },
-  'X-Tokenization-Time': { description: 'Longest tokenization, ms', ...MILLISECONDS },
+  'X-Queue-Time': { description: 'Longest queue wait in ms', ...MILLISECONDS },
+  'X-Inference-Time': { description: 'Longest model run in ms', ...MILLISECONDS },
+  'X-Tokenization-Time': { description: 'Longest tokenization in ms', ...MILLISECONDS },
   'X-Compute-Tokens': {
-    description: 'Tokens the model read; of signals, their number',
+    description: 'Number of tokens; for signals the number of signals',
     schema: { type: 'integer', minimum: 0 },
   },
 };
 
 export const TRUNCATED_HEADER: Node = {
   'X-Input-Truncated': {
-    description: 'A text was longer than the model takes, and was cut',
+    description: 'A text was truncated to the maximum input length of the model',
     schema: { const: 'true' },
   },
 };
 
 export const RETRY_AFTER: Node = {
   'Retry-After': {
-    description: 'Seconds; absent where waiting does not help',
+    description: 'Seconds; absent if a retry cannot succeed',
     schema: { type: 'integer', minimum: 0 },
   },
 };
 
-/** Of any answer. */
+/** A response object with the headers of all responses. */
 export function response(description: string, content?: Node, headers: Node = {}): Node {
   return { description, headers: { ...REQUEST_ID, ...headers }, ...(content && { content }) };
 }
 
-/** Content in JSON. @param schema its name */
+/** JSON content. @param schema name of its schema in the document */
 export function jsonContent(schema: string, example?: unknown): Node {
   const described = { schema: schemaReference(schema), ...(example !== undefined && { example }) };
   return { 'application/json': described };

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { TextOrIds } from '../../services/embed';
 
-/** Message of a schema: says that a field is missing, or what was expected of it. */
+/** Error message of a schema: `is required` for a missing field, else `expected …`. */
 export function expected(what: string): (issue: { readonly input?: unknown }) => string {
   return ({ input }) => (input === undefined ? 'is required' : `expected ${what}`);
 }
 
 /**
- * An object; keys that it does not name are ignored. All bodies are made of it.
+ * Schema of an object that ignores unknown keys, for request bodies.
  *
- * @throws Error: a field has a list or a map of zod's own. Use `listOf`
+ * @throws Error: a field is an array or a map of zod, which reports every invalid element. Use `listOf`
  */
 export function object<Shape extends z.ZodRawShape>(shape: Shape) {
   for (const [name, field] of Object.entries(shape)) {
@@ -21,10 +21,10 @@ export function object<Shape extends z.ZodRawShape>(shape: Shape) {
 
 export const string = () => z.string({ error: expected('a string') });
 
-/** Most UTF-16 units of a string that a response repeats, or that is read with each of several texts. */
+/** Maximum length of a `repeatedString` in UTF-16 code units. */
 export const MAX_REPEATED = 1024;
 
-/** A string that a response repeats, or that is read with each of several texts: an id, a label, a template. */
+/** Schema of a string that the response or the input of the model contains several times: an ID, a label, a template. */
 export const repeatedString = (what = 'a string') =>
   z
     .string({ error: expected(what) })
@@ -34,42 +34,43 @@ function tooLong({ length }: string): string {
   return `expected at most ${MAX_REPEATED} characters, found ${length}`;
 }
 
-/** null: an element of a list of such strings is as it should be. */
+/** Problem of an element of a list of `repeatedString`; null: valid. */
 export function findRepeatedProblem(value: unknown): ElementProblem | null {
   if (typeof value !== 'string') return { message: 'expected a string', path: [] };
   return value.length <= MAX_REPEATED ? null : { message: tooLong(value), path: [] };
 }
+
 export const boolean = () => z.boolean({ error: expected('true or false') });
 
-/** A place in a body as messages name it: `texts[3].text_pair`, `signals[2][17]`. */
+/** Path of a value in a body, for error messages: `texts[3].text_pair`, `signals[2][17]`. */
 export function describePath(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((place, key) => {
-    if (typeof key === 'number') return `${place}[${key}]`;
-    return place === '' ? String(key) : `${place}.${String(key)}`;
+  return path.reduce<string>((parent, key) => {
+    if (typeof key === 'number') return `${parent}[${key}]`;
+    return parent === '' ? String(key) : `${parent}.${String(key)}`;
   }, '');
 }
 
 /**
- * One line for the first thing wrong with a body: `text: expected a string`,
- * `signal[17]: expected a number`, `signal: is required`.
+ * Error message of the first invalid value of a body: `text: expected a string`, `signal[17]: expected a number`,
+ * `signal: is required`.
  */
 export function describeFirstIssue(error: z.ZodError): string {
   const [issue] = error.issues;
   return `${describePath(issue?.path ?? []) || 'body'}: ${issue?.message ?? 'is not valid'}`;
 }
 
-/** What is wrong with an element, and where in it (`path`: keys within the element). */
+/** Problem of a value. `path`: keys of the invalid part within the value. */
 export interface ElementProblem {
   readonly message: string;
   readonly path: readonly PropertyKey[];
 }
 
 /**
- * A field that says the first thing that is wrong with it, and no more. A check, not a transform of zod's: that one
- * gives each value a closure, by which V8 kept values alive until it collected the old space.
+ * Schema of a field that reports only its first problem. It is a zod check instead of a transform: a transform creates
+ * a closure for each value, and V8 keeps these values alive until it collects the old generation.
  *
- * @param findProblem null: it is as it should be
- * @param read makes of it what the handler is given
+ * @param findProblem returns null for a valid value
+ * @param read converts a valid value for the handler
  */
 export function checked<Output>(
   findProblem: (value: unknown) => ElementProblem | null,
@@ -89,11 +90,11 @@ export function checked<Output>(
 }
 
 /**
- * An array whose elements are checked up to the first offender. zod's own `z.array` reports every
- * one: a body of 200,000 nulls would hold the event loop for half a second.
+ * Schema of an array that stops at the first invalid element. `z.array` reports every invalid element: a body of
+ * 200,000 nulls would block the event loop for half a second.
  *
  * @param what names the array, as in "expected an array of numbers"
- * @param findProblem null: the element is as it should be
+ * @param findProblem returns null for a valid element
  */
 export function listOf<Element>(
   what: string,
@@ -105,7 +106,7 @@ export function listOf<Element>(
   );
 }
 
-/** Names, such as labels or checks: at most `MAX_NAMES`, each a string as `repeatedString`. */
+/** Schema of a list of at most `MAX_NAMES` names, such as labels or checks, each a `repeatedString`. */
 export function nameList(what: string) {
   return checked(
     (value) => {
@@ -118,13 +119,13 @@ export function nameList(what: string) {
   );
 }
 
-/** Most elements of a list of names. */
+/** Maximum length of a list of names. */
 export const MAX_NAMES = 1024;
 
-/** Lists of zod's own that are checked only after their length is. */
+/** Arrays of zod whose length is limited before zod validates their elements. */
 const BOUNDED = new WeakSet<z.ZodType>();
 
-/** A list of zod's own behind `findProblem`, which limits its length. */
+/** `z.array` after a check that limits its length. */
 export function boundedArray<Schema extends z.ZodType>(
   element: Schema,
   findProblem: (value: unknown) => ElementProblem | null,
@@ -134,10 +135,10 @@ export function boundedArray<Schema extends z.ZodType>(
   return checked(findProblem, (value) => value as readonly unknown[]).pipe(array);
 }
 
-/** Schemas of zod's own that report every element of a value, however many there are. */
+/** Types of zod schemas that report every invalid element of a value. */
 const UNBOUNDED = new Set(['array', 'record', 'map', 'set', 'tuple', 'lazy']);
 
-/** The kind of the first schema in this one that reports every element; null: it has none. */
+/** Type of the first schema within `schema` that reports every invalid element; null: no such schema. */
 export function findUnbounded(schema: z.ZodType): string | null {
   const { type, ...parts } = schema.def as { readonly type: string };
   if (UNBOUNDED.has(type) && !BOUNDED.has(schema)) return type;
@@ -150,7 +151,7 @@ export function findUnbounded(schema: z.ZodType): string | null {
 
 const KNOWN_BOUNDED = new WeakSet<z.ZodType>();
 
-/** @throws Error: the schema of a body reports every element of a list: see `object` */
+/** @throws Error: the schema reports every invalid element of a list; see `object` */
 export function requireBounded(schema: z.ZodType): void {
   if (KNOWN_BOUNDED.has(schema)) return;
   const unbounded = findUnbounded(schema);
@@ -161,9 +162,10 @@ export function requireBounded(schema: z.ZodType): void {
 function schemasIn(part: unknown): readonly z.ZodType[] {
   if (part instanceof z.ZodType) return [part];
   if (typeof part !== 'object' || part === null) return [];
-  return Object.values(part).filter((one) => one instanceof z.ZodType);
+  return Object.values(part).filter((value) => value instanceof z.ZodType);
 }
 
+/** Problem of the first invalid element of an array, or of a value that is not an array; null: valid. */
 export function findListProblem(
   value: unknown,
   what: string,
@@ -177,19 +179,20 @@ export function findListProblem(
   return null;
 }
 
+/** Problem of an element of a list of finite numbers; null: valid. */
 export function findNumberProblem(element: unknown): ElementProblem | null {
   if (Number.isFinite(element)) return null;
-  // A number that is not finite was written too large for a double, such as 1e400.
+  // JSON numbers that are too large for a float64, such as 1e400, parse as Infinity.
   const what = typeof element === 'number' ? 'a finite number' : 'a number';
   return { message: `expected ${what}`, path: [] };
 }
 
-/** An element of a list of strings. */
+/** Problem of an element of a list of strings; null: valid. */
 export function findStringProblem(element: unknown): ElementProblem | null {
   return typeof element === 'string' ? null : { message: 'expected a string', path: [] };
 }
 
-/** A list of strings. @param what names the list, as in "expected an array of texts" */
+/** Schema of a list of strings. @param what names the list, as in "expected an array of texts" */
 export const stringList = (what: string, schema: object = {}) =>
   listOf<string>(what, findStringProblem).meta({
     type: 'array',
