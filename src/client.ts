@@ -1,6 +1,6 @@
 /**
- * Clients of all services, for Node.js and browsers. They need `fetch` and, for streams, `WebSocket`; the types
- * of the answers are those of the schemas that the services document themselves with.
+ * Clients for Node.js and browsers. They require `fetch`, and `WebSocket` for streams. The types of the responses are
+ * inferred from the response schemas of the server.
  */
 
 export type { ClientOptions } from './client/client';
@@ -11,11 +11,8 @@ export {
   type PredictOptions,
   type SignalElement,
 } from './client/eeg-client';
-export { EmbedClient, type EmbedOptions } from './client/embed-client';
-export { GuardClient, type GuardOptions } from './client/guard-client';
 export type { Outcome } from './client/list-request';
 export type { AllOptions, AllSource } from './client/pipeline-options';
-export { type RankedDocument, RerankClient, type RerankOptions } from './client/rerank-client';
 export type { CallOptions, RetryOptions } from './client/retry';
 export type { WebSocketClass, WebSocketLike } from './client/streams/connection';
 export type {
@@ -25,15 +22,23 @@ export type {
   StreamPosition,
   StreamResult,
 } from './client/streams/options';
-export { TagClient, type TagOptions } from './client/tag-client';
 export {
   type AnalyzeOptions,
+  EmbedClient,
+  type EmbedOptions,
+  GuardClient,
+  type GuardOptions,
+  type RankedDocument,
+  RerankClient,
+  type RerankOptions,
   SentimentClient,
+  TagClient,
+  type TagOptions,
   type TextElement,
   type TextWithPair,
   ZeroShotClient,
   type ZeroShotOptions,
-} from './client/text-clients';
+} from './client/task-clients';
 export type { AnalyzeBatchResponse, AnalyzeResponse } from './protocols/own/analyze';
 export type { GuardFileResponse, GuardResponse } from './protocols/own/guard';
 export type { EegInfo, HealthResponse, SentimentInfo, ServiceInfo } from './protocols/own/info';

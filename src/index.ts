@@ -1,4 +1,4 @@
-/** The engines of all tasks, for use inside another Node.js program. */
+/** Embedded API: runs models inside another Node.js program, without a server. */
 export { Embedder, type EmbedderOptions, type EmbedOptions } from './embedded/embedder';
 export {
   type EngineOptions,

@@ -1,53 +1,52 @@
-/** Who is to be told, by signal. */
-const told = new WeakMap<AbortSignal, Set<() => void>>();
+/** Callbacks per AbortSignal. One listener per signal, because Node.js warns about more than ten listeners. */
+const callbacks = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls `call` when the signal is aborted. One listener for all who wait for the same signal: Node warns
- * of more than ten, and a client may send more lists than that at a time.
+ * Calls `callback` when the signal is aborted.
  *
- * @returns what takes it back
+ * @returns function that removes the callback
  */
-export function addAbortListener(signal: AbortSignal | undefined, call: () => void): () => void {
+export function addAbortListener(
+  signal: AbortSignal | undefined,
+  callback: () => void,
+): () => void {
   if (!signal) return () => {};
-  const calls = told.get(signal) ?? new Set();
-  if (!told.has(signal)) {
-    told.set(signal, calls);
+  const registered = callbacks.get(signal) ?? new Set();
+  if (!callbacks.has(signal)) {
+    callbacks.set(signal, registered);
     signal.addEventListener('abort', () => {
-      for (const each of [...calls]) each();
+      for (const call of [...registered]) call();
     });
   }
-  calls.add(call);
+  registered.add(callback);
   return () => {
-    calls.delete(call);
+    registered.delete(callback);
   };
 }
 
 /**
- * Runs `run` with a signal that is aborted when `signal` is, with its reason, or after `timeoutMs` with a
- * DOMException named TimeoutError. Nothing of it is left afterwards, as of AbortSignal.any and
- * AbortSignal.timeout until their time has passed: one client may ask millions of times.
+ * Runs `run` with a signal that is aborted together with `signal`, or after `timeoutMs` with a DOMException named
+ * TimeoutError. Unlike AbortSignal.any and AbortSignal.timeout, releases timer and listener when `run` settles.
  */
-export async function withTimeout<Answer>(
+export async function withTimeout<Result>(
   signal: AbortSignal | undefined,
   timeoutMs: number,
-  run: (signal: AbortSignal) => Promise<Answer>,
-): Promise<Answer> {
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const controller = new AbortController();
-  const onAbort = (): void => controller.abort(signal?.reason);
-  if (signal?.aborted) onAbort();
-  const forget = addAbortListener(signal, onAbort);
-  const timer = setTimeout(() => {
-    controller.abort(timeoutError(timeoutMs));
-  }, timeoutMs);
+  const abort = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted) abort();
+  const removeListener = addAbortListener(signal, abort);
+  const timer = setTimeout(() => controller.abort(timeoutError(timeoutMs)), timeoutMs);
   try {
     return await run(controller.signal);
   } finally {
     clearTimeout(timer);
-    forget();
+    removeListener();
   }
 }
 
-/** @throws the signal's reason when it is aborted */
+/** Waits for `ms` milliseconds. @throws the reason of the signal when it is aborted */
 export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const untilAborted = (either: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
@@ -59,5 +58,5 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
 }
 
 export function timeoutError(timeoutMs: number): DOMException {
-  return new DOMException(`No answer within ${timeoutMs} ms.`, 'TimeoutError');
+  return new DOMException(`No response within ${timeoutMs} ms.`, 'TimeoutError');
 }

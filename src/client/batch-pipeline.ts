@@ -10,51 +10,50 @@ import {
 import { type CallOptions, isTimeout } from './retry';
 import { SourceReader } from './source-reader';
 
-/** A route that takes lists of elements. */
+/** Route for lists of elements. */
 export interface ListRoute<Element, Result> {
-  /** The list's name in the body. */
+  /** Name of the list in the body. */
   readonly field: string;
-  /** JSON behind the list: nothing, or other fields after a comma. */
+  /** JSON after the list: empty, or further fields with a leading comma. */
   readonly rest: string;
-  /** What an element is in JSON. */
-  readonly jsonOf: (element: Element) => unknown;
+  /** Converts an element to a JSON value. */
+  readonly toJson: (element: Element) => unknown;
   readonly send: (body: string, options: CallOptions) => Promise<readonly Result[]>;
   readonly limits: (options: CallOptions) => Promise<ListLimits>;
 }
 
-/** As `GET /info` has them. */
+/** Limits of the server, from `GET /info`. */
 export interface ListLimits {
   readonly body_bytes: number;
   readonly list_length: number;
 }
 
-/** How long elements wait for more of a slow source before they are sent. */
+/** Maximum delay of an element from a slow source before its list is sent. */
 const LINGER_MS = 50;
 
 const utf8 = new TextEncoder();
 const bytesOf = (text: string): number => utf8.encode(text).length;
 
-/** Elements that are sent together; at least one. */
+/** Non-empty list of elements for one request. */
 interface List<Element, Result> {
   readonly items: ListItem<Element, Result>[];
-  /** With the commas between them. */
+  /** Size in the body, including commas. */
   bytes: number;
-  /** The last list alone grows; `failure`: what ends everything. */
+  /** Only the last list is `growing`. `failure` is an error that ends the pipeline. */
   state: 'growing' | 'full' | 'sent' | 'answered' | { readonly failure: unknown };
-  /** It has grown for long enough. */
+  /** LINGER_MS have passed since the first element. */
   isDue: boolean;
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
 /**
- * Asks for every element of a source, several requests at a time, and gives their outcomes: source → the
- * list that grows → lists that wait for a request → requests under way → outcomes. The source is read only
- * as far ahead as `lookAhead` says; it is closed, and what is under way dropped, when it is left early.
+ * Iterator over the outcomes of all elements of a source, with several concurrent requests: source → growing list →
+ * full lists → requests in flight → outcomes. `lookAhead` bounds how far the source is read ahead. Leaving the loop
+ * early closes the source and cancels requests in flight.
  *
- * It rejects with what ends everything: the source's own error, the signal's reason, a service that is not
- * there or refuses for longer than `retries` and `retryForMs` allow, 401, 404, a model that is not loaded,
- * NoAnswerError where the service does not answer. All outcomes of elements before come first (with
- * `ordered: false`: of all requests that were answered).
+ * Rejects with the first error that concerns no element: error of the source, reason of the signal, server unreachable
+ * or rejecting for longer than `retries` and `retryForMs` allow, 401, 404, model not loaded, NoAnswerError if the server
+ * does not respond. Yields the outcomes of earlier elements first (with `ordered: false`, all outcomes received).
  */
 export class BatchPipeline<Element, Result>
   implements AsyncIterableIterator<Outcome<Element, Result>>
@@ -63,22 +62,22 @@ export class BatchPipeline<Element, Result>
   readonly #source: SourceReader<Element>;
   readonly #settings: AllSettings;
   readonly #request: ListRequest<Result>;
-  /** Aborted: nobody wants the outcomes any more. */
+  /** Aborted when the iterator is closed. */
   readonly #stop = new AbortController();
-  /** Nothing more comes of the source. */
+  /** Set when the source has ended or failed. */
   #end: { readonly failure?: unknown } | null = null;
-  /** Known before the first element is read. */
+  /** Set before the first element is read. */
   #limits: ListLimits = { body_bytes: 0, list_length: 0 };
   #count = 0;
-  /** Elements whose outcomes have not been consumed. */
+  /** Number of elements read whose outcomes have not been consumed. */
   #held = 0;
-  /** Whose outcomes have not been consumed, in the order of the source. */
+  /** Lists whose outcomes have not been consumed, in the order of the source. */
   #lists: List<Element, Result>[] = [];
-  /** Of any of this. */
+  /** Notified after each change of the state above. */
   readonly #changes = new Changes();
   readonly #outcomes = this.#run();
 
-  /** @throws TypeError, RangeError: the source or an option is none */
+  /** @throws TypeError or RangeError if the source or an option is invalid */
   constructor(route: ListRoute<Element, Result>, source: AllSource<Element>, options: AllOptions) {
     this.#source = new SourceReader(source, 'elements');
     this.#route = route;
@@ -94,9 +93,9 @@ export class BatchPipeline<Element, Result>
     return this.#outcomes.next();
   }
 
-  /** A generator alone would first wait for the outcome that is being waited for. */
+  /** Closes the iterator at once; `return` of a generator waits for a pending `next`. */
   return(): Promise<IteratorResult<Outcome<Element, Result>, undefined>> {
-    this.#leave();
+    this.#close();
     return this.#outcomes.return(undefined);
   }
 
@@ -106,7 +105,7 @@ export class BatchPipeline<Element, Result>
 
   async *#run(): AsyncGenerator<Outcome<Element, Result>, undefined> {
     const { signal } = this.#settings;
-    const onAbort = (): void => this.#leave();
+    const onAbort = (): void => this.#close();
     signal?.addEventListener('abort', onAbort);
     let hasThrown = false;
     try {
@@ -129,23 +128,23 @@ export class BatchPipeline<Element, Result>
       throw error;
     } finally {
       signal?.removeEventListener('abort', onAbort);
-      this.#leave();
+      this.#close();
       const closing = this.#source.close();
       await (hasThrown ? closing.catch(() => {}) : closing);
     }
   }
 
-  #leave(): void {
+  #close(): void {
     this.#stop.abort();
     for (const { timer } of this.#lists) clearTimeout(timer);
     this.#changes.tell();
   }
 
-  /** Undefined: there are no more, or nobody wants them. @throws what ends everything */
+  /** Returns the next list to yield; undefined at the end. @throws the error that ends the pipeline */
   async #nextList(): Promise<List<Element, Result> | undefined> {
     for (; !this.#stop.signal.aborted; await this.#changes.next()) {
-      const list = this.#deliverable();
-      if (list && typeof list.state === 'object') throw this.#withPlace(list.state.failure);
+      const list = this.#nextFinished();
+      if (list && typeof list.state === 'object') throw this.#withPosition(list.state.failure);
       if (list) {
         this.#lists.splice(this.#lists.indexOf(list), 1);
         return list;
@@ -158,15 +157,15 @@ export class BatchPipeline<Element, Result>
     return undefined;
   }
 
-  #deliverable(): List<Element, Result> | undefined {
-    const hasEnded = ({ state }: List<Element, Result>): boolean =>
+  #nextFinished(): List<Element, Result> | undefined {
+    const isFinished = ({ state }: List<Element, Result>): boolean =>
       state === 'answered' || typeof state === 'object';
-    if (this.#settings.ordered) return this.#lists.slice(0, 1).find(hasEnded);
+    if (this.#settings.ordered) return this.#lists.slice(0, 1).find(isFinished);
     const answered = this.#lists.find(({ state }) => state === 'answered');
-    return answered ?? (this.#running() > 0 ? undefined : this.#lists.find(hasEnded));
+    return answered ?? (this.#inFlight() > 0 ? undefined : this.#lists.find(isFinished));
   }
 
-  #withPlace(failure: unknown): unknown {
+  #withPosition(failure: unknown): unknown {
     if (!isTimeout(failure)) return failure;
     return new NoAnswerError(this.#lists[0]?.items[0]?.index ?? this.#count, failure);
   }
@@ -189,32 +188,32 @@ export class BatchPipeline<Element, Result>
     } catch (failure) {
       this.#end = { failure };
     }
-    this.#sendSome();
+    this.#sendLists();
     this.#changes.tell();
   }
 
   #add(input: Element): void {
     if (this.#stop.signal.aborted) return;
     this.#held++;
-    const json = JSON.stringify(this.#route.jsonOf(input)) ?? 'null';
+    const json = JSON.stringify(this.#route.toJson(input)) ?? 'null';
     const item: ListItem<Element, Result> = { index: this.#count++, input, json };
     const bytes = bytesOf(json) + 1;
     const room = this.#limits.body_bytes - bytesOf(this.#body([]));
-    if (bytes > room) refuse(item, this.#route.field, this.#limits.body_bytes);
+    if (bytes > room) rejectTooLarge(item, this.#route.field, this.#limits.body_bytes);
     let list = this.#lists.at(-1);
     if (list?.state === 'growing' && list.bytes + bytes > room) list.state = 'full';
-    if (list?.state !== 'growing') list = this.#begin();
+    if (list?.state !== 'growing') list = this.#startList();
     list.items.push(item);
     list.bytes += bytes;
-    const longest = Math.min(this.#settings.batchSize, this.#limits.list_length);
-    if (list.items.length >= longest) list.state = 'full';
-    this.#sendSome();
+    const maxLength = Math.min(this.#settings.batchSize, this.#limits.list_length);
+    if (list.items.length >= maxLength) list.state = 'full';
+    this.#sendLists();
   }
 
-  #begin(): List<Element, Result> {
+  #startList(): List<Element, Result> {
     const timer = setTimeout(() => {
       list.isDue = true;
-      this.#sendSome();
+      this.#sendLists();
     }, LINGER_MS);
     const list: List<Element, Result> = {
       items: [],
@@ -227,9 +226,9 @@ export class BatchPipeline<Element, Result>
     return list;
   }
 
-  #sendSome(): void {
+  #sendLists(): void {
     if (this.#stop.signal.aborted || this.#hasFailed()) return;
-    while (this.#running() < this.#settings.concurrency) {
+    while (this.#inFlight() < this.#settings.concurrency) {
       const list = this.#lists.find(
         ({ state, isDue }) => state === 'full' || (state === 'growing' && (isDue || this.#end)),
       );
@@ -253,11 +252,11 @@ export class BatchPipeline<Element, Result>
     } catch (failure) {
       list.state = { failure };
     }
-    this.#sendSome();
+    this.#sendLists();
     this.#changes.tell();
   }
 
-  #running(): number {
+  #inFlight(): number {
     return this.#lists.filter(({ state }) => state === 'sent').length;
   }
 
@@ -274,9 +273,9 @@ export class BatchPipeline<Element, Result>
   }
 }
 
-/** Sent, it would be refused before it has been read, which a client may see as a broken connection. */
-function refuse(item: ListItem<unknown, unknown>, field: string, limit: number): void {
+/** Rejects an element locally: for a body over the limit, the server may close the connection before its response. */
+function rejectTooLarge(item: ListItem<unknown, unknown>, field: string, limit: number): void {
   const { index, input } = item;
-  const message = `${field}[${index}]: its body would be over the service's limit of ${limit} bytes`;
+  const message = `${field}[${index}]: the request body exceeds the server's limit of ${limit} bytes`;
   item.outcome = { index, input, ok: false, error: new RangeError(message) };
 }

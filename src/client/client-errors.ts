@@ -1,13 +1,13 @@
-/** The service answered with an error. */
+/** Error response of the server. */
 export class ResponseError extends Error {
   override readonly name = 'ResponseError';
   /** HTTP status. */
   readonly status: number;
-  /** What the service says is wrong, and where. */
+  /** Error message of the server. */
   readonly detail: string;
-  /** Seconds after which to try again; null: the service does not say. */
+  /** Delay before a retry in seconds, from `Retry-After`; null without that header. */
   readonly retryAfter: number | null;
-  /** By which the service's log names the request. */
+  /** Id of the request in the server log; null without that header. */
   readonly requestId: string | null;
 
   constructor({
@@ -25,14 +25,14 @@ export class ResponseError extends Error {
 
   static of(response: Response, text: string): ResponseError {
     const { status, headers } = response;
-    const retryAfter = secondsOf(headers.get('retry-after'));
+    const retryAfter = parseRetryAfter(headers.get('retry-after'));
     const requestId = headers.get('x-request-id');
-    return new ResponseError({ status, detail: detailOf(text), retryAfter, requestId });
+    return new ResponseError({ status, detail: parseDetail(text), retryAfter, requestId });
   }
 }
 
-/** Routes of text-embeddings-inference call it `error`; a proxy in between may answer with something else. */
-function detailOf(text: string): string {
+/** Reads the error message: `detail`, `error` on routes of text-embeddings-inference, or the text of a proxy. */
+function parseDetail(text: string): string {
   try {
     const { detail, error } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     if (typeof detail === 'string') return detail;
@@ -41,8 +41,8 @@ function detailOf(text: string): string {
   return text.slice(0, 200);
 }
 
-/** Retry-After is a number of seconds, or, from some proxies, a date. */
-function secondsOf(retryAfter: string | null): number | null {
+/** Parses `Retry-After`: a number of seconds or a date. */
+function parseRetryAfter(retryAfter: string | null): number | null {
   if (retryAfter === null) return null;
   const seconds = /^\d+$/.test(retryAfter)
     ? Number(retryAfter)
@@ -51,32 +51,34 @@ function secondsOf(retryAfter: string | null): number | null {
 }
 
 /**
- * The service does not answer: several requests in a row ended with their deadline, also one for an
- * element that it had answered before. No element is at fault, and none is lost.
+ * The server does not respond: several consecutive requests timed out, including one with an element that had
+ * succeeded before. No element is at fault, and no element is lost.
  */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
   /**
-   * Index of the first element without an outcome, from 0: where to go on. All before it have had
-   * theirs; with `ordered: false` some behind it, too.
+   * Index of the first element without an outcome, from 0: the element to continue from. With `ordered: false`, later
+   * elements may have outcomes as well.
    */
   readonly next: number;
-  /** How the last of these requests ended: a DOMException named TimeoutError, or a 504. */
+  /** Error of the last request: a DOMException named TimeoutError, or a 504. */
   override readonly cause: Error;
 
   constructor(next: number, cause: Error) {
-    super(`The service does not answer: go on from element ${next}. Last: ${cause.message}`);
+    super(
+      `The server does not respond: continue from element ${next}. Last error: ${cause.message}`,
+    );
     this.next = next;
     this.cause = cause;
   }
 }
 
-/** The service ended a stream, or its connection broke, and it did not go on. */
+/** The server closed a stream, or its connection broke and could not be restored. */
 export class StreamError extends Error {
   override readonly name = 'StreamError';
-  /** With which the connection was closed, see docs/streaming.md; 1006: it broke. */
+  /** WebSocket close code, see docs/streaming.md; 1006 if the connection broke. */
   readonly code: number;
-  /** What the service says is wrong, and where. */
+  /** Error message of the server. */
   readonly detail: string;
 
   constructor(code: number, detail: string) {

@@ -8,34 +8,34 @@ import { type CallOptions, withRetries } from './retry';
 import type { SocketRoute, WebSocketClass } from './streams/connection';
 
 export interface ClientOptions {
-  /** Sent as `Authorization: Bearer …`, where the service has keys; wins over one in `headers`. */
+  /** API key, sent as `Authorization: Bearer …`; takes precedence over `headers`. */
   readonly apiKey?: string;
-  /** Longest wait for an answer, in ms, unless a call has its own. Default: 60,000. */
+  /** Default timeout of a call in ms. Default: 60,000. */
   readonly timeoutMs?: number;
-  /** Sent with every request, such as `x-request-id`; a stream, whose WebSocket sends none, takes a key from them. */
+  /** Headers of every request, such as `x-request-id`. Streams use only the API key, because WebSocket sends no headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** For streams. Default: the global one, which Node.js has from 22 on; before, that of `ws`. */
+  /** WebSocket class for streams. Default: the global class; Node.js has one since version 22, use `ws` before. */
   readonly WebSocket?: WebSocketClass;
 }
 
 const TIMEOUT_MS = 60_000;
 const STREAM_PROTOCOL = 'libtorch-serve.stream';
-/** Of a request for a path that is for WebSockets. */
+/** Status of a plain HTTP request to a WebSocket path. */
 const UPGRADE_REQUIRED = 426;
 
-/** What the clients of all models share. */
+/** Base class of all clients. */
 export class Client<Info extends { readonly limits: ListLimits }> {
   readonly #url: string;
   readonly #options: ClientOptions;
 
   /**
-   * @param url of the service, such as `http://localhost:8000`, with the path that it has behind a proxy
-   * @throws TypeError: the key cannot be one
+   * @param url URL of the server, such as `http://localhost:8000`, including the path prefix of a proxy
+   * @throws TypeError if the API key is not a valid header value
    */
   constructor(url: string, options: ClientOptions = {}) {
-    // `fetch` would say so itself, and quote it.
+    // `fetch` would reject the API key as well, but quote it in the error.
     if (options.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(options.apiKey)) {
       throw new TypeError('apiKey: expected visible ASCII characters without spaces');
     }
@@ -43,12 +43,12 @@ export class Client<Info extends { readonly limits: ListLimits }> {
     this.#options = options;
   }
 
-  /** @throws ResponseError; a TypeError where the service cannot be reached; see `CallOptions` */
+  /** @throws ResponseError; TypeError if the server is unreachable; see `CallOptions` */
   health(options?: CallOptions): Promise<HealthResponse> {
     return this.call('/health', undefined, options);
   }
 
-  /** Whether requests should be sent there. @throws as `health`, but for 503 */
+  /** Returns whether the server is ready for requests (not 503). @throws the other errors of `health` */
   async ready(options?: CallOptions): Promise<boolean> {
     try {
       await this.call('/ready', undefined, options);
@@ -63,22 +63,23 @@ export class Client<Info extends { readonly limits: ListLimits }> {
     return this.call('/info', undefined, options);
   }
 
-  /** POSTs where there is a body, an object or JSON. */
-  protected call<Answer>(
+  /** Sends a GET request, or a POST request if `body` (an object or JSON) is given. */
+  protected call<Body>(
     path: string,
     body?: object | string,
     options: CallOptions = {},
-  ): Promise<Answer> {
+  ): Promise<Body> {
     const { signal, timeoutMs = this.timeoutMs } = options;
     const json = typeof body === 'object' ? JSON.stringify(body) : body;
-    const attempt = (): Promise<Answer> =>
+    const attempt = (): Promise<Body> =>
       withTimeout(signal, timeoutMs, (either) => this.#attempt(path, json, either));
     return withRetries(attempt, options);
   }
 
+  /** Sends all elements of a source to a list route. */
   protected sendAll<Element, Result>(
     path: string,
-    list: Pick<ListRoute<Element, Result>, 'field' | 'rest' | 'jsonOf'>,
+    list: Pick<ListRoute<Element, Result>, 'field' | 'rest' | 'toJson'>,
     source: AllSource<Element>,
     options: AllOptions,
   ): AsyncIterableIterator<Outcome<Element, Result>> {
@@ -91,16 +92,15 @@ export class Client<Info extends { readonly limits: ListLimits }> {
     return new BatchPipeline(route, source, options);
   }
 
-  /** In ms, unless a call has its own. */
+  /** Default timeout of a call in ms. */
   protected get timeoutMs(): number {
     return this.#options.timeoutMs ?? TIMEOUT_MS;
   }
 
-  /** @throws TypeError: there are no WebSockets here */
+  /** @throws TypeError if no WebSocket class is available */
   protected socketRoute(path: string): SocketRoute {
     const Kind = this.#options.WebSocket ?? (globalThis.WebSocket as WebSocketClass | undefined);
-    if (!Kind)
-      throw new TypeError('WebSocket: there is no global one; give that of `ws` as option');
+    if (!Kind) throw new TypeError('WebSocket: no global class. Pass the class of `ws` as option');
     const url = `${this.#url}${path}`.replace(/^http/i, 'ws');
     return {
       connect: () => new Kind(url, this.#subprotocols()),
@@ -108,12 +108,12 @@ export class Client<Info extends { readonly limits: ListLimits }> {
         this.#attempt(path, undefined, signal).catch((error: unknown) => {
           const isUpgradeMissing =
             error instanceof ResponseError && error.status === UPGRADE_REQUIRED;
-          return isUpgradeMissing ? new TypeError(`${url}: the WebSocket was not opened`) : error;
+          return isUpgradeMissing ? new TypeError(`${url}: WebSocket connection failed`) : error;
         }),
     };
   }
 
-  /** Which bring the key: a page can set no headers. */
+  /** WebSocket subprotocols, which carry the API key because browsers cannot set headers. */
   #subprotocols(): string[] {
     const { apiKey, headers } = this.#options;
     const header = new Headers(headers).get('authorization') ?? '';
@@ -123,11 +123,7 @@ export class Client<Info extends { readonly limits: ListLimits }> {
     return [STREAM_PROTOCOL, `libtorch-serve.key.${base64}`];
   }
 
-  async #attempt<Answer>(
-    path: string,
-    body: string | undefined,
-    signal: AbortSignal,
-  ): Promise<Answer> {
+  async #attempt<Body>(path: string, body: string | undefined, signal: AbortSignal): Promise<Body> {
     const send = this.#options.fetch ?? fetch;
     const headers = new Headers(this.#options.headers);
     const { apiKey } = this.#options;
@@ -140,7 +136,7 @@ export class Client<Info extends { readonly limits: ListLimits }> {
       ...(body !== undefined && { body }),
     });
     const text = await response.text();
-    if (response.ok) return JSON.parse(text) as Answer;
+    if (response.ok) return JSON.parse(text) as Body;
     throw ResponseError.of(response, text);
   }
 }

@@ -8,55 +8,57 @@ import type { AnySource } from './source-reader';
 import type { StreamInput, StreamOptions, StreamResult } from './streams/options';
 import { SampleStream } from './streams/sample-stream';
 
-/** One window of the model's length; or an object with one. */
+/** One window of the model's length, or an object with one. */
 export type SignalElement = ArrayLike<number> | { readonly signal: ArrayLike<number> };
 
 export interface PredictOptions extends CallOptions {
-  /** Comes back in the answer. */
+  /** Returned unchanged in the response. */
   readonly patientId?: string | null;
 }
 
 export interface PredictAllOptions extends AllOptions {
-  /** Of all windows. */
+  /** Patient id of all windows. */
   readonly patientId?: string | null;
 }
 
-/** Of the EEG service. A demonstration, not a medical device. */
+/** Client of the EEG model. A demonstration, not a medical device. */
 export class EegClient extends Client<EegInfo> {
   /** @param signal one window of the model's length, in any linear unit */
   predict(signal: ArrayLike<number>, options: PredictOptions = {}): Promise<PredictResponse> {
-    const { patientId = null } = options;
-    return this.call('/predict', { signal: Array.from(signal), patient_id: patientId }, options);
+    const body = { signal: Array.from(signal), patient_id: options.patientId ?? null };
+    return this.call('/predict', body, options);
   }
 
-  /** @returns in the order of the signals */
+  /** @returns results in the order of the signals */
   async predictBatch(
     signals: readonly ArrayLike<number>[],
     options: PredictOptions = {},
   ): Promise<PredictBatchResponse['results']> {
-    const { patientId = null } = options;
-    const body = { signals: signals.map((one) => Array.from(one)), patient_id: patientId };
+    const windows = signals.map((signal) => Array.from(signal));
+    const body = { signals: windows, patient_id: options.patientId ?? null };
     return (await this.call<PredictBatchResponse>('/predict/batch', body, options)).results;
   }
 
-  /** Any number of windows; as `SentimentClient.analyzeAll`. */
+  /** Classifies any number of windows, like `SentimentClient.analyzeAll`. */
   predictAll<Element extends SignalElement>(
     source: AllSource<Element>,
     options: PredictAllOptions = {},
   ): AsyncIterableIterator<Outcome<Element, PredictBatchResponse['results'][number]>> {
-    const { patientId = null } = options;
-    const rest = `,"patient_id":${JSON.stringify(patientId)}`;
-    const list = { field: 'signals', rest, jsonOf: signalOf };
-    return this.sendAll('/predict/batch', list, source, options);
+    const rest = `,"patient_id":${JSON.stringify(options.patientId ?? null)}`;
+    return this.sendAll(
+      '/predict/batch',
+      { field: 'signals', rest, toJson: toSignal },
+      source,
+      options,
+    );
   }
 
   /**
-   * A signal that goes on: its windows are answered as its samples come, in their order, none lost and none twice,
-   * whatever becomes of connections (docs/streaming.md). The source is read no faster than the service takes
-   * samples and you take answers.
+   * Streams samples and yields one result per window, in order and exactly once, also after reconnects
+   * (docs/streaming.md). Backpressure limits how far the source is read ahead.
    *
-   * @returns rejects as `SampleStream` says
-   * @throws TypeError: the source or an option is none, or there are no WebSockets here
+   * @returns iterator; see `SampleStream` for its errors
+   * @throws TypeError if the source or an option is invalid or WebSocket is not available
    */
   stream(
     source: AnySource<StreamInput>,
@@ -67,7 +69,8 @@ export class EegClient extends Client<EegInfo> {
   }
 }
 
-function signalOf(element: unknown): unknown {
+/** Converts an element of `predictAll`. Invalid elements are sent unchanged, so that the server reports the error. */
+function toSignal(element: unknown): unknown {
   const signal = isObject(element) && 'signal' in element ? element.signal : element;
   return isObject(signal) && 'length' in signal ? Array.from(signal as ArrayLike<number>) : signal;
 }

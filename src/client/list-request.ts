@@ -1,48 +1,50 @@
 import { ResponseError } from './client-errors';
 import { isTimeout } from './retry';
 
-/** What became of one element of a source. */
+/** Outcome of one element of a source. */
 export type Outcome<Element, Result> = {
-  /** Of the element in its source, from 0. */
+  /** Index of the element in the source, from 0. */
   readonly index: number;
-  /** The element, as the source gave it. */
+  /** The element, as read from the source. */
   readonly input: Element;
 } & (
   | { readonly ok: true; readonly result: Result }
-  /** Why the service has no answer for this element: asking again would not help. */
+  /** Permanent error of this element: a retry would fail as well. */
   | { readonly ok: false; readonly error: Error }
 );
 
 export interface ListItem<Element, Result> {
   readonly index: number;
   readonly input: Element;
-  /** As it stands in the list. */
+  /** JSON of the element in the request body. */
   readonly json: string;
   outcome?: Outcome<Element, Result>;
 }
 
-/** How the lists of one source are asked for. */
+/** Requests for the lists of one source. */
 export interface ListRequest<Result> {
-  /** The list's name in the body, by which the service names an element: `texts[3]: …`. */
+  /** Name of the list in the body, which the server uses in error messages: `texts[3]: …`. */
   readonly field: string;
   readonly send: (elements: readonly string[]) => Promise<readonly Result[]>;
-  /** The last element that was answered, as JSON; null: none was. */
+  /** JSON of the last element with a result; null if none. */
   lastAnswered: string | null;
 }
+
+type Items<Element, Result> = readonly ListItem<Element, Result>[];
 
 const NOT_LOADED = 'Model is not loaded.';
 const OVERRUN = 'The model ran longer than';
 
 /**
- * Gives each item its outcome. A list is refused whole where one element is bad: that one, which the
- * service names, gets its error, and the others are sent again without it. Where it names none, a list
- * that is too large (for a proxy) is sent in halves, and one that failed or ran out of time one by one.
+ * Sends a list and sets the outcome of each item. If the server rejects the list because of a named element, that
+ * element gets the error and the rest is sent again. A list that is too large is split in halves, and a list that
+ * failed without a named element is sent one element at a time.
  *
- * @throws what says nothing of an element: the service is not there, does not answer, refuses for too
- * long, wants a key. What `isTimeout` holds for is thrown only where the service does not answer.
+ * @throws errors that concern no element: server unreachable, rejected after all retries, missing API key. A timeout
+ * (`isTimeout`) is thrown only if the server does not respond to any request.
  */
 export async function sendList<Element, Result>(
-  items: readonly ListItem<Element, Result>[],
+  items: Items<Element, Result>,
   request: ListRequest<Result>,
 ): Promise<void> {
   if (items.length === 0) return;
@@ -57,50 +59,47 @@ export async function sendList<Element, Result>(
       request.lastAnswered = json;
     }
   } catch (error) {
-    if (isNoAnswer(error)) await requireAnswers(request, items.length, error);
-    for (const part of partsAfter(error, items, request.field)) await sendList(part, request);
+    if (isServerTimeout(error)) await requireResponsive(request, items.length, error);
+    for (const part of splitAfter(error, items, request.field)) await sendList(part, request);
   }
 }
 
-/** Not where the service says that the model ran for too long: that is about what it ran on. */
-function isNoAnswer(error: unknown): error is Error {
+/** A timeout, except if the server reports that the model ran too long on this input. */
+function isServerTimeout(error: unknown): error is Error {
   return isTimeout(error) && !(error instanceof ResponseError && error.detail.startsWith(OVERRUN));
 }
 
 /**
- * A list that is not answered in time may hold an element that takes too long, or the service answers
- * nothing at all: then it does not answer an element either that it has answered before.
+ * Distinguishes a slow element from a server that does not respond, by sending an element that succeeded before.
  *
- * @throws error, or what asking for that element ends with
+ * @throws `error`, or the error of that request
  */
-async function requireAnswers<Result>(
+async function requireResponsive<Result>(
   { lastAnswered, send }: ListRequest<Result>,
   length: number,
   error: Error,
 ): Promise<void> {
   if (lastAnswered !== null) await send([lastAnswered]);
-  else if (length === 1) throw error; // nothing tells whose fault it is
+  else if (length === 1) throw error; // no element has succeeded yet
 }
 
-type Items<Element, Result> = readonly ListItem<Element, Result>[];
-
-/** What is still to be asked, in which lists, after a list ended with `error`. @throws error */
-function partsAfter<Element, Result>(
+/** Sets the outcomes of failed items and returns the lists to send next. @throws `error` if it concerns no element */
+function splitAfter<Element, Result>(
   error: unknown,
   items: Items<Element, Result>,
   field: string,
 ): readonly Items<Element, Result>[] {
-  const named = error instanceof ResponseError ? namedElement(error, field, items.length) : null;
-  // A deadline that has passed is the matter of all of them, whoever is named.
+  const named = error instanceof ResponseError ? findNamed(error, field, items.length) : null;
+  // A timeout concerns all elements of the list.
   if (named !== null && (items.length === 1 || !isTimeout(error))) {
-    // The service counts from the start of the list, the caller from that of the source.
+    // The server counts within the list, the caller within the source.
     const detail = `${field}[${items[named.index]?.index}]${named.rest}`;
-    blame(items[named.index], new ResponseError({ ...(error as ResponseError), detail }));
+    setError(items[named.index], new ResponseError({ ...(error as ResponseError), detail }));
     return [items.filter((_, i) => i !== named.index)];
   }
-  if (!mayBeOfAnElement(error)) throw error;
+  if (!mayConcernElement(error)) throw error;
   if (items.length === 1) {
-    blame(items[0], error);
+    setError(items[0], error);
     return [];
   }
   if (error instanceof ResponseError && error.status === 413) {
@@ -110,25 +109,23 @@ function partsAfter<Element, Result>(
   return items.map((item) => [item]);
 }
 
-interface Named {
-  readonly index: number;
-  /** Behind the element's name, such as `[17]: expected a number`. */
-  readonly rest: string;
-}
-
-function namedElement({ detail }: ResponseError, field: string, count: number): Named | null {
+/** Index of the element that an error message names, and the rest of the message after `texts[17]`. */
+function findNamed({ detail }: ResponseError, field: string, count: number) {
   const [, digits, rest = ''] = new RegExp(`^${field}\\[(\\d+)\\](.*)$`, 's').exec(detail) ?? [];
   const index = Number(digits ?? Number.NaN);
   return index < count ? { index, rest } : null;
 }
 
-/** Of a request for one element alone, this is about the element. */
-function mayBeOfAnElement(error: unknown): error is Error {
+/** Returns whether the error of a request with one element can be caused by that element. */
+function mayConcernElement(error: unknown): error is Error {
   if (isTimeout(error)) return true;
   if (!(error instanceof ResponseError)) return false;
   return error.status === 413 || (error.status === 500 && error.detail !== NOT_LOADED);
 }
 
-function blame<Element, Result>(item: ListItem<Element, Result> | undefined, error: Error): void {
+function setError<Element, Result>(
+  item: ListItem<Element, Result> | undefined,
+  error: Error,
+): void {
   if (item) item.outcome = { index: item.index, input: item.input, ok: false, error };
 }

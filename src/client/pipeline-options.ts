@@ -3,28 +3,28 @@ import type { AnySource } from './source-reader';
 
 export const RETRIES = 20;
 
-/** Of requests; what rejects a call, rejects the iterator. `retries`: 20 by default. */
+/** Options of `analyzeAll` and `predictAll`. Each request uses the call options; `retries` defaults to 20. */
 export interface AllOptions extends CallOptions {
-  /** Requests under way at once. Two for each replica keep it busy. Default: 4. */
+  /** Maximum number of concurrent requests. Two per replica keep it busy. Default: 4. */
   readonly concurrency?: number;
-  /** Elements of a request, at most; the limits of the service hold as well. Default: 32. */
+  /** Maximum number of elements per request, also bounded by the limits of the server. Default: 32. */
   readonly batchSize?: number;
   /**
-   * Elements that are taken from the source before their outcomes have been consumed, at most: what
-   * bounds the memory. Default: 4 × concurrency × batchSize.
+   * Maximum number of elements that are read from the source before their outcomes are consumed; bounds the memory.
+   * Default: 4 × concurrency × batchSize.
    */
   readonly lookAhead?: number;
-  /** False: outcomes come as soon as they are there. Default: true, in the order of the source. */
+  /** Yields outcomes in the order of the source. If false, in the order of the responses. Default: true. */
   readonly ordered?: boolean;
 }
 
 export type AllSource<Element> = AnySource<Element>;
 
-/** With the defaults. */
+/** Options with all defaults. */
 export type AllSettings = AllOptions &
   Required<Pick<AllOptions, 'concurrency' | 'batchSize' | 'lookAhead' | 'ordered' | 'retries'>>;
 
-/** @throws RangeError: an option is none */
+/** @throws RangeError if an option is not a positive integer */
 export function withDefaults(options: AllOptions): AllSettings {
   const { concurrency = 4, batchSize = 32, ordered = true, retries = RETRIES } = options;
   const { lookAhead = 4 * concurrency * batchSize } = options;

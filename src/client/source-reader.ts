@@ -1,24 +1,24 @@
 export type AnySource<Element> = Iterable<Element> | AsyncIterable<Element>;
 
-/** An iterable that is read as far as there is room, and closed when nobody wants more of it. */
+/** Reads an iterable on demand and closes it. */
 export class SourceReader<Element> {
   readonly #source: AnySource<Element>;
-  /** Null: it has not been asked for yet, or has closed itself. */
+  /** Null before the first read and after the end. */
   #iterator: Iterator<Element> | AsyncIterator<Element> | null = null;
-  /** `next()` has not come back. */
+  /** A call of `next()` is pending. */
   #isReading = false;
 
-  /** @param of what it is, for the error @throws TypeError: it is none */
-  constructor(source: AnySource<Element>, of: string) {
-    // A string would be iterable, too, of its characters.
+  /** @param elements plural noun for the error message @throws TypeError if `source` is not an iterable object */
+  constructor(source: AnySource<Element>, elements: string) {
+    // Excludes strings, which are iterable by character.
     const isSource = typeof source === 'object' && source !== null;
     if (!isSource || !(Symbol.asyncIterator in source || Symbol.iterator in source)) {
-      throw new TypeError(`source: expected an iterable or an async iterable of ${of}`);
+      throw new TypeError(`source: expected an iterable or an async iterable of ${elements}`);
     }
     this.#source = source;
   }
 
-  /** @throws what the source throws, which has closed itself then */
+  /** @throws the error of the source, which is closed afterwards */
   async next(): Promise<IteratorResult<Element>> {
     const source = this.#source;
     this.#iterator ??=
@@ -36,7 +36,7 @@ export class SourceReader<Element> {
     }
   }
 
-  /** A source that is just being read closes itself when that ends, which may be never. */
+  /** Closes the source. Does not wait if a read is pending, because that read may never settle. */
   async close(): Promise<void> {
     const closing = Promise.resolve(this.#iterator?.return?.());
     if (this.#isReading) closing.catch(() => {});

@@ -83,7 +83,7 @@ describeInBrowser('the sentiment page', () => {
     await page.getByText(/^POSITIVE: \d+/).waitFor();
     expect(await page.locator('tbody tr').count()).toBe(80);
     expect(await page.locator('tbody tr').nth(41).textContent()).toMatch(
-      /^84far too .*…texts\[41\]: its body would be over the service's limit of 20000 bytes$/,
+      /^84far too .*…texts\[41\]: the request body exceeds the server's limit of 20000 bytes$/,
     );
     expect(await page.getByText('1 error').count()).toBe(1);
     const { name, text } = await current.download('Download CSV');

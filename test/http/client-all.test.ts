@@ -107,7 +107,7 @@ describe('analyzeAll', () => {
     const long = 'é'.repeat(60); // three of them would be over
     const texts = [...TEXTS.slice(0, 20), ...Array(10).fill(long), 'x'.repeat(190)];
     const outcomes = await collect(new SentimentClient(narrow.origin).analyzeAll(texts));
-    const tooLong = "texts[30]: its body would be over the service's limit of 200 bytes";
+    const tooLong = "texts[30]: the request body exceeds the server's limit of 200 bytes";
     expect(summary(outcomes)).toEqual([...texts.slice(0, 30), tooLong]);
     expect((await scrape(narrow)).requests).toEqual({
       '/info 200': 1,

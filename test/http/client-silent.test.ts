@@ -82,7 +82,7 @@ describe('a service that accepts connections and answers nothing', () => {
     expect(error).toBeInstanceOf(NoAnswerError);
     expect(error).toMatchObject({ next: 0, cause: { name: 'TimeoutError' } });
     expect(error.message).toBe(
-      'The service does not answer: go on from element 0. Last: No answer within 200 ms.',
+      'The server does not respond: continue from element 0. Last error: No response within 200 ms.',
     );
     expect(gate.swallowed).toBe(3);
     gate.close();
