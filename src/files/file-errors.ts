@@ -1,9 +1,9 @@
-/** What a person named or set is wrong; nothing was begun, or what was begun is as it was. */
+/** Invalid argument or input file. No output has been changed. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The run cannot go on. What is committed stays, and `--resume` goes on from there. */
+/** The run failed. Committed output is kept, and `--resume` continues from it. */
 export class RunError extends Error {
   override readonly name = 'RunError';
 }

@@ -1,17 +1,17 @@
 import { UsageError } from './file-errors';
 
-/** A flag of a command over files. */
+/** Command-line flag of a batch command. */
 export interface Flag {
-  /** What stands behind it in the help; absent: it takes no value. */
+  /** Placeholder of the value in the help; undefined if the flag takes no value. */
   readonly value?: string;
   readonly help: string;
 }
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** What a command line gives, by the names of flags; of one that takes no value an empty text. */
+/** Values by flag name; an empty string for flags without a value. */
 export type FlagValues = ReadonlyMap<string, string>;
 
-/** @throws UsageError; null: it is not given */
+/** Reads a flag with a fixed set of values; null if absent. @throws UsageError */
 export function enumFlag<Name extends string>(
   values: FlagValues,
   flag: string,
@@ -19,12 +19,12 @@ export function enumFlag<Name extends string>(
 ): Name | null {
   const value = values.get(flag);
   if (value === undefined) return null;
-  const name = names.find((one) => one === value);
+  const name = names.find((candidate) => candidate === value);
   if (!name) throw new UsageError(`--${flag}: expected one of ${names.join(', ')}, not ${value}`);
   return name;
 }
 
-/** @throws UsageError; null: it is not given */
+/** Reads a numeric flag; null if absent. @throws UsageError */
 export function numberFlag(
   values: FlagValues,
   flag: string,

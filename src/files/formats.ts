@@ -6,38 +6,38 @@ export type InputFormat = (typeof INPUT_FORMATS)[number];
 export const OUTPUT_FORMATS = ['jsonl', 'csv', 'parquet', 'npy'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** Those that every task writes. */
+/** Output formats of all tasks. */
 export const TABLE_FORMATS = ['jsonl', 'csv', 'parquet'] as const satisfies readonly OutputFormat[];
 
-/** `snappy` is there for Parquet alone, which compresses inside. */
+/** `snappy` is only valid for Parquet, which compresses its pages. */
 export const COMPRESSIONS = ['none', 'gzip', 'zstd', 'snappy'] as const;
 export type Compression = (typeof COMPRESSIONS)[number];
 
-/** Columns of the input that go into the output. */
+/** Input columns that are copied to the output. */
 export type KeptColumns = 'all' | readonly string[];
 
-/** How a pipe is named. */
+/** Name of standard input and output on the command line. */
 export const STANDARD_STREAM = '-';
 
-/** The options that all commands over files have. */
+/** Options of all batch commands. */
 export interface FileOptions {
-  /** As they were written: paths, patterns, `-`. */
+  /** Paths, glob patterns or `-`, as on the command line. */
   readonly inputs: readonly string[];
-  /** null: names say it. */
+  /** Null: inferred from each file name. */
   readonly inputFormat: InputFormat | null;
   readonly output: string;
   readonly outputFormat: OutputFormat;
   readonly compression: Compression;
   readonly keep: KeptColumns;
   readonly prefix: string;
-  /** null: standard error. */
+  /** File for rejected rows; null: standard error. */
   readonly rejects: string | null;
   readonly summary: string | null;
   readonly resume: boolean;
   readonly overwrite: boolean;
 }
 
-const BY_EXTENSION: Readonly<Record<string, InputFormat>> = {
+const FORMAT_BY_EXTENSION: Readonly<Record<string, InputFormat>> = {
   '.jsonl': 'jsonl',
   '.ndjson': 'jsonl',
   '.csv': 'csv',
@@ -45,19 +45,19 @@ const BY_EXTENSION: Readonly<Record<string, InputFormat>> = {
   '.parquet': 'parquet',
   '.edf': 'recording',
 };
-const COMPRESSED: Readonly<Record<string, Compression>> = {
+const COMPRESSION_BY_EXTENSION: Readonly<Record<string, Compression>> = {
   '.gz': 'gzip',
   '.zst': 'zstd',
   '.zstd': 'zstd',
 };
 
-/** What a file's name says of it; null: nothing. */
+/** Infers format and compression from the extensions of a file name. Format is null if unknown. */
 export function inferFromName(file: string): {
   readonly format: InputFormat | null;
   readonly compression: Compression;
 } {
   const last = path.extname(file).toLowerCase();
-  const compression = COMPRESSED[last] ?? 'none';
+  const compression = COMPRESSION_BY_EXTENSION[last] ?? 'none';
   const inner = compression === 'none' ? last : path.extname(file.slice(0, -last.length));
-  return { format: BY_EXTENSION[inner.toLowerCase()] ?? null, compression };
+  return { format: FORMAT_BY_EXTENSION[inner.toLowerCase()] ?? null, compression };
 }

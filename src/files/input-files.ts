@@ -4,60 +4,65 @@ import { glob } from 'tinyglobby';
 import { RunError, UsageError } from './file-errors';
 import { STANDARD_STREAM } from './formats';
 
-/** An input and, where it is a file, what it would not be the same without. */
+/** Input of a batch command. Size and modification time detect changes during the run. */
 export interface InputFile {
-  /** As a person names it. */
+  /** Name from the command line or the pattern. */
   readonly name: string;
-  /** Absolute; null: standard input. */
+  /** Absolute path; null for standard input. */
   readonly path: string | null;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** When it was last written, in ns. */
+  /** Modification time in ns since 1970; empty for standard input. */
   readonly modified: string;
 }
 
 /**
- * The files behind paths and patterns, in the order in which they were written, those of one pattern
- * in the order of their names.
+ * Expands paths and glob patterns to files, in command-line order. The files of a pattern are sorted by name.
  *
- * @throws UsageError
+ * @throws UsageError if a file is missing, a folder, or listed twice
  */
-export async function expandInputs(written: readonly string[]): Promise<readonly InputFile[]> {
+export async function expandInputs(names: readonly string[]): Promise<readonly InputFile[]> {
   const inputs: InputFile[] = [];
   const seen = new Map<string, string>();
-  for (const one of written) {
-    const isFile = one === STANDARD_STREAM || statSync(one, { throwIfNoEntry: false });
-    for (const name of isFile ? [one] : await filesOf(one)) inputs.push(describe(name));
+  for (const pattern of names) {
+    const isFile = pattern === STANDARD_STREAM || statSync(pattern, { throwIfNoEntry: false });
+    for (const name of isFile ? [pattern] : await expandPattern(pattern)) {
+      inputs.push(statInput(name));
+    }
   }
-  for (const { path: place, name } of inputs) {
-    const real = place === null ? STANDARD_STREAM : realpathSync(place);
+  for (const { path: file, name } of inputs) {
+    const real = file === null ? STANDARD_STREAM : realpathSync(file);
     const earlier = seen.get(real);
-    if (earlier !== undefined) throw new UsageError(`${name}: is named twice, also as ${earlier}`);
+    if (earlier !== undefined)
+      throw new UsageError(`${name}: duplicate input, also listed as ${earlier}. Remove one`);
     seen.set(real, name);
   }
   return inputs;
 }
 
-async function filesOf(pattern: string): Promise<readonly string[]> {
-  if (!/[*?[{(]/.test(pattern)) throw new UsageError(`${pattern}: there is no such file`);
+async function expandPattern(pattern: string): Promise<readonly string[]> {
+  if (!/[*?[{(]/.test(pattern)) throw new UsageError(`${pattern}: file not found`);
   const options = { onlyFiles: true, expandDirectories: false, absolute: path.isAbsolute(pattern) };
   const files = await glob(pattern, options);
-  if (files.length === 0) throw new UsageError(`${pattern}: no file is named like that`);
+  if (files.length === 0) throw new UsageError(`${pattern}: no file matches this pattern`);
   return files.sort();
 }
 
-function describe(name: string): InputFile {
+function statInput(name: string): InputFile {
   if (name === STANDARD_STREAM) return { name, path: null, size: 0, modified: '' };
   const stat = statSync(name, { bigint: true });
-  if (stat.isDirectory()) throw new UsageError(`${name}: is a folder: name its files, ${name}/*`);
+  if (stat.isDirectory())
+    throw new UsageError(`${name}: expected a file, found a folder. Use ${name}/*`);
   const [size, modified] = [Number(stat.size), String(stat.mtimeNs)];
   return { name, path: path.resolve(name), size, modified };
 }
 
-/** @throws RunError where a file is no longer what it was when it was expanded */
-export function requireUnmodified({ path: place, name, size, modified }: InputFile): void {
-  if (place === null) return;
-  const now = statSync(place, { bigint: true, throwIfNoEntry: false });
+/** @throws RunError if size or modification time of a file have changed since `expandInputs` */
+export function requireUnmodified({ path: file, name, size, modified }: InputFile): void {
+  if (file === null) return;
+  const now = statSync(file, { bigint: true, throwIfNoEntry: false });
   if (now && Number(now.size) === size && String(now.mtimeNs) === modified) return;
-  throw new RunError(`${name}: has changed while it was read`);
+  throw new RunError(
+    `${name}: file changed while it was read. Run the command again with --overwrite`,
+  );
 }

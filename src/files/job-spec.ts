@@ -1,7 +1,7 @@
 import type { FileOptions } from './formats';
 import type { Windowing } from './readers/recording-reader';
 
-/** What a column of the output holds; integers of 64 bits, with a sign or not; JSON: what is of no one kind. */
+/** Type of an output column. `integer` and `unsigned` have 64 bits; `json` holds mixed types. */
 export const COLUMN_TYPES = [
   'string',
   'integer',
@@ -18,42 +18,42 @@ export interface Column {
   readonly type: ColumnType;
 }
 
-/** A column of an input that says its columns before its rows. */
+/** Column of an input file with a header or schema. */
 export type SourceColumn = Column;
 
-/** A column of an answer in a table. */
+/** Table column of a prediction. */
 export interface ResultColumn {
   readonly name: string;
   readonly type: ColumnType | 'vector';
-  /** Of a vector: its numbers, each a float32. */
+  /** Dimensions of a vector, each a float32. */
   readonly length?: number;
-  /** The JSON of several values; absent: it is that of JavaScript. */
+  /** Serializes several values as JSON; default: JSON.stringify. */
   toJson?(values: readonly unknown[]): Promise<readonly Buffer[]>;
 }
 
-/** What an answer holds under one name. */
+/** Named field of a prediction. */
 export interface ResultField<Answer = unknown> extends ResultColumn {
-  /** A table has a column for each, `name.part`, behind all whole members; absent: it is whole. */
+  /** Names of the parts; in tables each is a column `name.part` after all undivided fields. Undefined if undivided. */
   readonly parts?: readonly string[];
-  /** Its value; where there are parts, an array of theirs. */
+  /** Returns the value, or the array of the values of all parts. */
   extract(answer: Answer): unknown;
 }
 
-/** How rows are read for a task, and its answers are written and counted. */
+/** Input columns and output fields of a task. */
 export interface RowFormat<Answer = unknown> {
-  /** Columns that every row must have. */
+  /** Columns that each row must have. */
   readonly requiredColumns: readonly string[];
-  /** Of these, those that are left out of the output where all columns are kept. */
+  /** Required columns that `--keep all` does not copy to the output. */
   readonly omittedColumns: readonly string[];
-  /** How recordings become rows; null: they do not. */
+  /** Windowing of recordings; null if the task does not accept recordings. */
   readonly windowing: Windowing | null;
-  /** In the order of a JSON object; no column of the input may be called like one. */
+  /** Fields of a prediction in output order. Their names must differ from those of the kept input columns. */
   readonly fields: readonly ResultField<Answer>[];
-  /** Under which labels the summary counts it, and whether the input was longer than the model takes. */
+  /** Labels of a prediction for the summary, and whether the input was truncated. */
   summarize(answer: Answer): { readonly labels: readonly string[]; readonly truncated: boolean };
 }
 
-/** What decides how a run reads its inputs, and which columns its output has. */
+/** Options and row format of a batch job. */
 export interface JobSpec {
   readonly options: FileOptions;
   readonly format: RowFormat;

@@ -11,21 +11,24 @@ import {
 } from './job-spec';
 import { cellOf, type Row, type RowResult } from './rows';
 
-/** Which columns the output has, and how the answer's are called. */
+/** Columns of the output: kept input columns, then the fields of the prediction. */
 export class OutputSchema {
-  /** Of the input; null: each row has its own (JSONL to JSONL). */
+  /** Kept input columns; null if each row has its own (JSONL output). */
   readonly keptColumns: readonly Column[] | null;
-  /** Columns of the answer in a table, with the prefix. */
+  /** Prediction columns of a table, with the prefix. */
   readonly resultColumns: readonly ResultColumn[];
-  /** As the plan has them, with the prefix. */
+  /** Prediction fields in output order, with the prefix. */
   readonly resultFields: readonly ResultField[];
-  readonly #plan: JobSpec;
+  readonly #spec: JobSpec;
 
-  constructor(plan: JobSpec, kept: readonly Column[] | null) {
-    const { options, format } = plan;
-    this.#plan = plan;
-    this.keptColumns = kept;
-    this.resultFields = format.fields.map((one) => ({ ...one, name: options.prefix + one.name }));
+  constructor(spec: JobSpec, keptColumns: readonly Column[] | null) {
+    const { options, format } = spec;
+    this.#spec = spec;
+    this.keptColumns = keptColumns;
+    this.resultFields = format.fields.map((field) => ({
+      ...field,
+      name: options.prefix + field.name,
+    }));
     this.resultColumns = [
       ...this.resultFields.filter(({ parts }) => !parts),
       ...this.resultFields.flatMap(({ name, type, parts = [] }) =>
@@ -34,54 +37,51 @@ export class OutputSchema {
     ];
   }
 
-  /** The values of `columns`. */
-  resultCells(answer: unknown): readonly unknown[] {
-    const [whole, parted]: [unknown[], unknown[]] = [[], []];
+  /** Values of `resultColumns`. */
+  resultCells(prediction: unknown): readonly unknown[] {
+    const [undivided, divided]: [unknown[], unknown[]] = [[], []];
     for (const { parts, extract } of this.resultFields) {
-      if (!parts) whole.push(extract(answer));
-      else if (parts.length > 0) parted.push(...(extract(answer) as unknown[]));
+      if (!parts) undivided.push(extract(prediction));
+      else if (parts.length > 0) divided.push(...(extract(prediction) as unknown[]));
     }
-    return [...whole, ...parted];
+    return [...undivided, ...divided];
   }
 
-  /** Columns of one row that are kept where each row has its own. */
+  /** Names of the kept columns that a row has. */
   keptNames(row: Row): readonly string[] {
-    const { options, format } = this.#plan;
+    const { options, format } = this.#spec;
     const { keep } = options;
     if (keep !== 'all') return keep.filter((name) => Object.hasOwn(row.fields, name));
     return Object.keys(row.fields).filter((name) => !format.omittedColumns.includes(name));
   }
 
-  /** Rejects rows that cannot be written, and lets go of what of the others the output does not need. */
+  /** Rejects rows that do not fit into the schema, and drops all data that the output does not need. */
   prepare(results: readonly RowResult[]): void {
     for (const result of results) {
-      if (result.row && result.problem === null) result.problem = this.#problemOf(result.row);
-      result.row = result.row && result.problem === null ? this.#slim(result.row) : null;
+      if (result.row && result.problem === null) result.problem = this.#findProblem(result.row);
+      result.row = result.row && result.problem === null ? this.#trim(result.row) : null;
     }
   }
 
-  /** Why a row cannot be written as the layout has it; null: it can. */
-  #problemOf(row: Row): string | null {
-    if (this.keptColumns === null) {
-      const names = this.keptNames(row);
-      return clashOf(names, this.resultFields);
-    }
+  /** Reason why a row does not fit into the schema; null if it fits. */
+  #findProblem(row: Row): string | null {
+    if (this.keptColumns === null) return findClash(this.keptNames(row), this.resultFields);
     for (const { name, type } of this.keptColumns) {
       const cell = cellOf(row, name);
       if (hasLoneSurrogate(cell)) return `${name}: has half a surrogate pair, which is not UTF-8`;
-      if (!fits(cell, type)) return `${name}: expected ${WORDS[type]}`;
+      if (!fitsType(cell, type)) return `${name}: expected ${EXPECTED[type]}`;
     }
-    if (this.#plan.options.keep !== 'all') return null;
-    const known = new Set(this.keptColumns.map(({ name }) => name));
-    const other = this.keptNames(row).find((name) => !known.has(name));
-    if (other === undefined) return null;
-    return `${other}: a column that the first rows do not have; name those that you want with --keep`;
+    if (this.#spec.options.keep !== 'all') return null;
+    const names = new Set(this.keptColumns.map(({ name }) => name));
+    const extra = this.keptNames(row).find((name) => !names.has(name));
+    if (extra === undefined) return null;
+    return `${extra}: this column is missing in the first rows. List the columns with --keep`;
   }
 
-  #slim(row: Row): Row {
+  #trim(row: Row): Row {
     if (row.json !== null) return { ...row, fields: {}, exact: undefined, signal: null };
     const fields: { [name: string]: unknown } = Object.create(null);
-    for (const name of this.keptColumns?.map(({ name }) => name) ?? this.keptNames(row)) {
+    for (const name of this.keptColumns?.map((column) => column.name) ?? this.keptNames(row)) {
       fields[name] = cellOf(row, name);
     }
     return { ...row, fields, exact: undefined, signal: null };
@@ -89,49 +89,51 @@ export class OutputSchema {
 }
 
 /**
- * The layout of a run, by its first rows.
+ * Infers the output schema of a job from its first rows.
  *
- * @param files columns that files say before their rows, by the names of the files
- * @throws UsageError where columns would have the same name, or one that the format cannot hold
+ * @param files columns of the input files with a header or schema, by file name
+ * @throws UsageError for duplicate column names, or a column that the output format cannot store
  */
 export function inferOutputSchema(
-  plan: JobSpec,
-  first: readonly Row[],
+  spec: JobSpec,
+  firstRows: readonly Row[],
   files: ReadonlyMap<string, readonly SourceColumn[]>,
 ): OutputSchema {
-  const { outputFormat, keep } = plan.options;
-  const free = new OutputSchema(plan, null);
+  const { outputFormat, keep } = spec.options;
+  const schema = new OutputSchema(spec, null);
   if (outputFormat === 'jsonl') {
-    requireNoClash(first[0] ? free.keptNames(first[0]) : [], free.resultFields);
-    return free;
+    requireNoClash(firstRows[0] ? schema.keptNames(firstRows[0]) : [], schema.resultFields);
+    return schema;
   }
-  const names = new Set(keep === 'all' ? first.flatMap((row) => free.keptNames(row)) : keep);
-  if (keep === 'all' && first.length > 0) requireSameColumns(files, names);
-  requireNoClash([...names], free.resultColumns);
-  const broken = [...names].find(hasLoneSurrogate);
-  if (broken !== undefined) {
+  const names = new Set(keep === 'all' ? firstRows.flatMap((row) => schema.keptNames(row)) : keep);
+  if (keep === 'all' && firstRows.length > 0) requireSameColumns(files, names);
+  requireNoClash([...names], schema.resultColumns);
+  const invalid = [...names].find(hasLoneSurrogate);
+  if (invalid !== undefined) {
     throw new UsageError(
-      `${JSON.stringify(broken)}: the name is not UTF-8: leave it out with --keep`,
+      `${JSON.stringify(invalid)}: column name is not UTF-8. List the other columns with --keep`,
     );
   }
-  const said = [...files.values()].flat();
-  // Cells of CSV are text, whatever they were.
-  const type = (name: string) => (outputFormat === 'csv' ? 'json' : typeOf(first, name, said));
-  const kept = [...names].map((name) => ({ name, type: type(name) }));
-  return new OutputSchema(plan, kept);
+  const declared = [...files.values()].flat();
+  const keptColumns = [...names].map((name) => ({
+    name,
+    // CSV stores all types as text.
+    type: outputFormat === 'csv' ? 'json' : inferType(firstRows, name, declared),
+  }));
+  return new OutputSchema(spec, keptColumns);
 }
 
-function requireNoClash(kept: readonly string[], answers: readonly ResultColumn[]): void {
-  const clash = clashOf(kept, answers);
+function requireNoClash(kept: readonly string[], results: readonly ResultColumn[]): void {
+  const clash = findClash(kept, results);
   if (clash !== null) throw new UsageError(clash);
 }
 
-/** Why a column of the input cannot be kept beside those of the answer; null: each can. */
-function clashOf(kept: readonly string[], answers: readonly ResultColumn[]): string | null {
-  const twice = kept.find((name) => answers.some((answer) => answer.name === name));
-  return twice === undefined
+/** Error message if an input column has the name of a prediction column; otherwise null. */
+function findClash(kept: readonly string[], results: readonly ResultColumn[]): string | null {
+  const name = kept.find((column) => results.some((result) => result.name === column));
+  return name === undefined
     ? null
-    : `${twice}: a column of the input is called like one of the answer: use --prefix, or --keep others`;
+    : `${name}: name of an input column and of a result column. Use --prefix or --keep`;
 }
 
 function requireSameColumns(
@@ -139,44 +141,46 @@ function requireSameColumns(
   names: ReadonlySet<string>,
 ): void {
   for (const [file, columns] of files) {
-    const other = columns.find(({ name }) => !names.has(name));
-    if (other === undefined) continue;
+    const extra = columns.find(({ name }) => !names.has(name));
+    if (extra === undefined) continue;
     throw new UsageError(
-      `${file}: has a column “${other.name}” that others do not have: use --keep`,
+      `${file}: column “${extra.name}” is missing in other inputs. List the columns with --keep`,
     );
   }
 }
 
-/** The type that the files say; of files that say none, the one of the first rows. */
-function typeOf(rows: readonly Row[], name: string, said: readonly SourceColumn[]): ColumnType {
+/** First column type that fits the declared types of the files and the values of the first rows. */
+function inferType(
+  rows: readonly Row[],
+  name: string,
+  declared: readonly SourceColumn[],
+): ColumnType {
   const values = rows.map((row) => cellOf(row, name)).filter((value) => value != null);
-  const types = new Set(said.filter((column) => column.name === name).map(({ type }) => type));
+  const types = new Set(declared.filter((column) => column.name === name).map(({ type }) => type));
   if (types.size === 0 && values.length === 0) return 'json';
-  return (
-    COLUMN_TYPES.find(
-      (one) =>
-        [...types].every((type) => holds(one, type)) && values.every((value) => fits(value, one)),
-    ) ?? 'json'
-  );
+  const isPossible = (type: ColumnType): boolean =>
+    [...types].every((other) => accepts(type, other)) &&
+    values.every((value) => fitsType(value, type));
+  return COLUMN_TYPES.find(isPossible) ?? 'json';
 }
 
-/** Whether values of the second type may be of the first. An integer that no double holds is then a reject. */
-function holds(type: ColumnType, other: ColumnType): boolean {
+/** Returns whether a column of `type` can store values of `other`. Integers that no double equals are rejected. */
+function accepts(type: ColumnType, other: ColumnType): boolean {
   if (type === other || type === 'json') return true;
   return type === 'number' && (other === 'integer' || other === 'unsigned');
 }
 
-const WORDS: Readonly<Record<ColumnType, string>> = {
+const EXPECTED: Readonly<Record<ColumnType, string>> = {
   string: 'a string, as in the first rows',
   integer: 'an integer of up to 64 bits, as in the first rows',
-  unsigned: 'an integer of up to 64 bits without a sign, as in the first rows',
-  number: 'a number that a double holds, as in the first rows',
+  unsigned: 'an unsigned integer of up to 64 bits, as in the first rows',
+  number: 'a number that a double represents exactly, as in the first rows',
   boolean: 'true or false, as in the first rows',
   time: 'a time, as in the first rows',
   json: 'a value',
 };
 
-function fits(value: unknown, type: ColumnType): boolean {
+function fitsType(value: unknown, type: ColumnType): boolean {
   if (value === undefined || value === null) return true;
   switch (type) {
     case 'string':
@@ -186,10 +190,8 @@ function fits(value: unknown, type: ColumnType): boolean {
     case 'integer':
     case 'unsigned': {
       const integer = toExactInteger(value);
-      if (integer === null) return false;
-      return (
-        (type === 'integer' ? BigInt.asIntN(64, integer) : BigInt.asUintN(64, integer)) === integer
-      );
+      const wrap = type === 'integer' ? BigInt.asIntN : BigInt.asUintN;
+      return integer !== null && wrap(64, integer) === integer;
     }
     case 'number':
       return toExactDouble(value) !== null;
@@ -200,7 +202,7 @@ function fits(value: unknown, type: ColumnType): boolean {
   }
 }
 
-/** UTF-8 has none; JSON of arrays and objects writes it as an escape. */
+/** A lone surrogate has no UTF-8 encoding; JSON escapes it. */
 function hasLoneSurrogate(value: unknown): boolean {
   return typeof value === 'string' && /\p{Surrogate}/u.test(value);
 }

@@ -1,41 +1,41 @@
-/** Over which the rate is taken, in ms. */
-const RATE_OVER_MS = 15_000;
-const BAR_EVERY_MS = 250;
-const LINE_EVERY_MS = 5000;
+/** Time window of the rate, in ms. */
+const RATE_WINDOW_MS = 15_000;
+const BAR_INTERVAL_MS = 250;
+const LINE_INTERVAL_MS = 5000;
 const BAR_WIDTH = 24;
 
-/** Says on standard error how far a run has come: a bar on a terminal, lines elsewhere. */
+/** Reports progress on standard error: a bar on a terminal, otherwise lines. */
 export class ProgressDisplay {
   readonly #stream: NodeJS.WriteStream;
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt = performance.now();
-  /** When, in ms, so many rows were done. */
+  /** Finished rows at points in time, in ms. */
   readonly #samples: { readonly at: number; readonly rows: number }[] = [];
   #rows = 0;
   #rowsBefore = 0;
-  /** Of all rows, as far as what has been read tells; null: nobody knows. */
+  /** Estimated number of rows; null if unknown. */
   #total: number | null = null;
 
   constructor(stream: NodeJS.WriteStream = process.stderr) {
     this.#stream = stream;
-    const every = stream.isTTY ? BAR_EVERY_MS : LINE_EVERY_MS;
-    this.#timer = setInterval(() => this.#show(), every).unref();
+    const interval = stream.isTTY ? BAR_INTERVAL_MS : LINE_INTERVAL_MS;
+    this.#timer = setInterval(() => this.#show(), interval).unref();
   }
 
-  /** @param rows that a run of before has done */
+  /** @param rows rows that an earlier process has finished */
   resumeFrom(rows: number): void {
     this.#rowsBefore = rows;
     this.#rows = rows;
   }
 
-  /** One more row has its answer, or has none for good. */
+  /** Counts a row with a prediction or a final error. */
   readonly rowFinished = (): void => {
     this.#rows++;
   };
 
   /**
-   * @param rows that have been read in this process
-   * @param fraction of all inputs, what has been read
+   * @param rows number of rows read by this process
+   * @param fraction fraction of all inputs that has been read; null if unknown
    */
   setRowsRead(rows: number, fraction: number | null): void {
     this.#total = fraction ? Math.round((this.#rowsBefore + rows) / fraction) : null;
@@ -50,7 +50,7 @@ export class ProgressDisplay {
     const now = { at: performance.now(), rows: this.#rows };
     let since = this.#samples[0] ?? { at: this.#startedAt, rows: this.#rowsBefore };
     this.#samples.push(now);
-    while (this.#samples.length > 2 && now.at - since.at > RATE_OVER_MS) {
+    while (this.#samples.length > 2 && now.at - since.at > RATE_WINDOW_MS) {
       this.#samples.shift();
       since = this.#samples[0] as typeof now;
     }
@@ -64,15 +64,15 @@ export class ProgressDisplay {
 export interface ProgressState {
   readonly rows: number;
   readonly total: number | null;
-  /** Rows a second. */
+  /** Rows per second. */
   readonly rate: number;
   readonly hasBar: boolean;
 }
 
 export function formatProgress({ rows, total, rate, hasBar }: ProgressState): string {
-  const speed = `${formatCount(rows)} rows, ${formatCount(rate)} a second`;
+  const speed = `${formatCount(rows)} rows, ${formatCount(rate)} rows/s`;
   if (total === null || total === 0) return speed;
-  // What has been read says it nearly, not quite.
+  // The total is an estimate.
   const done = Math.min(1, rows / total);
   const left =
     rate > 0 ? `, ${formatDuration((Math.max(0, total - rows) / rate) * 1000)} left` : '';

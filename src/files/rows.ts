@@ -1,20 +1,20 @@
-/** One row of an input, or one window of a recording. */
+/** Row of an input file, or window of a recording. */
 export interface Row {
-  /** From 1: of the line in which it begins, of the row, or of the window; null: it is about the whole file. */
+  /** First line, row or window number, from 1; null for errors of the whole file. */
   readonly line: number | null;
-  /** Columns by name, as a model takes them. */
+  /** Values by column name, as input of the model. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Of columns whose `fields` may have lost digits, the cells that are kept; absent: no column is such. */
+  /** Lossless cells of columns whose numbers may have lost digits in `fields`; undefined if no such column. */
   readonly exact?: ReadonlyMap<string, unknown> | undefined;
-  /** The line as it was, a JSON object; null: it was none, or the output needs another one. */
+  /** Source line of a JSONL file if the output copies it; otherwise null. */
   readonly json: string | null;
-  /** Of a window that was cut from a recording. */
+  /** Samples of a window; null for other rows. */
   readonly signal: Float64Array | null;
-  /** About how much of memory it takes, in characters. */
+  /** Approximate memory in characters. */
   readonly size: number;
 }
 
-/** What cannot be read as a row. The reason quotes nothing of it. */
+/** Row that cannot be parsed. The message does not quote its content. */
 export interface RejectedRow {
   readonly line: number | null;
   readonly problem: string;
@@ -26,40 +26,40 @@ export function isRejected(row: ReadRow): row is RejectedRow {
   return 'problem' in row;
 }
 
-/** Rows that are at hand together. Readers give the same rows in the same order each time. */
+/** Rows that were read together. Readers are deterministic: the same rows in the same order on each run. */
 export interface RowBatch {
   readonly rows: readonly ReadRow[];
-  /** How much of the input has been read, from 0 to 1; null: nobody knows how much there is. */
+  /** Fraction of the input that has been read, 0 to 1; null for standard input. */
   readonly fraction: number | null;
 }
 
-/** A column of a row; undefined: it has none of that name. */
+/** Value of a column as model input; undefined if the row lacks the column. */
 export function fieldOf({ fields }: Pick<Row, 'fields'>, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
-/** What is kept of a column of a row; undefined: it has none of that name. */
+/** Lossless value of a column for the output; undefined if the row lacks the column. */
 export function cellOf(row: Pick<Row, 'fields' | 'exact'>, name: string): unknown {
   return row.exact?.get(name) ?? fieldOf(row, name);
 }
 
-/** A row on its way through a run. */
+/** Row with its prediction or its error. */
 export interface RowResult {
-  /** Index of the input. */
+  /** Index of the input file. */
   readonly file: number;
   readonly line: number | null;
-  /** null: it cannot be read as a row. */
+  /** Null if the row cannot be parsed. */
   row: Row | null;
-  /** null: there is none, or none yet. */
+  /** Null until the model responds, and for rejected rows. */
   prediction: unknown;
-  /** Why there is no answer; null: there is no reason yet. */
+  /** Reason of the rejection; null if not rejected. */
   problem: string | null;
 }
 
-/** How far the inputs have been read. */
+/** Position in the inputs. */
 export interface Position {
-  /** Index of the input. */
+  /** Index of the input file. */
   readonly input: number;
-  /** Rows of it, bad ones included. */
+  /** Number of rows read from this file, including rejected rows. */
   readonly rows: number;
 }

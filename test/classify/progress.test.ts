@@ -15,14 +15,14 @@ describe('the progress', () => {
   it('has a share, a rate and the time that is left; a bar on a terminal', () => {
     const shown = { rows: 25_000, total: 100_000, rate: 1000 };
     expect(formatProgress({ ...shown, hasBar: false })).toBe(
-      '25 %, 25,000 rows, 1,000 a second, 1:15 left',
+      '25 %, 25,000 rows, 1,000 rows/s, 1:15 left',
     );
     expect(formatProgress({ ...shown, hasBar: true })).toMatch(/^\[#{6}-{18}\] 25 %/);
   });
 
   it('says what it knows where nobody knows how much there is', () => {
     const shown = { rows: 5, total: null, rate: 2, hasBar: true };
-    expect(formatProgress(shown)).toBe('5 rows, 2 a second');
+    expect(formatProgress(shown)).toBe('5 rows, 2 rows/s');
   });
 
   it.each([

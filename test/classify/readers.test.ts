@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { CLASSIFY } from '../../src/commands/classify/classify-command';
+import { toJson } from '../../src/files/cell-values';
 import { expandInputs } from '../../src/files/input-files';
 import type { JobSpec } from '../../src/files/job-spec';
 import { readTable } from '../../src/files/readers/csv-reader';
-import { LONGEST_LINE_BYTES, readJsonLines } from '../../src/files/readers/jsonl-reader';
+import { MAX_LINE_BYTES, readJsonLines } from '../../src/files/readers/jsonl-reader';
 import { parquetColumns, readParquet } from '../../src/files/readers/parquet-reader';
 import { readRows } from '../../src/files/readers/row-reader';
 import { isRejected, type ReadRow, type RowBatch } from '../../src/files/rows';
-import { toJson } from '../../src/files/writers/cell-text';
 import type { Config } from '../../src/settings/config';
 import { FIXTURES } from '../helpers/service';
 import { temporaryFolder } from './command';
@@ -75,7 +75,7 @@ describe('JSON lines', () => {
   });
 
   it('passes over a line that is longer than any row, without holding it', async () => {
-    const long = Buffer.alloc(LONGEST_LINE_BYTES + 1, 'x');
+    const long = Buffer.alloc(MAX_LINE_BYTES + 1, 'x');
     const content = Buffer.concat([
       Buffer.from('{"text":"a"}\n'),
       long,

@@ -46,7 +46,7 @@ function wheelsMegabytes(platform: string): number {
 const MIB = 1024 ** 2;
 const TORCHSCRIPT = 'native/backend/torchscript';
 const COMPRESSED = 'src/http/send.ts#LEAST_TO_COMPRESS';
-const CHUNK_ROWS = constant('src/files/chunk-reader.ts#ROWS_OF_CHUNK');
+const CHUNK_ROWS = constant('src/files/readers/row-reader.ts#ROWS_PER_CHUNK');
 
 /**
  * Words of the documents, in which `{}` stands for a number or a version, and what it is in the code. Each
@@ -95,16 +95,16 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['`batchSize` | {}', inFile('src/client/pipeline-options.ts', /batchSize = (\d+)/)],
   [
     'a cell has up to {} MiB',
-    constant('src/files/readers/jsonl-reader.ts#LONGEST_LINE_BYTES') / MIB,
+    constant('src/files/readers/jsonl-reader.ts#MAX_LINE_BYTES') / MIB,
   ],
-  ['up to {} MiB as EDF', constant('src/files/readers/recording-reader.ts#LARGEST_BYTES') / MIB],
+  ['up to {} MiB as EDF', constant('src/files/readers/recording-reader.ts#MAX_BYTES') / MIB],
   ['and {} MiB as text', constant('src/recordings/read-recording.ts#MAX_TEXT_BYTES') / MIB],
   ['chunk of up to {} rows', CHUNK_ROWS],
   ['those of the first {} rows', CHUNK_ROWS],
-  ['row group of {}', constant('src/files/writers/parquet-encoder.ts#ROWS_OF_GROUP')],
-  ['offset index, {} rows', constant('src/files/readers/parquet-reader.ts#ROWS_BY_INDEX')],
+  ['row group of {}', constant('src/files/writers/parquet-encoder.ts#ROWS_PER_GROUP')],
+  ['offset index, {} rows', constant('src/files/readers/parquet-reader.ts#ROWS_PER_INDEXED_READ')],
   ['that of up to {} chunks', constant('src/commands/batch/run-job.ts#MAX_CHUNKS')],
-  ['elsewhere a line every {} s', constant('src/files/progress.ts#LINE_EVERY_MS') / 1000],
+  ['elsewhere a line every {} s', constant('src/files/progress.ts#LINE_INTERVAL_MS') / 1000],
   [
     'depth and values; headers {} MiB',
     constant('native/tokenizers/src/tensors.rs#MOST_HEADER_BYTES') / MIB,

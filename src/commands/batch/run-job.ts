@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { type Chunk, readChunks } from '../../files/chunk-reader';
+import { type Chunk, readChunks } from '../../files/readers/row-reader';
 import {
   type Compression,
   type FileOptions,

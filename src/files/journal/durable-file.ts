@@ -2,55 +2,57 @@ import { open } from 'node:fs/promises';
 import { RunError, UsageError } from '../file-errors';
 import { ignoreNotFound } from './output-paths';
 
-/** A file that grows at its end; what has been appended is on the disk. */
+/** Append-only file that is synchronized to disk after each write. */
 export interface DurableFile {
-  /** That have been appended. */
+  /** Size in bytes. */
   readonly bytes: number;
-  /** One after the other; once one has failed, no other one is tried. @throws RunError that names the file */
-  append(some: Buffer): Promise<void>;
-  /** Writes over its first bytes. @throws RunError that names the file */
+  /** Appends bytes, in call order. After a failure, all further writes fail. @throws RunError */
+  append(data: Buffer): Promise<void>;
+  /** Overwrites the first bytes. @throws RunError */
   replaceHead(bytes: Buffer): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * @param kept bytes that are kept of what is there; null: it begins anew
- * @throws UsageError where so much is not there
+ * Opens or creates a durable file.
+ *
+ * @param kept number of bytes to keep of an existing file; null creates an empty file
+ * @throws UsageError if the existing file is shorter
  */
 export async function openDurable(path: string, kept: number | null): Promise<DurableFile> {
   const handle = kept === null ? await open(path, 'w') : await reopen(path, kept);
   let bytes = kept ?? 0;
   let last = Promise.resolve();
-  /** A disk that becomes full takes a part first, and says so only when it is given the rest. */
-  const write = async (some: Buffer, at: number): Promise<void> => {
-    if (some.length === 0) return;
+  /** Loops, because a full disk first accepts a part of the bytes and fails on the next write. */
+  const write = async (data: Buffer, at: number): Promise<void> => {
+    if (data.length === 0) return;
     const { size } = await handle.stat();
     if (size !== bytes) {
-      throw new RunError(`${path}: another process writes it, too: let one of them run`);
+      throw new RunError(`${path}: another process writes this file. Stop one of the processes`);
     }
     try {
-      for (let done = 0; done < some.length; ) {
-        const rest = some.subarray(done);
+      for (let done = 0; done < data.length; ) {
+        const rest = data.subarray(done);
         done += (await handle.write(rest, 0, rest.length, at + done)).bytesWritten;
       }
       await handle.datasync();
     } catch (error) {
       throw new RunError(
-        `${path}: cannot be written: ${(error as Error).message}: once the cause is gone, --resume goes on`,
+        `${path}: write failed: ${(error as Error).message}. Fix the cause and continue with --resume`,
       );
     }
-    bytes = Math.max(bytes, at + some.length);
+    bytes = Math.max(bytes, at + data.length);
   };
   return {
     get bytes() {
       return bytes;
     },
-    append: (some) => {
-      last = last.then(() => write(some, bytes));
+    append: (data) => {
+      last = last.then(() => write(data, bytes));
       return last;
     },
-    replaceHead: (some) => {
-      last = last.then(() => write(some, 0));
+    replaceHead: (data) => {
+      last = last.then(() => write(data, 0));
       return last;
     },
     close: () => handle.close(),
@@ -61,7 +63,7 @@ async function reopen(path: string, kept: number) {
   const handle = await open(path, 'r+').catch(ignoreNotFound);
   const size = (await handle?.stat())?.size ?? -1;
   if (!handle || size < kept) {
-    throw new UsageError(`${path}: is not what the run left: --overwrite begins anew`);
+    throw new UsageError(`${path}: shorter than the journal records. Start again with --overwrite`);
   }
   await handle.truncate(kept);
   return handle;

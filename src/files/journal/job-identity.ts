@@ -5,16 +5,16 @@ import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../file-errors';
 import type { JournalHeader } from './journal';
 
-/** What a run has in common with one that goes on with it. */
+/** Properties that a resumed job must share with the interrupted job. */
 export type JobIdentity = Omit<JournalHeader, 'columns'>;
 
 const BLOCK_BYTES = 1024 * 1024;
 
-/** Files that a model is loaded from, by what is in them; their names begin in the folder of them all. */
+/** SHA-256 of model files, with their paths relative to the common folder. */
 export function hashFiles(files: readonly string[]): Promise<JournalHeader['model']> {
   const parts = files.map((file) => path.dirname(file).split(path.sep));
-  const folder = parts.reduce((common, one) => {
-    const end = common.findIndex((part, index) => part !== one[index]);
+  const folder = parts.reduce((common, path) => {
+    const end = common.findIndex((part, index) => part !== path[index]);
     return end < 0 ? common : common.slice(0, end);
   }, parts[0] ?? []);
   return Promise.all(
@@ -30,30 +30,32 @@ export function hashFiles(files: readonly string[]): Promise<JournalHeader['mode
 }
 
 /**
- * @param before what the run that was ended began with
- * @throws UsageError that names what has changed since
+ * Compares a job with the interrupted job.
+ *
+ * @throws UsageError that names the first difference
  */
 export function requireSameJob(before: JobIdentity, now: JobIdentity): void {
   const fail = (problem: string): never => {
-    throw new UsageError(`--resume: ${problem}: --overwrite begins anew`);
+    throw new UsageError(`--resume: ${problem}. Start again with --overwrite`);
   };
   for (const [name, value] of Object.entries(now.options)) {
     const [was, is] = [JSON.stringify(before.options[name]), JSON.stringify(value)];
-    if (was !== is) fail(`the run began with ${name} ${was}, not ${is}`);
+    if (was !== is) fail(`the job was started with ${name} ${was}, not ${is}`);
   }
   const hashOf = (files: JournalHeader['model'], name: string) =>
     files.find((file) => file.name === name)?.sha256;
   for (const { name } of [...before.model, ...now.model]) {
     if (hashOf(before.model, name) === hashOf(now.model, name)) continue;
-    fail(`${name}: the model has changed since the run began`);
+    fail(`${name}: model file changed since the job was started`);
   }
-  for (const [index, { path: place, size, modified }] of before.inputs.entries()) {
+  for (const [index, { path: file, size, modified }] of before.inputs.entries()) {
     const input = now.inputs[index];
-    if (input?.path !== place) fail(`${place}: was input ${index + 1} of the run, and is not now`);
+    if (input?.path !== file)
+      fail(`${file}: expected as input ${index + 1}, as in the started job`);
     if (input?.size !== size || input.modified !== modified) {
-      fail(`${place}: has changed since the run began`);
+      fail(`${file}: file changed since the job was started`);
     }
   }
   const added = now.inputs[before.inputs.length];
-  if (added) fail(`${added.path}: was no input of the run`);
+  if (added) fail(`${added.path}: not an input of the started job`);
 }

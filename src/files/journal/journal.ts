@@ -6,40 +6,40 @@ import { ignoreNotFound } from './output-paths';
 
 const NEWLINE = 0x0a;
 
-/** What a run must have in common with the one that it goes on with. */
+/** First line of the journal: the properties that a resumed job must share. */
 const headerSchema = z.object({
-  /** Of this package. */
+  /** Package version. */
   version: z.string(),
   options: z.record(z.string(), z.unknown()),
-  /** Files that the model is loaded from. */
+  /** Model files. */
   model: z.array(z.object({ name: z.string(), sha256: z.string() })),
   inputs: z.array(z.object({ path: z.string(), size: z.number(), modified: z.string() })),
   columns: z.array(z.object({ name: z.string(), type: z.enum(COLUMN_TYPES) })).nullable(),
 });
 export type JournalHeader = Readonly<z.output<typeof headerSchema>>;
 
-/** Up to where all is on the disk. */
+/** Journal entry after each part of the output: everything up to here is on disk. */
 const checkpointSchema = z.object({
-  /** See `Position`. */
+  /** Position in the inputs, see `Position`. */
   input: z.number(),
   rows: z.number(),
-  /** Bytes of the output, and of the rejects. */
+  /** File sizes in bytes. */
   outputBytes: z.number(),
   rejectsBytes: z.number(),
   answered: z.number(),
   rejected: z.number(),
   truncated: z.number(),
-  /** Answers by label. */
+  /** Number of predictions by label. */
   labels: z.record(z.string(), z.number()),
-  /** That the run has taken, in all its parts. */
+  /** Duration of all processes of the job. */
   seconds: z.number(),
-  /** Of the encoder. */
+  /** State of the encoder; null if it has none. */
   state: z.string().nullable(),
   finished: z.boolean(),
 });
 export type Checkpoint = Readonly<z.output<typeof checkpointSchema>>;
 
-/** What a run has come to. */
+/** Totals of a job. */
 export type JobTotals = Pick<
   Checkpoint,
   'answered' | 'rejected' | 'truncated' | 'labels' | 'seconds'
@@ -59,44 +59,46 @@ export const EMPTY_CHECKPOINT: Checkpoint = {
   finished: false,
 };
 
-const noteSchema = z.object({
+const overrunSchema = z.object({
   overrun: z.object({
-    /** Index of the input. */
+    /** Index of the input file. */
     file: z.number(),
     line: z.number().nullable(),
     reason: z.string(),
   }),
 });
-/** A row on which the model ran for too long: among others the first time, alone the second. */
-export type OverrunRow = Readonly<z.output<typeof noteSchema>['overrun']>;
+/** Row on which the model ran too long: the first time within a batch, the second time as a single row. */
+export type OverrunRow = Readonly<z.output<typeof overrunSchema>['overrun']>;
 
-/** What a journal says; a last line that was cut off is none. */
+/** Parsed journal. An incomplete last line is ignored. */
 export interface Journal {
   readonly header: JournalHeader;
   readonly last: Checkpoint | null;
-  /** Of all checkpoints, in order. */
+  /** Encoder states of all checkpoints, in order. */
   readonly states: readonly string[];
-  /** In the order in which they happened. */
+  /** In chronological order. */
   readonly overruns: readonly OverrunRow[];
-  /** Up to the end of the last whole line. */
+  /** Size up to the end of the last complete line. */
   readonly bytes: number;
 }
 
 /**
- * @param version of this package
- * @returns null: there is none, or not even its first line is whole
- * @throws UsageError where another version wrote it, or nothing that writes journals
+ * Reads the journal of an earlier process.
+ *
+ * @param version version of this package
+ * @returns null if the file is missing or has no complete line
+ * @throws UsageError if the journal is invalid or of another version
  */
 export async function readJournal(file: string, version: string): Promise<Journal | null> {
   const content = await readFile(file).catch(ignoreNotFound);
-  const [header, ...entries] = linesOf(content ?? Buffer.alloc(0));
+  const [header, ...entries] = parseLines(content ?? Buffer.alloc(0));
   if (!header) return null;
   requireVersion(header.value, version);
   const overruns: OverrunRow[] = [];
   const checkpoints: Checkpoint[] = [];
   for (const [index, { value }] of entries.entries()) {
-    const isNote = typeof value === 'object' && value !== null && 'overrun' in value;
-    if (isNote) overruns.push(parse(noteSchema, value, file, index + 2).overrun);
+    const isOverrun = typeof value === 'object' && value !== null && 'overrun' in value;
+    if (isOverrun) overruns.push(parse(overrunSchema, value, file, index + 2).overrun);
     else checkpoints.push(parse(checkpointSchema, value, file, index + 2));
   }
   return {
@@ -108,8 +110,8 @@ export async function readJournal(file: string, version: string): Promise<Journa
   };
 }
 
-/** Whole lines, and where each ends. */
-function linesOf(content: Buffer): { readonly value: unknown; readonly end: number }[] {
+/** Parses all complete lines. `end` is the offset after the line. */
+function parseLines(content: Buffer): { readonly value: unknown; readonly end: number }[] {
   const lines: { value: unknown; end: number }[] = [];
   let start = 0;
   for (let at = content.indexOf(NEWLINE); at >= 0; at = content.indexOf(NEWLINE, start)) {
@@ -123,13 +125,13 @@ function linesOf(content: Buffer): { readonly value: unknown; readonly end: numb
   return lines;
 }
 
-/** Another version may compute other answers, and keep its journal otherwise. */
+/** Another version may compute different results or write a different journal format. */
 function requireVersion(header: unknown, version: string): void {
   const { data } = z.object({ version: z.string() }).safeParse(header);
   if (data?.version === version) return;
   const other = data ? `version ${data.version}` : 'another version';
   throw new UsageError(
-    `--resume: the run began with ${other} of libtorch-serve, not ${version}: --overwrite begins anew`,
+    `--resume: the job was started with ${other} of libtorch-serve, not ${version}. Start again with --overwrite`,
   );
 }
 
@@ -139,6 +141,6 @@ function parse<Entry>(schema: z.ZodType<Entry>, value: unknown, file: string, li
   const [{ path, message } = { path: [], message: '' }] = error.issues;
   const where = path.length > 0 ? `${path.join('.')}: ` : '';
   throw new UsageError(
-    `--resume: ${file}, line ${line}: ${where}${message}: no run writes that: undo the edit, or begin anew with --overwrite`,
+    `--resume: ${file}, line ${line}: ${where}${message}. Restore the journal, or start again with --overwrite`,
   );
 }

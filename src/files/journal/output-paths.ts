@@ -5,14 +5,14 @@ import { UsageError } from '../file-errors';
 import { type FileOptions, STANDARD_STREAM } from '../formats';
 import type { InputFile } from '../input-files';
 
-/** Where a run writes: each file has its name only once the run has finished. */
+/** Paths of the output files. Until the job finishes, files have the suffix `.partial`. */
 export interface OutputPaths {
   readonly output: string;
   readonly rejects: string;
   readonly journal: string;
 }
 
-/** null: it goes into a pipe. */
+/** Returns the paths of a job; null for standard output. */
 export function outputPathsOf({ output, rejects }: FileOptions): OutputPaths | null {
   if (output === STANDARD_STREAM) return null;
   return { output, rejects: rejects as string, journal: `${output}.journal` };
@@ -20,46 +20,48 @@ export function outputPathsOf({ output, rejects }: FileOptions): OutputPaths | n
 
 export const partialPath = (file: string): string => `${file}.partial`;
 
-/** @throws UsageError where a file would be written over an input, over another output, or over no file */
+/** @throws UsageError if an output path is an input, another output, or not a regular file */
 export function requireWritable(
   { output, rejects, summary }: FileOptions,
   inputs: readonly InputFile[],
 ): void {
-  const taken = new Map(inputs.map(({ path: place, name }) => [place, `the input ${name}`]));
+  const taken = new Map(inputs.map((input) => [input.path, `the input ${input.name}`]));
   for (const [name, file] of Object.entries({ output, rejects, summary })) {
     if (file === null || (name === 'output' && file === STANDARD_STREAM)) continue;
     const flag = `--${name}`;
-    const place = path.resolve(file);
-    const other = taken.get(place);
-    if (other !== undefined) throw new UsageError(`${flag}: ${file} is ${other}`);
-    taken.set(place, flag);
-    const folder = statSync(path.dirname(place), { throwIfNoEntry: false });
-    if (!folder?.isDirectory()) throw new UsageError(`${flag}: ${file}: there is no such folder`);
-    const there = statSync(place, { throwIfNoEntry: false });
-    if (there && !there.isFile()) {
-      throw new UsageError(`${flag}: ${file} is no file: for pipes and devices use - and >`);
+    const absolute = path.resolve(file);
+    const conflict = taken.get(absolute);
+    if (conflict !== undefined) throw new UsageError(`${flag}: ${file} is also ${conflict}`);
+    taken.set(absolute, flag);
+    const folder = statSync(path.dirname(absolute), { throwIfNoEntry: false });
+    if (!folder?.isDirectory()) throw new UsageError(`${flag}: ${file}: folder not found`);
+    const existing = statSync(absolute, { throwIfNoEntry: false });
+    if (existing && !existing.isFile()) {
+      throw new UsageError(
+        `${flag}: ${file}: expected a regular file. For pipes and devices use - and >`,
+      );
     }
   }
 }
 
-/** @throws UsageError where something is in the way of a new run */
+/** @throws UsageError if the output of another job exists */
 export async function requireNoOutput({ output, rejects, journal }: OutputPaths): Promise<void> {
   if (await exists(journal)) {
     throw new UsageError(
-      `${output}: a run that was ended is there: --resume goes on with it, --overwrite begins anew`,
+      `${output}: output of an interrupted job. Continue with --resume, or start again with --overwrite`,
     );
   }
   for (const file of [output, rejects]) {
     if (await exists(file))
-      throw new UsageError(`${file}: is there already: --overwrite replaces it`);
+      throw new UsageError(`${file}: file exists. Replace it with --overwrite`);
   }
 }
 
 /**
- * Gives the files of a finished run their names; what has its name already is left.
+ * Renames the partial files of a finished job to their final names. Idempotent.
  *
- * @param rejected rows in the rejects
- * @throws UsageError where somebody has taken the output away
+ * @param rejected number of rejected rows; without any, the file of rejects is removed
+ * @throws UsageError if the output is missing
  */
 export async function publishOutput(
   { output, rejects }: OutputPaths,
@@ -74,14 +76,14 @@ export async function publishOutput(
   await rename(partialPath(output), output).catch(ignoreNotFound);
   if (!(await exists(output))) {
     throw new UsageError(
-      `${output}: the run has finished, but its output is gone: --overwrite begins anew`,
+      `${output}: the job has finished, but the output is missing. Start again with --overwrite`,
     );
   }
   await syncParentFolder(output);
   await syncParentFolder(rejects);
 }
 
-/** Writes a file that is there as a whole, or not at all. */
+/** Writes a file atomically. */
 export async function writeFileAtomically(file: string, content: string): Promise<void> {
   const handle = await open(partialPath(file), 'w');
   try {
@@ -94,7 +96,7 @@ export async function writeFileAtomically(file: string, content: string): Promis
   await syncParentFolder(file);
 }
 
-/** A new name is on the disk only once its folder is. */
+/** Synchronizes the folder of a file, which makes a rename durable. */
 export async function syncParentFolder(file: string): Promise<void> {
   const folder = await open(path.dirname(path.resolve(file)), 'r');
   await folder.sync().finally(() => folder.close());

@@ -7,41 +7,41 @@ import type { InputFile } from '../input-files';
 import { isZstd, unzstd } from './zstd-reader';
 
 const BLOCK_BYTES = 256 * 1024;
-/** Enough to tell how a file is compressed, and to hold a byte order mark. */
-const START_BYTES = 4;
+/** Minimum size of the first block: enough for a magic number or byte order mark. */
+const MIN_FIRST_BYTES = 4;
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
 export interface Block {
   readonly bytes: Buffer;
-  /** How much of the input has been read, from 0 to 1; null: of a pipe. */
+  /** Fraction of the file that has been read, 0 to 1; null for standard input. */
   readonly fraction: number | null;
 }
 
 /**
- * The bytes of an input, decompressed where they begin as gzip or zstd do, and verified by the checksums of either.
- * The first block has at least four bytes if the input has.
+ * Reads the bytes of an input. Decompresses gzip and zstd, detected by their magic numbers, and verifies checksums.
+ * The first block has at least four bytes if the input has four bytes.
  *
- * @throws RunError that names the file
+ * @throws RunError
  */
 export async function* readBlocks({ path, name, size }: InputFile): AsyncGenerator<Block> {
   const file = path === null ? null : createReadStream(path, { highWaterMark: BLOCK_BYTES });
   const source = file ?? process.stdin;
   try {
-    const raw = startingWhole(source[Symbol.asyncIterator]());
-    for await (const bytes of startingWhole(decompressed(raw, name))) {
+    const raw = fillFirstBlock(source[Symbol.asyncIterator]());
+    for await (const bytes of fillFirstBlock(decompress(raw, name))) {
       yield { bytes, fraction: file && Math.min(1, file.bytesRead / size) };
     }
   } catch (error) {
-    throw new RunError(`${name}: cannot be read: ${(error as Error).message}`);
+    throw new RunError(`${name}: read failed: ${(error as Error).message}`);
   } finally {
     source.destroy();
   }
 }
 
-/** A pipe, or a member of gzip, may give its first bytes one by one. */
-async function* startingWhole(blocks: AsyncIterableIterator<Buffer>): AsyncGenerator<Buffer> {
+/** Joins the first blocks; a pipe or a gzip member can yield single bytes. */
+async function* fillFirstBlock(blocks: AsyncIterableIterator<Buffer>): AsyncGenerator<Buffer> {
   let start: Buffer = Buffer.alloc(0);
-  while (start.length < START_BYTES) {
+  while (start.length < MIN_FIRST_BYTES) {
     const { value, done } = await blocks.next();
     if (done) break;
     start = Buffer.concat([start, value]);
@@ -50,7 +50,7 @@ async function* startingWhole(blocks: AsyncIterableIterator<Buffer>): AsyncGener
   yield* blocks;
 }
 
-async function* decompressed(raw: AsyncGenerator<Buffer>, name: string): AsyncGenerator<Buffer> {
+async function* decompress(raw: AsyncGenerator<Buffer>, name: string): AsyncGenerator<Buffer> {
   const { value: start = Buffer.alloc(0) } = await raw.next();
   async function* whole(): AsyncGenerator<Buffer> {
     if (start.length > 0) yield start;
@@ -60,12 +60,14 @@ async function* decompressed(raw: AsyncGenerator<Buffer>, name: string): AsyncGe
   if (GZIP.equals(start.subarray(0, GZIP.length))) return yield* gunzip(whole());
   const { compression } = inferFromName(name);
   if (compression !== 'none') {
-    throw new Error(`is named like ${compression}, and does not begin as ${compression} does`);
+    throw new Error(
+      `the extension is that of ${compression}, but the content is not ${compression}`,
+    );
   }
   yield* whole();
 }
 
-/** Node.js verifies each member, and ignores what is behind zeros: only zeros may be. */
+/** Decompresses gzip members. Node.js ignores bytes after padding zeros; this function rejects them. */
 async function* gunzip(blocks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let bytes = 0;
   let lastNonZero = -1;
@@ -75,17 +77,17 @@ async function* gunzip(blocks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
     bytes += block.length;
     return block;
   };
-  /** Does not end `blocks` when the decompressor has had enough. */
+  /** Keeps `blocks` open when the decompressor stops reading. */
   async function* counted(): AsyncGenerator<Buffer> {
     for (let next = await blocks.next(); !next.done; next = await blocks.next()) {
       yield count(next.value);
     }
   }
   const stream = createGunzip({ chunkSize: BLOCK_BYTES });
-  // Errors of either reach whoever reads the last one.
+  // Errors of both streams reach the consumer of the last stream.
   yield* pipeline(counted(), stream, () => {});
   for await (const block of blocks) count(block);
   if (lastNonZero >= stream.bytesWritten) {
-    throw new Error('has other bytes behind the end of its gzip data');
+    throw new Error('unexpected bytes after the gzip data');
   }
 }

@@ -1,38 +1,38 @@
 import { CellError } from '../cell-values';
 import { UsageError } from '../file-errors';
 import type { ColumnType } from '../job-spec';
-import { isText, leafOf, type SchemaElement } from './parquet-primitive-types';
+import { isText, primitiveTypeOf, type SchemaElement } from './parquet-primitive-types';
 
 type Library = typeof import('hyparquet', { with: { 'resolution-mode': 'import' }});
 export type MetaData = Awaited<ReturnType<Library['parquetMetadataAsync']>>;
 
-/** What a value of the library means; null in, null out. @throws CellError: it cannot be kept */
+/** Converts a stored value to a cell; null stays null. @throws CellError if the cell is not representable */
 type Decode = (value: unknown) => unknown;
 
 export interface ParquetColumn {
   readonly name: string;
   readonly type: ColumnType;
-  /** Whether it is a list, a struct or a map. */
+  /** True for lists, structs and maps. */
   readonly isNested: boolean;
-  /** Its name in the plain metadata. */
+  /** Name in the plain metadata. */
   readonly key: string;
   readonly decode: Decode;
 }
 
-/** The part of a schema below an element. */
+/** Subtree of the schema. */
 interface Node {
-  /** Of the element in the schema. */
+  /** Index of the element in the schema. */
   readonly index: number;
   readonly element: SchemaElement;
   readonly children: readonly Node[];
-  /** Of the element behind it. */
+  /** Index of the element after the subtree. */
   readonly next: number;
 }
 
 /**
- * Metadata for which the library gives values as they are stored. Types that it would convert, some with a loss
- * (decimals to doubles, bytes to text, times to milliseconds, maps to objects), are converted by `columnsOf`. Elements
- * are named by their places: a name may be there twice, or have points in it.
+ * Removes logical types from the metadata, so that the library returns stored values. Its conversions lose information
+ * (decimals to doubles, bytes to text, times to milliseconds, maps to objects); `columnsOf` converts without loss.
+ * Elements are named by their index, because names can be duplicates or contain dots.
  */
 export function plainMetadata(metadata: MetaData): MetaData {
   const paths: string[][] = [];
@@ -49,7 +49,7 @@ export function plainMetadata(metadata: MetaData): MetaData {
   collect(nodeAt(metadata.schema, 0), []);
   const row_groups = metadata.row_groups.map((group) => ({
     ...group,
-    // In the order of the schema, as the format has it.
+    // Column chunks have the order of the schema.
     columns: group.columns.map((column, index) => {
       const { meta_data } = column;
       if (!meta_data) return column;
@@ -59,20 +59,20 @@ export function plainMetadata(metadata: MetaData): MetaData {
   return { ...metadata, schema, row_groups };
 }
 
-/** @throws UsageError: a name is there twice */
+/** Returns the top-level columns. @throws UsageError for duplicate names */
 export function columnsOf({ schema }: MetaData, file: string): readonly ParquetColumn[] {
   const { children } = nodeAt(schema, 0);
-  requireOnce(children, file);
+  requireUniqueNames(children, file);
   return children.map((node) => {
     const { element, index } = node;
     const isNested = node.children.length > 0 || element.repetition_type === 'REPEATED';
-    const type = isNested ? 'json' : leafOf(element).type;
+    const type = isNested ? 'json' : primitiveTypeOf(element).type;
     return {
       name: element.name,
       key: String(index),
       type,
       isNested,
-      decode: decoderOf(node, file),
+      decode: decoderFor(node, file),
     };
   });
 }
@@ -89,28 +89,32 @@ function nodeAt(schema: readonly SchemaElement[], index: number): Node {
   return { index, element, children, next };
 }
 
-function decoderOf(node: Node, file: string): Decode {
-  const decode = orNull(decoderOfOne(node, file));
+function decoderFor(node: Node, file: string): Decode {
+  const decode = keepNull(singleDecoder(node, file));
   if (node.element.repetition_type !== 'REPEATED') return decode;
-  return orNull((values) => Array.from(values as Iterable<unknown>, decode));
+  return keepNull((values) => Array.from(values as Iterable<unknown>, decode));
 }
 
-const orNull =
+const keepNull =
   (decode: Decode): Decode =>
   (value) =>
     value === null || value === undefined ? null : decode(value);
 
-function decoderOfOne({ element, children }: Node, file: string): Decode {
+function singleDecoder({ element, children }: Node, file: string): Decode {
   const [first, ...others] = children;
-  if (!first) return leafOf(element).decode;
+  if (!first) return primitiveTypeOf(element).decode;
   const isRepeated = first.element.repetition_type === 'REPEATED' && others.length === 0;
   if (isRepeated && isList(element) && first.children.length <= 1) {
-    const decode = orNull(decoderOfOne(first.children[0] ?? first, file));
+    const decode = keepNull(singleDecoder(first.children[0] ?? first, file));
     return (values) => Array.from(values as Iterable<unknown>, decode);
   }
   if (isRepeated && isMap(element) && first.children.length === 2) return mapDecoder(first, file);
-  requireOnce(children, file);
-  const fields = children.map((child) => [child.element.name, child.index, decoderOf(child, file)]);
+  requireUniqueNames(children, file);
+  const fields = children.map((child) => [
+    child.element.name,
+    child.index,
+    decoderFor(child, file),
+  ]);
   return (struct) => {
     const all: { [name: string]: unknown } = Object.create(null);
     for (const [name, index, decode] of fields as [string, number, Decode][]) {
@@ -120,22 +124,22 @@ function decoderOfOne({ element, children }: Node, file: string): Decode {
   };
 }
 
-/** A map with texts as keys is an object; another one is a list of its keys and values, since JSON has no such keys. */
+/** Decodes a map: to an object if the keys are strings, otherwise to a list of `{ key, value }`. */
 function mapDecoder(entry: Node, file: string): Decode {
   const [key, value] = entry.children as [Node, Node];
-  const [decodeKey, decodeValue] = [decoderOf(key, file), decoderOf(value, file)];
+  const [decodeKey, decodeValue] = [decoderFor(key, file), decoderFor(value, file)];
   const pairsOf = (map: unknown) =>
     Array.from(
       (map as Record<string, Iterable<Record<string, unknown>>>)[entry.index] ?? [],
       (pair) => [decodeKey(pair[key.index]), decodeValue(pair[value.index])] as const,
     );
   if (key.children.length > 0 || !isText(key.element)) {
-    return (map) => pairsOf(map).map(([one, other]) => ({ key: one, value: other }));
+    return (map) => pairsOf(map).map(([key, value]) => ({ key, value }));
   }
   return (map) => {
     const all: { [name: string]: unknown } = Object.create(null);
     for (const [name, cell] of pairsOf(map)) {
-      if ((name as string) in all) throw new CellError('has a map with the same key twice');
+      if ((name as string) in all) throw new CellError('map with a duplicate key');
       all[name as string] = cell;
     }
     return all;
@@ -152,8 +156,8 @@ function isMap({ converted_type, logical_type }: SchemaElement): boolean {
   );
 }
 
-function requireOnce(nodes: readonly Node[], file: string): void {
+function requireUniqueNames(nodes: readonly Node[], file: string): void {
   const names = nodes.map(({ element }) => element.name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) throw new UsageError(`${file}: has two columns named “${twice}”`);
+  if (twice !== undefined) throw new UsageError(`${file}: duplicate column “${twice}”`);
 }

@@ -5,45 +5,46 @@ import type { InputFile } from '../input-files';
 import type { ReadRow, RowBatch } from '../rows';
 import { columnsOf, type MetaData, type ParquetColumn, plainMetadata } from './parquet-columns';
 
-/** Rows that become objects at a time. */
-const ROWS_AT_ONCE = 1024;
-/** Where pages can be found by row, no more than these are held. */
-const ROWS_BY_INDEX = 16_384;
+/** Rows per batch. */
+const BATCH_ROWS = 1024;
+/** Maximum number of rows in memory for files with an offset index. */
+const ROWS_PER_INDEXED_READ = 16_384;
 
-/** Which of a file's columns are to be read. */
-type Needed = (columns: readonly string[]) => readonly string[];
+/** Selects the columns to read. */
+type ColumnSelection = (columns: readonly string[]) => readonly string[];
 
-/** @throws as readParquet */
+/** Reads the columns of a file. @throws UsageError if the file is not Parquet */
 export async function parquetColumns(input: InputFile): Promise<readonly ParquetColumn[]> {
   return (await open(input)).columns;
 }
 
 /**
- * Parquet, a group of rows after the other; one group at a time is in memory, of the columns that are needed.
+ * Reads Parquet by row group: one group of the selected columns is in memory. Page checksums are not verified, because
+ * hyparquet has no option for it.
  *
- * @param done so many of its first rows are left out; groups of which all are done are neither read nor decoded
- * @throws UsageError where it is not Parquet, RunError where rows cannot be read
+ * @param done number of rows to skip; finished row groups are not read
+ * @throws UsageError if the file is not Parquet, RunError if rows are unreadable
  */
 export async function* readParquet(
   input: InputFile,
-  needed: Needed,
+  select: ColumnSelection,
   done: number,
 ): AsyncGenerator<RowBatch> {
   const { file, metadata, columns: all } = await open(input);
-  const names = needed(all.map(({ name }) => name));
+  const names = select(all.map(({ name }) => name));
   const columns = all.filter(({ name }) => names.includes(name));
   const readRange = await openRanges(file, plainMetadata(metadata), columns);
   for (const { start, end, useOffsetIndex } of rangesOf(metadata, done)) {
     const rows = await readRange(start, end, useOffsetIndex).catch((error: Error) => {
       throw new RunError(
-        `${input.name}: rows ${start + 1} to ${end} cannot be read: ${error.message}`,
+        `${input.name}: reading rows ${start + 1} to ${end} failed: ${error.message}`,
       );
     });
-    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-      const some = rows.slice(at, at + ROWS_AT_ONCE);
+    for (let at = 0; at < rows.length; at += BATCH_ROWS) {
+      const batch = rows.slice(at, at + BATCH_ROWS);
       yield {
-        rows: some.map((values, index) => toRow(values, columns, start + at + index + 1)),
-        fraction: (start + at + some.length) / Number(metadata.num_rows),
+        rows: batch.map((values, index) => toRow(values, columns, start + at + index + 1)),
+        fraction: (start + at + batch.length) / Number(metadata.num_rows),
       };
     }
   }
@@ -57,11 +58,11 @@ async function open(input: InputFile) {
     return { file, metadata, columns: columnsOf(metadata, input.name) };
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`${input.name}: cannot be read as Parquet: ${(error as Error).message}`);
+    throw new UsageError(`${input.name}: not valid Parquet: ${(error as Error).message}`);
   }
 }
 
-/** Rows as arrays of stored values, in the order of the columns. */
+/** Returns a function that reads a range of rows as arrays of stored values, in column order. */
 async function openRanges(
   file: Awaited<ReturnType<typeof open>>['file'],
   metadata: MetaData,
@@ -75,23 +76,23 @@ async function openRanges(
     columns: columns.map(({ key }) => key),
     utf8: false,
     parsers: { timestampFromNanoseconds: (nanos: bigint) => nanos },
-    // Of the library's own, this one verifies checksums.
+    // Unlike the gzip decoder of the library, this one verifies checksums.
     compressors: { ...compressors, GZIP: (bytes: Uint8Array) => gunzipSync(bytes) },
   };
   return async (rowStart: number, rowEnd: number, useOffsetIndex: boolean) => {
     let rows: unknown[][] = [];
-    const onComplete = (all: unknown[][]) => {
-      rows = all;
+    const onComplete = (read: unknown[][]) => {
+      rows = read;
     };
     const range = { rowStart, rowEnd, useOffsetIndex, rowFormat: 'array' as const };
-    // The library resolves with no rows where there are no columns.
+    // Without columns, the library returns no rows.
     if (columns.length > 0) await parquetRead({ ...read, ...range, onComplete });
     else rows = Array.from({ length: rowEnd - rowStart }, () => []);
-    // A null that is a list is undefined, too.
+    // The library represents a null list as undefined as well.
     const isMissing = (value: unknown, at: number) =>
       value === undefined && columns[at]?.isNested === false;
     if (rows.length !== rowEnd - rowStart || rows.some((row) => row.some(isMissing))) {
-      throw new Error('a column has fewer values than the file has rows');
+      throw new Error('a column has fewer values than rows');
     }
     return rows;
   };
@@ -103,7 +104,7 @@ function* rangesOf({ row_groups }: MetaData, done: number) {
     const first = Math.max(done, groupStart);
     const last = groupStart + Number(group.num_rows);
     const useOffsetIndex = group.columns.every(({ offset_index_offset }) => offset_index_offset);
-    const step = useOffsetIndex ? ROWS_BY_INDEX : Math.max(1, last - first);
+    const step = useOffsetIndex ? ROWS_PER_INDEXED_READ : Math.max(1, last - first);
     for (let start = first; start < last; start += step) {
       yield { start, end: Math.min(last, start + step), useOffsetIndex };
     }

@@ -13,44 +13,44 @@ import type { InputFile } from '../input-files';
 import type { RowBatch } from '../rows';
 import { readBlocks } from './input-bytes';
 
-const WINDOWS_AT_ONCE = 256;
-/** As the page has it: a recording is in memory as a whole. */
-const LARGEST_BYTES = 200 * 1024 ** 2;
-/** Rates that differ by less are the same: files write them with few digits. */
-const SAME_RATE = 0.005;
+const BATCH_WINDOWS = 256;
+/** Maximum size of a recording, which is read into memory. The page has the same limit. */
+const MAX_BYTES = 200 * 1024 ** 2;
+/** Relative tolerance of sampling rates, which files round to few digits. */
+const RATE_TOLERANCE = 0.005;
 
-/** How recordings are cut into windows, as far as the model says. */
+/** Input of the model. */
 export interface ModelInput {
-  /** Samples. */
+  /** Window length in samples. */
   readonly windowLength: number;
   readonly channel: string | null;
-  /** Hz. */
+  /** Sampling rate in Hz; null if the model does not define one. */
   readonly samplingRateHz: number | null;
 }
 
-/** As far as a person says. */
+/** Windowing options of the user. */
 export interface WindowOptions {
-  /** null: the model's, or the only one if it has no name. */
+  /** Channel name; null for the channel of the model. */
   readonly channel: string | null;
-  /** Samples from one window to the next; null: a window. */
+  /** Hop size in samples; null for the window length. */
   readonly step: number | null;
-  /** Hz, of recordings that do not say it. */
+  /** Sampling rate in Hz of recordings without one; null if unset. */
   readonly samplingRate: number | null;
   readonly resample: boolean;
 }
 
-/** What both say. */
+/** Model input and user options. */
 export interface WindowSpec {
   readonly model: ModelInput;
   readonly options: WindowOptions;
 }
 
 export interface Windowing extends WindowSpec {
-  /** Told what a person should know of how a recording was read. */
+  /** Reports a warning about a recording. */
   readonly warn: (text: string) => void;
 }
 
-/** EDF, or a table of samples, cut into windows. One that cannot be is a bad row. */
+/** Reads windows of a recording (EDF or a table of samples). A file that cannot be split is reported as a rejected row. */
 export async function* readWindows(input: InputFile, cutting: Windowing): AsyncGenerator<RowBatch> {
   try {
     const recording = await open(input);
@@ -58,7 +58,7 @@ export async function* readWindows(input: InputFile, cutting: Windowing): AsyncG
     yield* windowsOf(recording, cutting);
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
-    yield { rows: [{ line: null, problem: withoutCells(error.message) }], fraction: 1 };
+    yield { rows: [{ line: null, problem: redactCells(error.message) }], fraction: 1 };
   }
 }
 
@@ -69,8 +69,8 @@ async function open(input: InputFile): Promise<Recording> {
   for await (const { bytes } of readBlocks(input)) {
     blocks.push(bytes);
     size += bytes.length;
-    if (size > LARGEST_BYTES) {
-      throw new RecordingError(`${name}: is larger than 200 MB. Cut it into parts.`);
+    if (size > MAX_BYTES) {
+      throw new RecordingError(`${name}: larger than 200 MB. Split the recording.`);
     }
   }
   const { EDF } = await import('edfjs');
@@ -78,16 +78,16 @@ async function open(input: InputFile): Promise<Recording> {
 }
 
 function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatch> {
-  const { label, rate, samples } = prepare(recording, cutting);
+  const { label, rate, samples } = selectSamples(recording, cutting);
   const { windowLength } = cutting.model;
   const starts = windowStarts(samples.length, windowLength, cutting.options.step ?? windowLength);
   if (starts.length === 0) {
     throw new RecordingError(
-      `${recording.name}: has ${samples.length} samples, fewer than a window of ${windowLength}.`,
+      `${recording.name}: ${samples.length} samples are fewer than one window of ${windowLength}.`,
     );
   }
-  for (let at = 0; at < starts.length; at += WINDOWS_AT_ONCE) {
-    const rows = starts.slice(at, at + WINDOWS_AT_ONCE).map((start, index) => ({
+  for (let at = 0; at < starts.length; at += BATCH_WINDOWS) {
+    const rows = starts.slice(at, at + BATCH_WINDOWS).map((start, index) => ({
       line: at + index + 1,
       fields: {
         recording: recording.name,
@@ -99,12 +99,12 @@ function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatc
       signal: samples.subarray(start, start + windowLength),
       size: windowLength,
     }));
-    yield { rows, fraction: Math.min(1, (at + WINDOWS_AT_ONCE) / starts.length) };
+    yield { rows, fraction: Math.min(1, (at + BATCH_WINDOWS) / starts.length) };
   }
 }
 
-/** @returns `rate` in Hz of the samples; null: nobody knows */
-function prepare(recording: Recording, cutting: Windowing) {
+/** Returns the samples of the selected channel, resampled if necessary. `rate` is in Hz; null if unknown. */
+function selectSamples(recording: Recording, cutting: Windowing) {
   const { name } = recording;
   const { label, samples, samplingRateHz } = selectChannel(recording, cutting);
   const rate = samplingRateHz ?? cutting.options.samplingRate;
@@ -112,62 +112,64 @@ function prepare(recording: Recording, cutting: Windowing) {
   if (wanted === null) return { label, rate, samples };
   if (rate === null) throw unknownSamplingRate(name);
   requireSamplingRate(name, rate, cutting);
-  if (isRate(rate, wanted)) return { label, rate, samples };
+  if (isSameRate(rate, wanted)) return { label, rate, samples };
   return { label, rate: wanted, samples: resample(samples, rate, wanted) };
 }
 
-const isRate = (rate: number, wanted: number) => Math.abs(rate - wanted) <= SAME_RATE * wanted;
+const isSameRate = (rate: number, wanted: number) =>
+  Math.abs(rate - wanted) <= RATE_TOLERANCE * wanted;
 
 export function unknownSamplingRate(name: string): RecordingError {
-  return new RecordingError(`${name}: does not say its sampling rate: use --sampling-rate.`);
+  return new RecordingError(`${name}: unknown sampling rate. Use --sampling-rate.`);
 }
 
-/** @throws RecordingError: it is not the model's, and nobody has asked to resample */
+/** @throws RecordingError if the rate differs from the model's and resampling is off */
 export function requireSamplingRate(
   name: string,
   rate: number,
   { model, options }: WindowSpec,
 ): void {
   const { samplingRateHz: wanted } = model;
-  if (wanted === null || options.resample || isRate(rate, wanted)) return;
-  const rates = `was recorded at ${rate} Hz, the model expects ${wanted} Hz`;
-  throw new RecordingError(`${name}: ${rates}: use --resample.`);
+  if (wanted === null || options.resample || isSameRate(rate, wanted)) return;
+  const rates = `recorded at ${rate} Hz, the model expects ${wanted} Hz`;
+  throw new RecordingError(`${name}: ${rates}. Use --resample.`);
 }
 
-/** A page may quote a cell; what a run says of its inputs does not. */
-function withoutCells(message: string): string {
+/** Removes quoted cells from a message: batch output must not quote input data. */
+function redactCells(message: string): string {
   return message.replace(/is ".*", expected a number/s, 'is not a number');
 }
 
-/** The channels of a file, as far as their choice needs them. */
-export interface FileChannels<One extends Pick<Channel, 'label' | 'isNamed'>> {
-  /** Of the file. */
+/** Channels of a file, for `selectChannel`. */
+export interface FileChannels<Candidate extends Pick<Channel, 'label' | 'isNamed'>> {
+  /** File name. */
   readonly name: string;
-  readonly channels: readonly One[];
+  readonly channels: readonly Candidate[];
   readonly unreadable: readonly UnreadableChannel[];
 }
 
 /**
- * The channel that the user names, or else the model. No other channel is taken in its place, except where the file
- * has one channel only, and no name for it.
+ * Selects the channel that the user names, or else the channel of the model. An unnamed channel is accepted if it is the
+ * only channel of the file.
  *
- * @throws RecordingError that names the channel
+ * @throws RecordingError
  */
-export function selectChannel<One extends Pick<Channel, 'label' | 'isNamed'>>(
-  { name, channels, unreadable }: FileChannels<One>,
+export function selectChannel<Candidate extends Pick<Channel, 'label' | 'isNamed'>>(
+  { name, channels, unreadable }: FileChannels<Candidate>,
   { options, model }: WindowSpec,
-): One {
+): Candidate {
   const wanted = options.channel ?? model.channel;
   const all = [...unreadable, ...channels];
   const found = findChannel(all, wanted);
-  const broken = found === null ? undefined : unreadable[found];
-  if (broken) throw new RecordingError(`${name}: channel “${broken.label}” ${broken.reason}.`);
+  const unusable = found === null ? undefined : unreadable[found];
+  if (unusable)
+    throw new RecordingError(`${name}: channel “${unusable.label}” ${unusable.reason}.`);
   const channel = found === null ? undefined : channels[found - unreadable.length];
   if (channel) return channel;
   const [only] = channels;
-  const isAlone = only && all.length === 1 && options.channel === null;
-  if (isAlone && (wanted === null || !only.isNamed)) return only;
-  const problem = wanted === null ? 'has several channels' : `has no channel “${wanted}”`;
-  const there = channels.map(({ label }) => label).join(', ');
-  throw new RecordingError(`${name}: ${problem}: use --channel with one of ${there}.`);
+  const isOnly = only && all.length === 1 && options.channel === null;
+  if (isOnly && (wanted === null || !only.isNamed)) return only;
+  const problem = wanted === null ? 'several channels' : `channel “${wanted}” is missing`;
+  const names = channels.map(({ label }) => label).join(', ');
+  throw new RecordingError(`${name}: ${problem}. Use --channel with one of ${names}.`);
 }

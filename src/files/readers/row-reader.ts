@@ -1,8 +1,8 @@
 import { UsageError } from '../file-errors';
 import { type InputFormat, inferFromName } from '../formats';
-import type { InputFile } from '../input-files';
+import { type InputFile, requireUnmodified } from '../input-files';
 import type { JobSpec, SourceColumn } from '../job-spec';
-import type { RowBatch } from '../rows';
+import { isRejected, type Position, type ReadRow, type RowBatch } from '../rows';
 import { readTable, tableColumns } from './csv-reader';
 import { readJsonLines } from './jsonl-reader';
 import { parquetColumns, readParquet } from './parquet-reader';
@@ -11,46 +11,110 @@ import { readWindows } from './recording-reader';
 const DELIMITERS = { csv: ',', tsv: '\t' } as const;
 
 /**
- * The rows of an input.
+ * Maximum size of a chunk. Its boundaries depend only on the rows, so a resumed job has the same chunks. A crash
+ * loses the work on a few chunks, which takes minutes with a slow model.
+ */
+const ROWS_PER_CHUNK = 1024;
+const CHARACTERS_PER_CHUNK = 4 * 1024 ** 2;
+
+/** Rows that are sorted by length for inference, and written together in input order. */
+export interface Chunk<Item> {
+  readonly items: readonly Item[];
+  /** Position after the last row. */
+  readonly end: Position;
+  /** Fraction of all inputs that has been read, 0 to 1; null for standard input. */
+  readonly fraction: number | null;
+}
+
+/**
+ * Reads the rows of all inputs in chunks.
  *
- * @param done so many of its first rows are left out
+ * @param toItem converts a row; `file` is the index of its input
+ * @throws RunError if an input is unreadable or has changed
+ */
+export async function* readChunks<Item>(
+  inputs: readonly InputFile[],
+  spec: JobSpec,
+  from: Position,
+  toItem: (file: number, read: ReadRow) => Item,
+): AsyncGenerator<Chunk<Item>, undefined> {
+  const totalBytes = Math.max(
+    1,
+    inputs.reduce((sum, input) => sum + input.size, 0),
+  );
+  let bytesBefore = 0;
+  let items: Item[] = [];
+  let size = 0;
+  for (const [file, input] of inputs.entries()) {
+    if (file >= from.input) {
+      let done = file === from.input ? from.rows : 0;
+      for await (const { rows, fraction } of readRows(input, spec, done)) {
+        for (const read of rows) {
+          done++;
+          items.push(toItem(file, read));
+          size += isRejected(read) ? 0 : read.size;
+          if (items.length < ROWS_PER_CHUNK && size < CHARACTERS_PER_CHUNK) continue;
+          const readBytes = fraction === null ? null : bytesBefore + fraction * input.size;
+          yield {
+            items,
+            end: { input: file, rows: done },
+            fraction: readBytes === null ? null : readBytes / totalBytes,
+          };
+          items = [];
+          size = 0;
+        }
+      }
+      requireUnmodified(input);
+    }
+    bytesBefore += input.size;
+  }
+  if (items.length > 0) yield { items, end: { input: inputs.length, rows: 0 }, fraction: 1 };
+}
+
+/**
+ * Reads the rows of an input.
+ *
+ * @param done number of rows to skip
  * @throws UsageError, RunError
  */
-export function readRows(input: InputFile, plan: JobSpec, done: number): AsyncIterable<RowBatch> {
-  const { windowing, omittedColumns } = plan.format;
-  const { outputFormat, keep } = plan.options;
-  const format = formatOf(input, plan);
+export function readRows(input: InputFile, spec: JobSpec, done: number): AsyncIterable<RowBatch> {
+  const { windowing, omittedColumns, requiredColumns } = spec.format;
+  const { outputFormat, keep } = spec.options;
+  const format = formatOf(input, spec);
   switch (format) {
     case 'jsonl': {
       const keepsLines = outputFormat === 'jsonl' && keep === 'all' && omittedColumns.length === 0;
-      return behind(done, readJsonLines(input, keepsLines));
+      return skipRows(done, readJsonLines(input, keepsLines));
     }
     case 'csv':
     case 'tsv':
-      return behind(done, readTable(input, DELIMITERS[format]));
-    case 'parquet':
-      return readParquet(input, (columns) => wantedOf(columns, plan), done);
+      return skipRows(done, readTable(input, DELIMITERS[format]));
+    case 'parquet': {
+      const isNeeded = (name: string): boolean =>
+        keep === 'all' || requiredColumns.includes(name) || keep.includes(name);
+      return readParquet(input, (columns) => columns.filter(isNeeded), done);
+    }
     case 'recording':
-      if (!windowing) throw new UsageError(`${input.name}: recordings are for eeg`);
-      return behind(done, readWindows(input, windowing));
+      if (!windowing) throw new UsageError(`${input.name}: recordings require the service eeg`);
+      return skipRows(done, readWindows(input, windowing));
   }
 }
 
 /**
- * Reads the columns of every file before hours are spent on the first ones.
+ * Reads the columns of all input files with a header or schema, so that errors are reported before inference starts.
  *
- * @returns columns of the files that say them and their types, by name
- * @throws UsageError that names the file
+ * @returns columns by file name
+ * @throws UsageError if a file lacks a required column
  */
 export async function readColumns(
   inputs: readonly InputFile[],
-  plan: JobSpec,
+  spec: JobSpec,
 ): Promise<ReadonlyMap<string, readonly SourceColumn[]>> {
   const all = new Map<string, readonly SourceColumn[]>();
-  const { keep } = plan.options;
-  const wanted = [...plan.format.requiredColumns, ...(keep === 'all' ? [] : keep)];
+  const { keep } = spec.options;
+  const required = [...spec.format.requiredColumns, ...(keep === 'all' ? [] : keep)];
   for (const input of inputs) {
-    const format = formatOf(input, plan);
+    const format = formatOf(input, spec);
     if (input.path === null || format === 'jsonl' || format === 'recording') continue;
     const columns: readonly SourceColumn[] =
       format === 'parquet'
@@ -58,35 +122,32 @@ export async function readColumns(
         : (await tableColumns(input, DELIMITERS[format])).map((name) => ({ name, type: 'string' }));
     all.set(input.name, columns);
     const names = columns.map(({ name }) => name);
-    const missing = wanted.find((name) => !names.includes(name));
+    const missing = required.find((name) => !names.includes(name));
     if (missing === undefined) continue;
     throw new UsageError(
-      `${input.name}: has no column “${missing}”: its columns are ${names.join(', ')}`,
+      `${input.name}: column “${missing}” is missing. Columns: ${names.join(', ')}`,
     );
   }
   return all;
 }
 
-/** Of a model of signals a table is a recording, as on the page: a row of it is a sample. */
+/** Format of an input. For signal models, a table is a recording with one sample per row. */
 function formatOf({ name }: InputFile, { options, format: { windowing } }: JobSpec): InputFormat {
   const format = options.inputFormat ?? inferFromName(name).format;
   if (format === null) {
     throw new UsageError(
-      `${name}: its name does not say its format: use --input-format jsonl, csv, tsv, parquet or recording`,
+      `${name}: unknown file extension. Use --input-format jsonl, csv, tsv, parquet or recording`,
     );
   }
   return windowing && (format === 'csv' || format === 'tsv') ? 'recording' : format;
 }
 
-function wantedOf(columns: readonly string[], { options, format }: JobSpec): readonly string[] {
-  if (options.keep === 'all') return columns;
-  const wanted = [...format.requiredColumns, ...options.keep];
-  return columns.filter((name) => wanted.includes(name));
-}
-
-/** Of files in which rows can only be found one after the other. */
-async function* behind(done: number, batches: AsyncIterable<RowBatch>): AsyncGenerator<RowBatch> {
-  let left = done;
+/** Skips rows of a format without random access. */
+async function* skipRows(
+  count: number,
+  batches: AsyncIterable<RowBatch>,
+): AsyncGenerator<RowBatch> {
+  let left = count;
   for await (const { rows, fraction } of batches) {
     if (left < rows.length) yield { rows: left > 0 ? rows.slice(left) : rows, fraction };
     left = Math.max(0, left - rows.length);

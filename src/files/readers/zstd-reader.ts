@@ -2,11 +2,11 @@ import { Decompress } from 'fzstd';
 import xxhash from 'xxhash-wasm';
 
 const MAGIC = 0xfd2fb528;
-/** First of the 16 magic numbers of frames that hold no content. */
+/** First of the 16 magic numbers of skippable frames. */
 const SKIPPABLE = 0x184d2a50;
-/** As the zstd command has it: a larger window needs its --long. */
-const LARGEST_WINDOW_BYTES = 128 * 1024 ** 2;
-const LARGEST_BLOCK_BYTES = 128 * 1024;
+/** Maximum window, as in the zstd command without --long. */
+const MAX_WINDOW_BYTES = 128 * 1024 ** 2;
+const MAX_BLOCK_BYTES = 128 * 1024;
 const BLOCK_HEADER_BYTES = 3;
 const CHECKSUM_BYTES = 4;
 const RLE = 1;
@@ -17,12 +17,12 @@ type Hash = ReturnType<Awaited<ReturnType<typeof xxhash>>['create64']>;
 
 interface FrameHeader {
   readonly bytes: Buffer;
-  /** Bytes of the content; null: the frame does not say. */
+  /** Size of the content in bytes; null if the frame does not contain it. */
   readonly contentSize: bigint | null;
   readonly hasChecksum: boolean;
 }
 
-/** Whether a file begins as zstd does. */
+/** Returns whether a file starts with a zstd magic number. */
 export function isZstd(start: Buffer): boolean {
   if (start.length < 4) return false;
   const magic = start.readUInt32LE(0);
@@ -32,10 +32,10 @@ export function isZstd(start: Buffer): boolean {
 const isSkippable = (magic: number) => (magic & 0xfffffff0) >>> 0 === SKIPPABLE;
 
 /**
- * The content of zstd frames, one after the other (RFC 8878). fzstd decodes blocks, and verifies neither the
- * checksum of a frame nor its size: here both are. A block of content is in memory, and a window of the frame.
+ * Decompresses concatenated zstd frames (RFC 8878). fzstd decodes blocks, but verifies neither checksum nor size of a
+ * frame; this function verifies both. Memory: one block and the window of the frame.
  *
- * @throws Error that says what is wrong with the file
+ * @throws Error that describes the problem
  */
 export async function* unzstd(blocks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const { create64 } = await xxhash();
@@ -46,9 +46,9 @@ export async function* unzstd(blocks: AsyncIterable<Buffer>): AsyncGenerator<Buf
       await input.skip((await input.exactly(4)).readUInt32LE(0));
     } else if (magic === MAGIC) {
       const header = await readHeader(input, start);
-      yield* contentOf(input, header, header.hasChecksum ? create64() : null);
+      yield* decompressFrame(input, header, header.hasChecksum ? create64() : null);
     } else {
-      throw new Error('expected a zstd frame, found other bytes behind the last one');
+      throw new Error('unexpected bytes after the last zstd frame');
     }
   }
 }
@@ -56,38 +56,38 @@ export async function* unzstd(blocks: AsyncIterable<Buffer>): AsyncGenerator<Buf
 async function readHeader(input: ByteReader, magic: Buffer): Promise<FrameHeader> {
   const [descriptor = 0] = await input.exactly(1);
   const isSingleSegment = (descriptor & 0x20) !== 0;
-  if (descriptor & 0x08) throw new Error('its zstd frame has a reserved bit');
+  if (descriptor & 0x08) throw new Error('zstd frame with a reserved bit');
   const windowBytes = isSingleSegment ? 0 : 1;
   const dictionaryBytes = DICTIONARY_ID_BYTES[descriptor & 3] as number;
   const sizeFlag = descriptor >> 6;
   const sizeBytes = sizeFlag === 0 ? Number(isSingleSegment) : 1 << sizeFlag;
   const rest = await input.exactly(windowBytes + dictionaryBytes + sizeBytes);
   if (rest.subarray(windowBytes, windowBytes + dictionaryBytes).some((byte) => byte !== 0)) {
-    throw new Error('is compressed with a zstd dictionary');
+    throw new Error('zstd dictionaries are not supported');
   }
   const contentSize =
     sizeBytes === 0
       ? null
-      : littleEndian(rest.subarray(-sizeBytes)) + (sizeBytes === 2 ? 256n : 0n);
-  const window = isSingleSegment ? (contentSize as bigint) : windowOf(rest[0] as number);
-  if (window > LARGEST_WINDOW_BYTES) {
-    throw new Error('its zstd window is larger than 128 MiB: compress it without --long');
+      : readLittleEndian(rest.subarray(-sizeBytes)) + (sizeBytes === 2 ? 256n : 0n);
+  const window = isSingleSegment ? (contentSize as bigint) : windowSize(rest[0] as number);
+  if (window > MAX_WINDOW_BYTES) {
+    throw new Error('zstd window larger than 128 MiB. Compress without --long');
   }
   const bytes = Buffer.concat([magic, Buffer.of(descriptor), rest]);
   return { bytes, contentSize, hasChecksum: (descriptor & 0x04) !== 0 };
 }
 
-function windowOf(descriptor: number): bigint {
+function windowSize(descriptor: number): bigint {
   const base = 1n << BigInt(10 + (descriptor >> 3));
   return base + (base / 8n) * BigInt(descriptor & 7);
 }
 
-function littleEndian(bytes: Buffer): bigint {
+function readLittleEndian(bytes: Buffer): bigint {
   return bytes.reduceRight((value, byte) => value * 256n + BigInt(byte), 0n);
 }
 
-/** @param hash null: the frame has no checksum */
-async function* contentOf(
+/** Decompresses one frame. @param hash null for a frame without a checksum */
+async function* decompressFrame(
   input: ByteReader,
   { bytes, contentSize }: FrameHeader,
   hash: Hash | null,
@@ -95,7 +95,7 @@ async function* contentOf(
   let ready: Buffer[] = [];
   let size = 0n;
   const frame = new Decompress((part) => {
-    // The library writes into the same memory again.
+    // The library reuses the memory of `part`.
     ready.push(Buffer.from(part));
     size += BigInt(part.length);
     hash?.update(part);
@@ -106,26 +106,26 @@ async function* contentOf(
     const bits = header.readUIntLE(0, BLOCK_HEADER_BYTES);
     const [kind, length] = [(bits >> 1) & 3, bits >> 3];
     isLast = (bits & 1) !== 0;
-    if (kind === RESERVED_BLOCK || length > LARGEST_BLOCK_BYTES) {
-      throw new Error('its zstd frame has a block that cannot be one');
+    if (kind === RESERVED_BLOCK || length > MAX_BLOCK_BYTES) {
+      throw new Error('invalid block in a zstd frame');
     }
     frame.push(Buffer.concat([header, await input.exactly(kind === RLE ? 1 : length)]), false);
     yield* ready;
     ready = [];
   }
   const checksum = await input.exactly(hash ? CHECKSUM_BYTES : 0);
-  // Of a short frame, the library decodes nothing before the end.
+  // The library decodes short frames only at the end.
   frame.push(checksum, true);
   yield* ready;
   if (hash && BigInt.asUintN(32, hash.digest()) !== BigInt(checksum.readUInt32LE(0))) {
-    throw new Error('its zstd checksum does not match: it is damaged');
+    throw new Error('zstd checksum mismatch');
   }
   if (contentSize !== null && contentSize !== size) {
-    throw new Error('its zstd frame has another size than it says: it is damaged');
+    throw new Error('zstd content size mismatch');
   }
 }
 
-/** Bytes by their number, from blocks of any length. */
+/** Reads a given number of bytes from a sequence of blocks. */
 class ByteReader {
   readonly #blocks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -134,7 +134,7 @@ class ByteReader {
     this.#blocks = blocks[Symbol.asyncIterator]();
   }
 
-  /** Fewer at the end only. */
+  /** Reads `count` bytes, or fewer at the end. */
   async upTo(count: number): Promise<Buffer> {
     const parts: Buffer[] = [];
     let missing = count;
@@ -148,16 +148,16 @@ class ByteReader {
     return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
   }
 
-  /** @throws Error: fewer are there */
+  /** Reads `count` bytes. @throws Error at the end of the input */
   async exactly(count: number): Promise<Buffer> {
     const bytes = await this.upTo(count);
-    if (bytes.length < count) throw new Error('is cut off in a zstd frame');
+    if (bytes.length < count) throw new Error('truncated zstd frame');
     return bytes;
   }
 
   async skip(count: number): Promise<void> {
     let left = count;
-    while (left > 0) left -= (await this.exactly(Math.min(left, LARGEST_BLOCK_BYTES))).length;
+    while (left > 0) left -= (await this.exactly(Math.min(left, MAX_BLOCK_BYTES))).length;
   }
 
   async #next(): Promise<boolean> {

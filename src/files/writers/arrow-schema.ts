@@ -1,12 +1,12 @@
 import { Builder } from 'flatbuffers';
 import type { ResultColumn } from '../job-spec';
 
-/** A column of a table. */
+/** Column of a Parquet file. */
 export interface Field extends ResultColumn {
   readonly nullable: boolean;
 }
 
-/** Where the members of a table stand, and what enumerations say: Schema.fbs and Message.fbs of Apache Arrow. */
+/** Field indexes and enum values of Schema.fbs and Message.fbs of Apache Arrow. */
 const MESSAGE = { version: 0, headerType: 1, header: 2, members: 5 };
 const SCHEMA = { fields: 1, members: 4 };
 const FIELD = { name: 0, nullable: 1, kind: 2, type: 3, children: 5, members: 7 };
@@ -18,11 +18,11 @@ const MILLISECONDS = 1;
 const CONTINUES = 0xffffffff;
 const ALIGNMENT = 8;
 
-/** Of the numbers in a list of Parquet. */
+/** Name of the elements of a Parquet list. */
 const ELEMENT = 'element';
 
 type Offset = number;
-/** What a column holds in Arrow's words, written into the builder. */
+/** Writes the Arrow type of a column into the builder. */
 type TypeWriter = (builder: Builder) => { readonly kind: number; readonly type: Offset };
 
 const utf8: TypeWriter = (builder) => table(builder, KIND.utf8, 0);
@@ -56,10 +56,10 @@ const TYPES: Readonly<Record<Exclude<ResultColumn['type'], 'vector'>, TypeWriter
 };
 
 /**
- * The value of ARROW:schema in a Parquet file: what Arrow calls its columns. Parquet itself has lists of any
- * length alone; of this, readers know that those of a vector are all of one. The others leave it aside.
+ * Builds the metadata value `ARROW:schema` of a Parquet file. Parquet lists have variable lengths; with this schema,
+ * Arrow readers read vectors as fixed-size lists. Other readers ignore it.
  *
- * @returns an encapsulated IPC message, in base64
+ * @returns encapsulated IPC message in base64
  * Source: the Arrow columnar format, "Encapsulated message format"; Arrow C++, parquet/arrow/schema.cc.
  */
 export function arrowSchema(fields: readonly Field[]): string {
@@ -95,15 +95,15 @@ function column(
   children: readonly Offset[] = [],
 ): Offset {
   const { kind, type } = write(builder);
-  const called = builder.createString(name);
-  // Readers expect the list of children, though it is empty.
-  const below = vectorOf(builder, children);
+  const nameOffset = builder.createString(name);
+  // Readers require the vector of children, even if empty.
+  const childrenOffset = vectorOf(builder, children);
   builder.startObject(FIELD.members);
-  builder.addFieldOffset(FIELD.name, called, 0);
+  builder.addFieldOffset(FIELD.name, nameOffset, 0);
   builder.addFieldInt8(FIELD.nullable, Number(nullable), 0);
   builder.addFieldInt8(FIELD.kind, kind, 0);
   builder.addFieldOffset(FIELD.type, type, 0);
-  builder.addFieldOffset(FIELD.children, below, 0);
+  builder.addFieldOffset(FIELD.children, childrenOffset, 0);
   return builder.endObject();
 }
 
@@ -113,14 +113,14 @@ function table(builder: Builder, kind: number, members: number, fill = () => {})
   return { kind, type: builder.endObject() };
 }
 
-/** Of tables. Written from its end, as all is. */
+/** Writes a vector of tables. FlatBuffers are written backwards. */
 function vectorOf(builder: Builder, offsets: readonly Offset[]): Offset {
   builder.startVector(4, offsets.length, 4);
   for (const offset of offsets.toReversed()) builder.addOffset(offset);
   return builder.endVector();
 }
 
-/** Behind a mark and its length, which ends at a multiple of eight bytes. */
+/** Adds the continuation marker, the length and padding to a multiple of 8 bytes. */
 function encapsulated(message: Uint8Array): Buffer {
   const length = Math.ceil(message.length / ALIGNMENT) * ALIGNMENT;
   const whole = Buffer.alloc(ALIGNMENT + length);

@@ -16,56 +16,56 @@ import {
   syncParentFolder,
 } from '../journal/output-paths';
 
-/** A checkpoint but for what the destination knows itself. */
+/** Checkpoint without the file sizes, which the destination adds. */
 export type Progress = Omit<Checkpoint, 'outputBytes' | 'rejectsBytes'>;
 
-/** Where bytes of the output and lines of rejects go. */
+/** Destination of the output and the rejected rows. */
 export interface Destination {
-  /** Where the run begins, or goes on. */
+  /** Checkpoint that the job starts from. */
   readonly start: Checkpoint;
-  /** Puts both behind what is there, and then counts as done what the checkpoint says. */
+  /** Appends output and rejects, then records the checkpoint. */
   append(output: Buffer, rejects: Buffer, done: Progress): Promise<void>;
-  /** Writes over the first bytes of the output. @throws RunError: of a pipe */
+  /** Overwrites the first bytes of the output. @throws RunError for standard output */
   replaceHead(bytes: Buffer): Promise<void>;
-  /** Keeps for the next process that the model ran for too long on a row. */
+  /** Records in the journal that the model ran too long on a row. */
   recordOverrun(overrun: OverrunRow): Promise<void>;
-  /** Gives the files their names. */
+  /** Renames the partial files to their final names. */
   publish(rejected: number): Promise<void>;
-  /** Leaves all as it is. */
+  /** Closes all files. */
   close(): Promise<void>;
 }
 
 /**
- * Files that a run appends to, and a journal that says up to where they count. What is behind that,
- * of a process that was ended, is cut off.
+ * Opens output files with a journal of checkpoints. Bytes after the last checkpoint of an interrupted process are
+ * truncated.
  *
- * @param run null: a new one begins
- * @throws UsageError where what the journal counts is not there
+ * @param resumed journal of the interrupted job; null for a new job
+ * @throws UsageError if a file is shorter than its checkpoint
  */
 export async function openFileDestination(
-  names: OutputPaths,
+  paths: OutputPaths,
   header: JournalHeader,
-  run: Journal | null,
+  resumed: Journal | null,
 ): Promise<Destination> {
-  const start = run?.last ?? EMPTY_CHECKPOINT;
-  // First, so that what a run of before has left never counts for this one.
-  if (!run) await rm(names.journal, { force: true });
-  const output = await openDurable(partialPath(names.output), run && start.outputBytes);
-  const rejects = await openDurable(partialPath(names.rejects), run && start.rejectsBytes);
-  const journal = await openDurable(names.journal, run?.bytes ?? null);
-  /** One line for the run, then one for each checkpoint or overrun. */
+  const start = resumed?.last ?? EMPTY_CHECKPOINT;
+  // Removed first, so that it never counts for the new output.
+  if (!resumed) await rm(paths.journal, { force: true });
+  const output = await openDurable(partialPath(paths.output), resumed && start.outputBytes);
+  const rejects = await openDurable(partialPath(paths.rejects), resumed && start.rejectsBytes);
+  const journal = await openDurable(paths.journal, resumed?.bytes ?? null);
+  /** Appends a journal line: the header, a checkpoint or an overrun. */
   const write = (entry: unknown) => journal.append(Buffer.from(`${JSON.stringify(entry)}\n`));
   const close = async () => {
     await Promise.all([output, rejects, journal].map((file) => file.close()));
   };
-  if (!run) {
+  if (!resumed) {
     await write(header);
-    await syncParentFolder(names.journal);
+    await syncParentFolder(paths.journal);
   }
   return {
     start,
-    async append(some, rejected, done) {
-      await output.append(some);
+    async append(bytes, rejected, done) {
+      await output.append(bytes);
       await rejects.append(rejected);
       await write({ ...done, outputBytes: output.bytes, rejectsBytes: rejects.bytes });
     },
@@ -73,16 +73,16 @@ export async function openFileDestination(
     recordOverrun: (overrun) => write({ overrun }),
     async publish(rejected) {
       await close();
-      await publishOutput(names, rejected);
+      await publishOutput(paths, rejected);
     },
     close,
   };
 }
 
 /**
- * Standard output: what has gone is gone, so nothing can be resumed.
+ * Writes to standard output, without resume.
  *
- * @param rejects null: standard error
+ * @param rejects file for rejected rows; null for standard error
  */
 export async function openStdoutDestination(rejects: string | null): Promise<Destination> {
   const file: FileHandle | null = rejects === null ? null : await open(rejects, 'w');
@@ -93,18 +93,18 @@ export async function openStdoutDestination(rejects: string | null): Promise<Des
   const nothing = async () => {};
   return {
     start: EMPTY_CHECKPOINT,
-    async append(some, rejected) {
+    async append(bytes, rejected) {
       if (file) await file.appendFile(rejected);
       else if (rejected.length > 0) process.stderr.write(rejected);
-      if (some.length === 0) return;
-      // Whoever reads is slower: then this waits, and with it all that is read.
-      if (!process.stdout.write(some) && !problem) {
+      if (bytes.length === 0) return;
+      // Backpressure: a slow reader slows down the whole job.
+      if (!process.stdout.write(bytes) && !problem) {
         await once(process.stdout, 'drain').catch(nothing);
       }
-      if (problem) throw new RunError(`standard output cannot be written: ${problem.message}`);
+      if (problem) throw new RunError(`standard output: write failed: ${problem.message}`);
     },
     replaceHead: async () => {
-      throw new RunError('standard output cannot be written from its beginning');
+      throw new RunError('standard output: cannot overwrite the header. Use --output with a file');
     },
     recordOverrun: nothing,
     publish: nothing,

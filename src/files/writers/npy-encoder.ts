@@ -2,11 +2,11 @@ import { endianness } from 'node:os';
 import type { OutputSchema } from '../output-schema';
 import type { OutputEncoder } from './output-encoder';
 
-/** As many as NumPy itself takes: its count of rows may grow in place. */
+/** Header size of NumPy, which leaves space for a growing row count. */
 const HEADER_BYTES = 128;
 const MAGIC = Buffer.from('\x93NUMPY\x01\x00', 'latin1');
 
-/** NumPy's file of one array: float32, [rows, dimensions], C order. The header has the rows at the end alone. */
+/** Encodes vectors as a NumPy file: float32 [rows, dimensions], C order. The final header has the row count. */
 export function npyEncoder({ resultFields }: OutputSchema): OutputEncoder {
   const member = resultFields.find(({ type }) => type === 'vector');
   if (!member) throw new Error('no vector to write');
@@ -27,7 +27,7 @@ export function npyEncoder({ resultFields }: OutputSchema): OutputEncoder {
   };
 }
 
-/** Version 1.0 of numpy.lib.format. */
+/** Header in format version 1.0 of numpy.lib.format. */
 function header(rows: number, length: number): Buffer {
   const shape = `{'descr': '<f4', 'fortran_order': False, 'shape': (${rows}, ${length}), }`;
   const size = Buffer.alloc(2);

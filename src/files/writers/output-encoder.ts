@@ -1,6 +1,6 @@
 import type { Row } from '../rows';
 
-/** A row with its answer, and nothing that the output does not need. */
+/** Row with its prediction, reduced to the columns of the output. */
 export interface PredictedRow {
   readonly row: Row;
   readonly prediction: unknown;
@@ -8,21 +8,21 @@ export interface PredictedRow {
 
 export interface EncodedPart {
   readonly bytes: Buffer;
-  /** What is needed to go on behind it; null: nothing. */
+  /** State to resume after this part; null if the encoder has none. */
   readonly state: string | null;
 }
 
-/** Writes answers as bytes, a part at a time, so that the bytes of the parts, one after the other, are the file. */
+/** Encodes predictions in parts. The file is the concatenation of start, parts and finish. */
 export interface OutputEncoder {
-  /** Rows that a part is to have; fewer at the end. */
+  /** Rows per part; the last part may have fewer. */
   readonly rowsPerPart: number;
-  /** What is before the first row. */
+  /** Returns the bytes before the first row. */
   start(): Promise<Buffer>;
   part(rows: readonly PredictedRow[]): Promise<EncodedPart>;
-  /** What is behind the last row. */
+  /** Returns the bytes after the last row. */
   finish(): Promise<Buffer>;
-  /** What is in the place of the first bytes once all rows are written, by their number; absent: those stay. */
+  /** Returns the final header, which overwrites the first bytes; undefined if the header does not change. */
   header?(rows: number): Buffer;
-  /** Goes on behind parts that another process has written. */
+  /** Resumes after the parts of an earlier process. */
   restore(states: readonly string[], bytes: number): Promise<void>;
 }

@@ -5,8 +5,8 @@ import type { Position, RowResult } from '../rows';
 import type { Destination } from './destination';
 import type { OutputEncoder, PredictedRow } from './output-encoder';
 
-/** Rows that wait for a part to be full may take so much, in characters. */
-const SIZE_OF_PART = 32 * 1024 ** 2;
+/** Maximum size of the rows buffered for a part, in characters. */
+const CHARACTERS_PER_PART = 32 * 1024 ** 2;
 
 export interface WriterParts {
   readonly inputs: readonly InputFile[];
@@ -15,15 +15,15 @@ export interface WriterParts {
   readonly destination: Destination;
 }
 
-/** Writes and counts results in their order: answers to the output, the rest to the rejects. */
+/** Writes and counts results in input order: predictions to the output, errors to the rejects. */
 export class ResultWriter {
   readonly #parts: WriterParts;
   readonly #startedAt = performance.now();
   readonly #counts: { answered: number; rejected: number; truncated: number };
   readonly #labels: Map<string, number>;
   #position: Position;
-  #waiting: PredictedRow[] = [];
-  #waitingSize = 0;
+  #buffered: PredictedRow[] = [];
+  #bufferedSize = 0;
   #rejects = '';
 
   constructor(parts: WriterParts) {
@@ -34,26 +34,26 @@ export class ResultWriter {
     this.#position = { input, rows };
   }
 
-  /** Of this process and those before. */
+  /** Totals of this and earlier processes. */
   get totals(): JobTotals {
     const { start } = this.#parts.destination;
     const seconds = start.seconds + (performance.now() - this.#startedAt) / 1000;
     return { ...this.#counts, labels: Object.fromEntries(this.#labels), seconds };
   }
 
-  /** To be called where nothing has been written. */
+  /** Writes the start of a new file. */
   async start(): Promise<void> {
     await this.#append(await this.#parts.encoder.start());
   }
 
-  /** @param end behind the last one */
+  /** @param end position after the last result */
   async write(results: readonly RowResult[], end: Position): Promise<void> {
     const { inputs, encoder } = this.#parts;
     this.#position = end;
     for (const { row, prediction, file, line, problem } of results) {
       if (row && prediction !== null) {
-        this.#waiting.push({ row, prediction });
-        this.#waitingSize += row.size;
+        this.#buffered.push({ row, prediction });
+        this.#bufferedSize += row.size;
         this.#count(prediction);
       } else {
         const reject = { file: inputs[file]?.name, line, reason: problem };
@@ -61,14 +61,15 @@ export class ResultWriter {
         this.#counts.rejected++;
       }
     }
-    const waits = this.#waiting.length < encoder.rowsPerPart && this.#waitingSize < SIZE_OF_PART;
-    if (this.#waiting.length === 0 || !waits) await this.#writePart();
+    const isPartial =
+      this.#buffered.length < encoder.rowsPerPart && this.#bufferedSize < CHARACTERS_PER_PART;
+    if (this.#buffered.length === 0 || !isPartial) await this.#writePart();
   }
 
   async finish(): Promise<void> {
     const { encoder, destination } = this.#parts;
-    if (this.#waiting.length > 0) await this.#writePart();
-    // Before the run counts as finished: one that is ended in between writes the same again.
+    if (this.#buffered.length > 0) await this.#writePart();
+    // Precedes the final checkpoint: after a crash in between, the resumed job writes the header again.
     if (encoder.header) await destination.replaceHead(encoder.header(this.#counts.answered));
     await this.#append(await encoder.finish(), null, true);
     await destination.publish(this.#counts.rejected);
@@ -82,9 +83,9 @@ export class ResultWriter {
   }
 
   async #writePart(): Promise<void> {
-    const rows = this.#waiting;
-    this.#waiting = [];
-    this.#waitingSize = 0;
+    const rows = this.#buffered;
+    this.#buffered = [];
+    this.#bufferedSize = 0;
     if (rows.length === 0) return this.#append(Buffer.alloc(0));
     const { bytes, state } = await this.#parts.encoder.part(rows);
     await this.#append(bytes, state);

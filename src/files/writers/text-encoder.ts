@@ -1,13 +1,13 @@
 import { toCsvRecord } from '../../lib/csv';
+import { toJson, toText } from '../cell-values';
 import type { Compression } from '../formats';
 import type { ResultColumn } from '../job-spec';
 import type { OutputSchema } from '../output-schema';
 import { fieldOf, type Row } from '../rows';
-import { toJson, toText } from './cell-text';
 import { compressWhole } from './compress';
 import type { OutputEncoder, PredictedRow } from './output-encoder';
 
-/** Each part is a gzip member or a zstd frame of its own; readers take several for one file. */
+/** Encodes JSONL or CSV. Each part is one gzip member or zstd frame; readers concatenate them. */
 export function textEncoder(
   format: 'jsonl' | 'csv',
   layout: OutputSchema,
@@ -17,7 +17,7 @@ export function textEncoder(
   const compressed = (text: string) => compressWhole(Buffer.from(text), compression);
   return {
     rowsPerPart: 1,
-    // A compressed file without rows is one that can be read, too.
+    // Writes a valid compressed file even without rows.
     start: () => compressed(format === 'csv' ? csvHeader(layout) : ''),
     part: async (rows) => ({ bytes: await compressed(await lines(rows, layout)), state: null }),
     finish: async () => Buffer.alloc(0),
@@ -40,7 +40,7 @@ async function csvLines(rows: readonly PredictedRow[], layout: OutputSchema): Pr
   const columns = await Promise.all(
     layout.resultColumns.map((column, index) =>
       column.toJson || column.type === 'json'
-        ? jsonOf(
+        ? toJsonTexts(
             answers.map((cells) => cells[index]),
             column,
           )
@@ -55,20 +55,23 @@ async function csvLines(rows: readonly PredictedRow[], layout: OutputSchema): Pr
   );
 }
 
-/** One object a line: the columns of the row, then the members of the answer. */
+/** One object per line: kept columns, then prediction fields. */
 async function jsonLines(rows: readonly PredictedRow[], layout: OutputSchema): Promise<string> {
-  const members = layout.resultFields.filter(({ parts }) => parts?.length !== 0);
+  const fields = layout.resultFields.filter(({ parts }) => parts?.length !== 0);
   const values = await Promise.all(
-    members.map((member) => {
-      const { parts, extract } = member;
+    fields.map((field) => {
+      const { parts, extract } = field;
       const all = rows.map(({ prediction }) => extract(prediction));
-      return jsonOf(parts ? all.map((value) => named(parts, value as unknown[])) : all, member);
+      return toJsonTexts(
+        parts ? all.map((value) => toObject(parts, value as unknown[])) : all,
+        field,
+      );
     }),
   );
   let text = '';
   for (const [at, { row }] of rows.entries()) {
-    let line = keptMembers(row, layout);
-    for (const [index, { name }] of members.entries()) {
+    let line = keptFields(row, layout);
+    for (const [index, { name }] of fields.entries()) {
       line += `${line === '{' ? '' : ','}${JSON.stringify(name)}:${values[index]?.[at]}`;
     }
     text += `${line}}\n`;
@@ -76,7 +79,7 @@ async function jsonLines(rows: readonly PredictedRow[], layout: OutputSchema): P
   return text;
 }
 
-async function jsonOf(
+async function toJsonTexts(
   values: readonly unknown[],
   { toJson }: Pick<ResultColumn, 'toJson'>,
 ): Promise<readonly string[]> {
@@ -84,13 +87,13 @@ async function jsonOf(
   return (await toJson(values)).map((text) => text.toString('latin1'));
 }
 
-function named(names: readonly string[], values: readonly unknown[]) {
+function toObject(names: readonly string[], values: readonly unknown[]) {
   return Object.fromEntries(names.map((name, index) => [name, values[index]]));
 }
 
-/** An object up to its last member, without what closes it. */
-function keptMembers(row: Row, layout: OutputSchema): string {
-  // A line of a person's own keeps its numbers digit by digit.
+/** JSON object of the kept columns, without the closing brace. */
+function keptFields(row: Row, layout: OutputSchema): string {
+  // A source line is copied, which keeps the digits of all numbers.
   if (row.json !== null) return row.json.slice(0, -1).trimEnd();
   const kept = layout.keptNames(row);
   return `{${kept.map((name) => `${JSON.stringify(name)}:${toJson(row.fields[name])}`).join(',')}`;
