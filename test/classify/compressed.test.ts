@@ -51,7 +51,7 @@ async function withChecksum(bytes: Buffer): Promise<Buffer> {
 it('reads what zstd compressed, and rejects it with one bit changed', async () => {
   expect(await contentOf(fixture('skippable-first.csv.zst'), 'x.zst')).toEqual(LINES);
   await expect(contentOf(fixture('one-bit.csv.zst'), 'x.zst')).rejects.toThrow(
-    /x\.zst: cannot be read: .*checksum/,
+    /x\.zst: read failed: .*checksum/,
   );
 });
 
@@ -80,7 +80,7 @@ describe.each(Object.entries(compressors))('%s', (_name, { name, of }) => {
   it('rejects a file that is cut off anywhere', async () => {
     const whole = await of(Buffer.from('text\na film\n'));
     for (let end = 0; end < whole.length; end++) {
-      await expect(contentOf(whole.subarray(0, end), name)).rejects.toThrow('cannot be read');
+      await expect(contentOf(whole.subarray(0, end), name)).rejects.toThrow('read failed');
     }
   });
 
@@ -88,7 +88,7 @@ describe.each(Object.entries(compressors))('%s', (_name, { name, of }) => {
     const whole = await of(Buffer.from('text\na film\n'));
     for (const more of ['garbage', '\0\0\0garbage', 'g']) {
       const bytes = Buffer.concat([whole, Buffer.from(more)]);
-      await expect(contentOf(bytes, name)).rejects.toThrow('cannot be read');
+      await expect(contentOf(bytes, name)).rejects.toThrow('read failed');
     }
   });
 });

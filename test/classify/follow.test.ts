@@ -294,9 +294,9 @@ describe('--follow', () => {
   it.each([
     [['--sampling-rate', '256'], 1, 'was recorded at 256 Hz, the model expects 95 Hz'],
     [['--sampling-rate', '900000', '--resample'], 1, 'sampling_rate_hz: expected a rate in Hz'],
-    [[], 1, 'does not say its sampling rate: use --sampling-rate'],
+    [[], 1, 'unknown sampling rate. Use --sampling-rate'],
     [['--sampling-rate', '256', '--resample', '--step', '2'], 1, 'step: expected at least 3'],
-    [['--channel', 'T4', '--sampling-rate', '95'], 1, 'has no channel “T4”'],
+    [['--channel', 'T4', '--sampling-rate', '95'], 1, 'channel “T4” is missing'],
     [['--resume'], 2, '--resume: goes not with --follow: a file that is followed is read'],
     [['--keep', 'all'], 2, '--keep: goes not with --follow'],
     [['--input-format', 'csv'], 2, '--input-format: goes not with --follow'],

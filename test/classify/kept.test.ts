@@ -70,7 +70,7 @@ describe('files of other programs', () => {
   it('rejects a text that is not UTF-8, and keeps a byte order mark', async () => {
     for (const output of ['out.jsonl', 'out.csv', 'out.parquet']) {
       const { rejects } = await outputOf(fixture('invalid-utf8.parquet'), output);
-      expect(rejects).toMatchObject([{ line: 1, reason: 'text: is not UTF-8' }]);
+      expect(rejects).toMatchObject([{ line: 1, reason: 'text: not UTF-8' }]);
       const { content } = await outputOf(fixture('byte-order-mark.parquet'), output);
       expect(content).toContain('\ufefffilm');
     }

@@ -107,14 +107,14 @@ describe('EDF', () => {
 
   it.each(['T4', 'X', '', 'T30', 'C3'])('takes no other channel: %j', (label) => {
     const alone = makeEdf({ channels: [signal('O1', 1)], recordSeconds: 1 });
-    expect(chosen(withField('label', label)).problem).toMatch(/has no channel “T3”/);
-    expect(chosen(alone).problem).toMatch(/has no channel “T3”/);
+    expect(chosen(withField('label', label)).problem).toMatch(/channel “T3” is missing/);
+    expect(chosen(alone).problem).toMatch(/channel “T3” is missing/);
   });
 
   it('takes a channel without a name if it is alone', () => {
     const alone = makeEdf({ channels: [{ ...T3, label: '' }], recordSeconds: 1 });
     expect(chosen(alone).samples).toEqual(SAMPLES);
-    expect(chosen(alone, 'T3').problem).toMatch(/has no channel “T3”/);
+    expect(chosen(alone, 'T3').problem).toMatch(/channel “T3” is missing/);
   });
 
   it('leaves out a channel without samples, and names T3 if it has none', () => {
@@ -171,10 +171,10 @@ describe('tables', () => {
   });
 
   it('takes no other channel that is alone', () => {
-    expect(chosen('O1\n1\n2\n3').problem).toMatch(/has no channel “T3”/);
+    expect(chosen('O1\n1\n2\n3').problem).toMatch(/channel “T3” is missing/);
     expect(chosen('1\n2\n3').samples).toEqual([1, 2, 3]);
     // Either could be T3.
-    expect(chosen('1;1.2.3\n2;1.2.3\n3;1.2.3').problem).toMatch(/has no channel “T3”/);
+    expect(chosen('1;1.2.3\n2;1.2.3\n3;1.2.3').problem).toMatch(/channel “T3” is missing/);
   });
 
   it('does not lose what is behind a decimal comma', () => {

@@ -53,7 +53,10 @@ describe('--resume', () => {
   it('refuses inputs that have changed, by name, and other options; --overwrite begins anew', async () => {
     await killed('r1.jsonl');
     const again = await run('rows.jsonl', 'more.jsonl', '-o', 'r1.jsonl');
-    expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/--resume goes on/)]);
+    expect([again.code, again.stderr]).toEqual([
+      2,
+      expect.stringMatching(/Continue with --resume/),
+    ]);
     const other = await resume('r1.jsonl', '--all-labels');
     expect([other.code, other.stderr]).toEqual([
       2,
@@ -66,7 +69,7 @@ describe('--resume', () => {
       expect.stringMatching(/more.jsonl: has changed/),
     ]);
     const fewer = await run('rows.jsonl', '-o', 'r1.jsonl', '--resume');
-    expect([fewer.code, fewer.stderr]).toEqual([2, expect.stringMatching(/was input 2/)]);
+    expect([fewer.code, fewer.stderr]).toEqual([2, expect.stringMatching(/expected as input 2/)]);
     const anew = await run('rows.jsonl', '-o', 'r1.jsonl', '--overwrite');
     expect([anew.code, read('r1.jsonl')]).toEqual([0, read('rows-out.jsonl')]);
   });
@@ -79,7 +82,10 @@ describe('--resume', () => {
     // What was finished and taken away is not said to be there.
     renameSync(inFolder('r2.jsonl'), inFolder('r2-moved.jsonl'));
     const third = await run('rows.jsonl', '-o', 'r2.jsonl', '--resume');
-    expect([third.code, third.stderr]).toEqual([2, expect.stringContaining('its output is gone')]);
+    expect([third.code, third.stderr]).toEqual([
+      2,
+      expect.stringContaining('the output is missing'),
+    ]);
     renameSync(inFolder('r2-moved.jsonl'), inFolder('r2.jsonl'));
     expect([read('r2.jsonl'), JSON.parse(read('r2.json')).answered]).toEqual([
       read('rows-out.jsonl'),
@@ -112,7 +118,7 @@ describe('--resume', () => {
       const changed = await again(inFolder('moved'));
       expect([changed.code, changed.stderr]).toEqual([
         2,
-        expect.stringContaining(`${name}: the model has changed since the run began`),
+        expect.stringContaining(`${name}: model file changed since the job was started`),
       ]);
       write(`moved/${name}`, whole);
     }
@@ -149,7 +155,7 @@ describe('--resume', () => {
       write('r6.jsonl.journal', lines.map((line) => `${line}\n`).join(''));
       const { code, stderr } = await run('rows.jsonl', '-o', 'r6.jsonl', '--resume');
       expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
-      expect(stderr).toMatch(/undo the edit, or begin anew with --overwrite\n$/);
+      expect(stderr).toMatch(/Restore the journal, or start again with --overwrite\n$/);
       expect(stderr.trim().split('\n').length).toBe(1);
     }
     expect((await run('rows.jsonl', '-o', 'r6.jsonl', '--overwrite')).code).toBe(0);

@@ -153,7 +153,7 @@ describe('the shipped EEG model', () => {
     );
     const reasons = rejects.map(({ reason }) => reason).join('\n');
     expect(reasons).toMatch(/256 Hz.*95 Hz.*--resample/);
-    expect(reasons).toMatch(/100 samples, fewer than a window of 256/);
+    expect(reasons).toMatch(/100 samples are fewer than one window of 256/);
     expect(reasons).toMatch(/broken.csv, line 302/);
     expect(reasons).not.toContain('secret');
     const resampled = await run('eeg', 'fast.csv', '-o', 'resampled.jsonl', '--resample');
