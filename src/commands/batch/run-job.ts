@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { type Chunk, readChunks } from '../../files/readers/row-reader';
 import {
   type Compression,
   type FileOptions,
@@ -26,7 +25,7 @@ import {
 } from '../../files/journal/output-paths';
 import { inferOutputSchema, OutputSchema } from '../../files/output-schema';
 import type { ProgressDisplay } from '../../files/progress';
-import { readColumns } from '../../files/readers/row-reader';
+import { type Chunk, readChunks, readColumns } from '../../files/readers/row-reader';
 import { isRejected, type ReadRow } from '../../files/rows';
 import { openFileDestination, openStdoutDestination } from '../../files/writers/destination';
 import { npyEncoder } from '../../files/writers/npy-encoder';
