@@ -93,10 +93,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['are sent after {} ms', constant('src/client/batch-pipeline.ts#LINGER_MS')],
   ['`concurrency` | {}', inFile('src/client/pipeline-options.ts', /concurrency = (\d+)/)],
   ['`batchSize` | {}', inFile('src/client/pipeline-options.ts', /batchSize = (\d+)/)],
-  [
-    'a cell has up to {} MiB',
-    constant('src/files/readers/jsonl-reader.ts#MAX_LINE_BYTES') / MIB,
-  ],
+  ['a cell has up to {} MiB', constant('src/files/readers/jsonl-reader.ts#MAX_LINE_BYTES') / MIB],
   ['up to {} MiB as EDF', constant('src/files/readers/recording-reader.ts#MAX_BYTES') / MIB],
   ['and {} MiB as text', constant('src/recordings/read-recording.ts#MAX_TEXT_BYTES') / MIB],
   ['chunk of up to {} rows', CHUNK_ROWS],
