@@ -1,9 +1,9 @@
 import { cohereOf } from '../../protocols/cohere/cohere-protocol';
-import { detectorsOf } from '../../protocols/detectors/detectors-protocol';
+import { detectors } from '../../protocols/detectors/detectors-protocol';
 import { extProc } from '../../protocols/envoy/service';
 import type { GrpcService } from '../../protocols/grpc-service';
 import { jinaOf } from '../../protocols/jina/jina-protocol';
-import { liteLlmOf } from '../../protocols/litellm/litellm-protocol';
+import { liteLlm } from '../../protocols/litellm/litellm-protocol';
 import { grpcService } from '../../protocols/open-inference/grpc/service';
 import { openInferenceOf } from '../../protocols/open-inference/rest/open-inference-protocol';
 import { OpenInferenceModels } from '../../protocols/open-inference/served-models';
@@ -137,7 +137,7 @@ export class RepositoryService implements Service {
       ),
     ];
     const guards = this.#guarding.isConfigured
-      ? [guardOf, liteLlmOf, detectorsOf, moderationsOf].map((of) =>
+      ? [guardOf, liteLlm, detectors, moderationsOf].map((of) =>
           of(this.#guarding, protocolOptions(this.#options)),
         )
       : [];

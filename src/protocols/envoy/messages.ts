@@ -1,4 +1,4 @@
-/** Messages of protos/envoy/service/ext_proc/v3, as @grpc/proto-loader reads them. */
+/** Messages of protos/envoy/service/ext_proc/v3 in the form that @grpc/proto-loader produces. */
 
 export type BodySendMode =
   | 'NONE'
@@ -26,7 +26,7 @@ export interface HttpBody {
 }
 
 export interface ProcessingRequest {
-  /** Which of the following is there. */
+  /** Name of the field that is set. */
   readonly request?:
     | 'request_headers'
     | 'response_headers'
@@ -39,24 +39,28 @@ export interface ProcessingRequest {
   readonly request_body?: HttpBody;
   readonly response_body?: HttpBody;
   readonly observability_mode: boolean;
-  /** With the first message of a stream. */
+  /** Set in the first message of a stream. */
   readonly protocol_config: {
     readonly request_body_mode: BodySendMode;
     readonly response_body_mode: BodySendMode;
   } | null;
 }
 
-/** A ProcessingResponse. */
 export type ProcessingResponse = object;
 
-/** What is changed of headers: `set` in the place of what is there. */
-export interface Headers {
+/** Changes of headers. */
+export interface HeaderChanges {
+  /** Headers to set, replacing existing values. */
   readonly set?: Readonly<Record<string, string>>;
   readonly remove?: readonly string[];
 }
 
-/** @param name of the field of `ProcessingResponse` that answers: `request_headers` and so on */
-export function goOn(name: string, headers: Headers = {}, body: object | null = null): object {
+/** Response with which processing continues. @param name field of `ProcessingResponse`, such as `request_headers` */
+export function continueWith(
+  name: string,
+  headers: HeaderChanges = {},
+  body: object | null = null,
+): ProcessingResponse {
   const mutation = mutationOf(headers);
   return {
     [name]: {
@@ -68,8 +72,8 @@ export function goOn(name: string, headers: Headers = {}, body: object | null = 
   };
 }
 
-/** An answer in the place of all else. */
-export function answerAtOnce(status: number, body: object): ProcessingResponse {
+/** Response that Envoy sends to the client instead of continuing. */
+export function immediateResponse(status: number, body: object): ProcessingResponse {
   return {
     immediate_response: {
       status: { code: status },
@@ -80,7 +84,7 @@ export function answerAtOnce(status: number, body: object): ProcessingResponse {
   };
 }
 
-/** In lower case; of a name that is there twice, the last. */
+/** Headers by lower-case name. For duplicate names, the last value. */
 export function readHeaders({ headers }: HttpHeaders): ReadonlyMap<string, string> {
   return new Map(
     (headers?.headers ?? []).map(({ key, value, raw_value }) => [
@@ -90,12 +94,12 @@ export function readHeaders({ headers }: HttpHeaders): ReadonlyMap<string, strin
   );
 }
 
-function mutationOf({ set = {}, remove = [] }: Headers): object | null {
+function mutationOf({ set = {}, remove = [] }: HeaderChanges): object | null {
   const entries = Object.entries(set);
   if (entries.length === 0 && remove.length === 0) return null;
   return {
     set_headers: entries.map(([key, value]) => ({
-      // Envoy reads raw_value; value alone is for older ones.
+      // Envoy reads raw_value; value is for older versions.
       header: { key, raw_value: Buffer.from(value) },
       append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
     })),

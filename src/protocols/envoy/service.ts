@@ -5,10 +5,10 @@ import type { ServiceRequest } from '../../serving/service-request';
 import { PATIENCE_MS } from '../../serving/timeouts';
 import type { CountedFields, GrpcService } from '../grpc-service';
 import type { ProcessingRequest } from './messages';
-import { Session, type Side } from './session';
+import { type HttpMessage, Session } from './session';
 
-/** Envoy takes 100 headers by default, each of them three fields and what they lie in. */
-const MOST_FIELDS = 10_000;
+/** Maximum fields of a message. Envoy accepts 100 headers by default, with four fields each. */
+const MAX_FIELDS = 10_000;
 
 const HEADERS: CountedFields = { 1: { 1: {} } };
 const COUNTED: CountedFields = {
@@ -22,24 +22,24 @@ const COUNTED: CountedFields = {
 };
 
 export interface ExtProcOptions {
-  /** Bytes of one body. */
+  /** Maximum bytes of one body. */
   readonly bodyLimit: number;
-  /** Bytes of all bodies that come in pieces. */
+  /** Maximum bytes of all bodies that arrive in chunks. */
   readonly bodyMemory: number;
 }
 
 /**
- * Envoy's external processing (envoy/service/ext_proc/v3/external_processor.proto): the guard before and behind
- * an upstream. A stream is one HTTP request and its answer.
+ * Envoy's external processing (envoy/service/ext_proc/v3/external_processor.proto): the guard checks requests to an
+ * upstream and its responses. A stream is one HTTP request and its response.
  */
 export function extProc(
-  guarding: GuardService,
+  guard: GuardService,
   { bodyLimit, bodyMemory }: ExtProcOptions,
 ): GrpcService {
-  const held = new ByteBudget<Side>({
+  const memory = new ByteBudget<HttpMessage>({
     limit: bodyMemory,
     patienceMs: PATIENCE_MS,
-    cut: ({ session }) => session.drop(),
+    cut: ({ session }) => session.evict(),
   });
   return {
     name: 'envoy.service.ext_proc.v3.ExternalProcessor',
@@ -50,20 +50,20 @@ export function extProc(
     methods: {},
     streams: {
       Process: {
-        maxConcurrentMessages: 1, // what is said of a message depends on those before it
+        maxConcurrentMessages: 1, // a message depends on the messages before it
         isSingleRequest: true,
         open: () => {
           let session: Session | null = null;
           return {
             handle: (message: ProcessingRequest, call: ServiceRequest) => {
-              session ??= new Session({ guarding, bodyLimit, held });
-              return session.answer(message, call);
+              session ??= new Session({ guard, bodyLimit, memory });
+              return session.handle(message, call);
             },
-            // The stream ends with its status: Envoy's failure_mode_allow says what that means.
+            // The stream ends with its status, which Envoy handles as failure_mode_allow specifies.
             errorMessage: () => null,
             isControl: ({ request_body, response_body }: ProcessingRequest) =>
               !request_body && !response_body,
-            close: () => session?.close(),
+            close: () => session?.evict(),
           };
         },
       },
@@ -71,7 +71,7 @@ export function extProc(
     probes: [],
     inferenceMethods: [],
     managementMethods: [],
-    fields: { counted: COUNTED, max: MOST_FIELDS },
-    refusal: guarding.refusal,
+    fields: { counted: COUNTED, max: MAX_FIELDS },
+    refusal: guard.refusal,
   };
 }

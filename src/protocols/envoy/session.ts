@@ -1,339 +1,242 @@
-import type { Inference } from '../../native/engine';
-import { roundToFourDecimals } from '../../numeric/rounding';
 import type { GuardService } from '../../services/guard';
 import { type ByteBudget, PIECE_BYTES } from '../../serving/byte-budget';
 import { ServiceError } from '../../serving/errors';
 import type { ServiceResponse } from '../../serving/request-context';
 import type { ServiceRequest } from '../../serving/service-request';
-import type { GuardAnswer } from '../../tasks/guard/answer';
-import type { ExtProcSection } from '../../tasks/guard/ext-proc-section';
-import { restore } from '../../tasks/guard/redaction';
-import { type BodyPaths, readBody } from './bodies';
+import { BodyChecker, type Direction, type Verdict } from './body-check';
 import {
-  answerAtOnce,
   type BodySendMode,
-  goOn,
-  type Headers,
+  continueWith,
+  type HeaderChanges,
   type HttpBody,
   type HttpHeaders,
   type ProcessingRequest,
   type ProcessingResponse,
   readHeaders,
 } from './messages';
-import { stepsOf } from './paths';
 
-/** That Envoy takes of a body in one message. */
+/** Maximum bytes of a body that Envoy accepts in one message. */
 const MESSAGE_BYTES = 64 * 1024;
 
+const MEMORY_FULL = 'Too many bodies are on their way.';
+
 export interface SessionOptions {
-  readonly guarding: GuardService;
-  /** Of one body. */
+  readonly guard: GuardService;
+  /** Maximum bytes of one body. */
   readonly bodyLimit: number;
-  /** Pieces of bodies that wait for the rest, of each direction by itself. */
-  readonly held: ByteBudget<Side>;
+  /** Memory of bodies that arrive in chunks, per direction of a session. */
+  readonly memory: ByteBudget<HttpMessage>;
 }
 
-type SideName = 'request' | 'response';
-
-/** The request of a client, or the answer of the upstream. */
-export interface Side {
-  readonly name: SideName;
-  /** Whose it is. */
+/** The HTTP request of a client, or the response of the upstream. */
+export interface HttpMessage {
+  readonly direction: Direction;
   readonly session: Session;
   mode: BodySendMode;
   headers: ReadonlyMap<string, string>;
-  /** Its headers are not answered before its body has been looked at. */
+  /** True while the headers wait for the check of the body. */
   areHeadersHeld: boolean;
-  pieces: Buffer[];
-  /** Of the pieces. */
+  chunks: Buffer[];
+  /** Bytes of the chunks. */
   bytes: number;
 }
 
-/** What is made of a body: it goes on, as it is (null) or as another, or there is an answer in its place. */
-type Verdict =
-  | { readonly headers: Headers; readonly body: Buffer | null }
-  | { readonly atOnce: ProcessingResponse };
-
-/** One HTTP request through Envoy, and its answer. */
+/** One HTTP request through Envoy and its response. */
 export class Session {
   readonly #options: SessionOptions;
-  readonly #section: ExtProcSection;
-  readonly #request = newSide(this, 'request');
-  readonly #response = newSide(this, 'response');
-  #inferences: readonly Inference[] = [];
-  /** Of the redacted request, where its answer is to have it again. */
-  #map: GuardAnswer['map'] = {};
-  #isFirst = true;
-  #isDropped = false;
-  /** Others make room for a piece of it. */
-  #isHolding = false;
+  /** Name of the header with the findings. */
+  readonly #findingsHeader: string;
+  readonly #checker: BodyChecker;
+  readonly #request = newMessage(this, 'request');
+  readonly #response = newMessage(this, 'response');
+  #isConfigured = false;
+  #isEvicted = false;
+  /** True while memory is reserved for this session, which must not evict itself. */
+  #isReserving = false;
 
-  /** @throws ServiceError METHOD_NOT_ALLOWED: there is no guard; MODEL_NOT_LOADED: its file is wrong */
+  /** @throws ServiceError METHOD_NOT_ALLOWED: no guard is configured; MODEL_NOT_LOADED: its file is invalid */
   constructor(options: SessionOptions) {
     this.#options = options;
-    if (!options.guarding.isConfigured) {
+    if (!options.guard.isConfigured) {
       throw new ServiceError('METHOD_NOT_ALLOWED', 'There is no guard here: it has no file.');
     }
-    this.#section = options.guarding.require().file.ext_proc;
+    const section = options.guard.require().file.ext_proc;
+    this.#findingsHeader = section.header;
+    this.#checker = new BodyChecker(options.guard, section);
   }
 
-  /** @throws ServiceError, EngineError */
-  async answer(message: ProcessingRequest, call: ServiceRequest): Promise<ServiceResponse> {
-    if (this.#isDropped) {
-      throw new ServiceError('BODY_MEMORY_FULL', 'Too many bodies are on their way.');
-    }
-    this.#configure(message);
-    this.#inferences = [];
-    const answers = await this.#answer(message, call);
-    // One that only watches is told nothing.
-    return { body: message.observability_mode ? [] : answers, inferences: this.#inferences };
+  /** Handles the next message of the stream. @throws ServiceError, EngineError */
+  async handle(message: ProcessingRequest, call: ServiceRequest): Promise<ServiceResponse> {
+    if (this.#isEvicted) throw new ServiceError('BODY_MEMORY_FULL', MEMORY_FULL);
+    if (!this.#isConfigured) this.#configure(message);
+    this.#checker.inferences = [];
+    const responses = await this.#dispatch(message, call);
+    // In observability mode, Envoy does not read responses.
+    const body = message.observability_mode ? [] : responses;
+    return { body, inferences: this.#checker.inferences };
   }
 
-  /** What it holds makes room for others. False: not for a piece of its own. */
-  drop(): boolean {
-    if (this.#isHolding) return false;
-    this.#isDropped = true;
-    this.#map = {};
-    for (const side of [this.#request, this.#response]) this.#free(side);
+  /** Releases the memory of this session for other sessions. False: the session is reserving memory itself. */
+  evict(): boolean {
+    if (this.#isReserving) return false;
+    this.#isEvicted = true;
+    this.#checker.clear();
+    for (const message of [this.#request, this.#response]) this.#release(message);
     return true;
   }
 
-  /** It is over. */
-  close(): void {
-    this.drop();
-  }
-
-  #free(side: Side): void {
-    side.pieces = [];
-    side.bytes = 0;
-    this.#options.held.end(side);
+  #release(message: HttpMessage): void {
+    message.chunks = [];
+    message.bytes = 0;
+    this.#options.memory.end(message);
   }
 
   #configure({ protocol_config }: ProcessingRequest): void {
-    if (!this.#isFirst) return;
-    this.#isFirst = false;
+    this.#isConfigured = true;
     this.#request.mode = protocol_config?.request_body_mode ?? 'BUFFERED';
     this.#response.mode = protocol_config?.response_body_mode ?? 'BUFFERED';
-    for (const { name, mode } of [this.#request, this.#response]) {
+    for (const { direction, mode } of [this.#request, this.#response]) {
       if (mode !== 'STREAMED' && mode !== 'GRPC') continue;
       const wanted = 'BUFFERED, BUFFERED_PARTIAL, FULL_DUPLEX_STREAMED or NONE';
-      const why = 'what goes on before all of it has come was not looked at whole';
+      const reason = 'the guard checks whole bodies';
       throw new ServiceError(
         'BODY_INVALID',
-        `processing_mode.${name}_body_mode: expected ${wanted}, found ${mode}: ${why}`,
+        `processing_mode.${direction}_body_mode: expected ${wanted}, found ${mode}: ${reason}`,
       );
     }
   }
 
-  async #answer(
+  async #dispatch(
     message: ProcessingRequest,
     call: ServiceRequest,
   ): Promise<readonly ProcessingResponse[]> {
     switch (message.request) {
       case 'request_headers':
-        return this.#takeHeaders(this.#request, message.request_headers as HttpHeaders);
+        return this.#handleHeaders(this.#request, message.request_headers as HttpHeaders);
       case 'response_headers':
-        return this.#takeHeaders(this.#response, message.response_headers as HttpHeaders);
+        return this.#handleHeaders(this.#response, message.response_headers as HttpHeaders);
       case 'request_body':
-        return this.#takeBody(this.#request, message.request_body as HttpBody, call);
+        return this.#handleBody(this.#request, message.request_body as HttpBody, call);
       case 'response_body':
-        return this.#takeBody(this.#response, message.response_body as HttpBody, call);
+        return this.#handleBody(this.#response, message.response_body as HttpBody, call);
       case 'request_trailers':
-        return this.#takeTrailers(this.#request, call);
+        return this.#handleTrailers(this.#request, call);
       case 'response_trailers':
-        return this.#takeTrailers(this.#response, call);
+        return this.#handleTrailers(this.#response, call);
       default:
         throw new ServiceError('BODY_INVALID', 'request: expected headers, a body or trailers');
     }
   }
 
-  #takeHeaders(side: Side, given: HttpHeaders): readonly ProcessingResponse[] {
-    side.headers = readHeaders(given);
-    side.areHeadersHeld = side.mode === 'FULL_DUPLEX_STREAMED' && !given.end_of_stream;
-    return side.areHeadersHeld ? [] : [goOn(`${side.name}_headers`, this.#cleared(side))];
+  #handleHeaders(message: HttpMessage, headers: HttpHeaders): readonly ProcessingResponse[] {
+    message.headers = readHeaders(headers);
+    message.areHeadersHeld = message.mode === 'FULL_DUPLEX_STREAMED' && !headers.end_of_stream;
+    if (message.areHeadersHeld) return [];
+    return [continueWith(`${message.direction}_headers`, this.#headerChanges(message))];
   }
 
-  async #takeBody(
-    side: Side,
+  async #handleBody(
+    message: HttpMessage,
     { body, end_of_stream, end_of_stream_without_message }: HttpBody,
     call: ServiceRequest,
   ): Promise<readonly ProcessingResponse[]> {
-    if (side.mode !== 'FULL_DUPLEX_STREAMED') {
-      const isWhole = side.mode === 'BUFFERED' || end_of_stream;
-      const verdict = await this.#judge(side, body, { call, isWhole });
-      if ('atOnce' in verdict) return [verdict.atOnce];
-      const mutation = verdict.body && { body: verdict.body };
-      return [goOn(`${side.name}_body`, verdict.headers, mutation)];
+    const { mode, direction } = message;
+    if (mode === 'FULL_DUPLEX_STREAMED') {
+      const rejection = this.#hold(message, body);
+      if (rejection) return [rejection];
+      const isEnd = end_of_stream || end_of_stream_without_message;
+      return isEnd ? this.#checkHeld(message, call, true) : [];
     }
-    const tooLarge = this.#hold(side, body);
-    if (tooLarge) return [tooLarge];
-    const isEnd = end_of_stream || end_of_stream_without_message;
-    return isEnd ? this.#release(side, call, true) : [];
+    const verdict = await this.#check(message, body, call, mode === 'BUFFERED' || end_of_stream);
+    if ('immediate' in verdict) return [verdict.immediate];
+    const mutation = verdict.body && { body: verdict.body };
+    return [continueWith(`${direction}_body`, verdict.headers, mutation)];
   }
 
-  async #takeTrailers(side: Side, call: ServiceRequest): Promise<readonly ProcessingResponse[]> {
-    const before = side.areHeadersHeld ? await this.#release(side, call, false) : [];
-    const isOver = before.some((one) => 'immediate_response' in one);
-    return isOver ? before : [...before, { [`${side.name}_trailers`]: {} }];
+  async #handleTrailers(
+    message: HttpMessage,
+    call: ServiceRequest,
+  ): Promise<readonly ProcessingResponse[]> {
+    const held = message.areHeadersHeld ? await this.#checkHeld(message, call, false) : [];
+    const isRejected = held.some((response) => 'immediate_response' in response);
+    return isRejected ? held : [...held, { [`${message.direction}_trailers`]: {} }];
   }
 
   /**
-   * @returns the answer in the place of a body that is too large; null: it is not
+   * Holds a chunk until the body is complete.
+   *
+   * @returns the response to the client if the body is too large, otherwise null
    * @throws ServiceError BODY_MEMORY_FULL
    */
-  #hold(side: Side, piece: Buffer): ProcessingResponse | null {
-    const { held, bodyLimit } = this.#options;
-    if (side.bytes + piece.length > bodyLimit) {
-      return this.#refuse(`The body is over the limit of ${bodyLimit} bytes.`, 'too_large');
+  #hold(message: HttpMessage, chunk: Buffer): ProcessingResponse | null {
+    const { memory, bodyLimit } = this.#options;
+    if (message.bytes + chunk.length > bodyLimit) {
+      const problem = `The body is over the limit of ${bodyLimit} bytes.`;
+      return this.#checker.reject(problem, 'too_large').immediate;
     }
-    if (piece.length === 0) return null;
-    const bytes = piece.length + PIECE_BYTES;
-    this.#isHolding = true;
-    const hasRoom = held.hasRoomFor(bytes);
-    this.#isHolding = false;
-    if (!hasRoom) {
-      throw new ServiceError('BODY_MEMORY_FULL', 'Too many bodies are on their way.');
-    }
-    if (!held.add(side, bytes)) held.begin(side, bytes);
-    side.pieces.push(piece);
-    side.bytes += piece.length;
+    if (chunk.length === 0) return null;
+    const bytes = chunk.length + PIECE_BYTES;
+    this.#isReserving = true;
+    const hasRoom = memory.hasRoomFor(bytes);
+    this.#isReserving = false;
+    if (!hasRoom) throw new ServiceError('BODY_MEMORY_FULL', MEMORY_FULL);
+    if (!memory.add(message, bytes)) memory.begin(message, bytes);
+    message.chunks.push(chunk);
+    message.bytes += chunk.length;
     return null;
   }
 
-  /** Headers and body of what came in pieces. @param isEnd nothing follows */
-  async #release(
-    side: Side,
+  /** Checks the held chunks; responds with headers and body. @param isEnd false: trailers follow */
+  async #checkHeld(
+    message: HttpMessage,
     call: ServiceRequest,
     isEnd: boolean,
   ): Promise<readonly ProcessingResponse[]> {
-    const whole = Buffer.concat(side.pieces);
-    this.#free(side);
-    const verdict = await this.#judge(side, whole, { call, isWhole: true });
-    if ('atOnce' in verdict) return [verdict.atOnce];
+    const { direction } = message;
+    const whole = Buffer.concat(message.chunks);
+    this.#release(message);
+    const verdict = await this.#check(message, whole, call, true);
+    if ('immediate' in verdict) return [verdict.immediate];
     const body = verdict.body ?? whole;
-    const headers = side.areHeadersHeld ? [goOn(`${side.name}_headers`, verdict.headers)] : [];
-    side.areHeadersHeld = false;
+    const headers = message.areHeadersHeld
+      ? [continueWith(`${direction}_headers`, verdict.headers)]
+      : [];
+    message.areHeadersHeld = false;
     const count = Math.max(1, Math.ceil(body.length / MESSAGE_BYTES));
-    const pieces = Array.from({ length: count }, (_, i) => ({
-      body: body.subarray(i * MESSAGE_BYTES, (i + 1) * MESSAGE_BYTES),
-      end_of_stream: isEnd && i === count - 1,
-    }));
-    return [
-      ...headers,
-      ...pieces.map((piece) => goOn(`${side.name}_body`, {}, { streamed_response: piece })),
-    ];
-  }
-
-  /** @param isWhole false: Envoy has not sent all of it */
-  async #judge(
-    side: Side,
-    bytes: Buffer,
-    { call, isWhole }: { readonly call: ServiceRequest; readonly isWhole: boolean },
-  ): Promise<Verdict> {
-    const headers = this.#cleared(side);
-    if (isWhole && bytes.length === 0) return { headers, body: null };
-    const body = isWhole ? readBody(bytes, side.headers, this.#pathsOf(side)) : null;
-    const direction = side.name === 'request' ? 'input' : 'output';
-    if (!body) {
-      if (this.#section.unreadable === 'allow') return { headers, body: null };
-      return { atOnce: this.#refuse(`The guard cannot read this ${direction}.`, 'unreadable') };
-    }
-    if (body.texts.length === 0) return { headers, body: null };
-    const { texts } = body;
-    const taken = Object.keys(this.#map);
-    const answer = await this.#options.guarding.check(call, { texts, direction, taken });
-    this.#inferences = answer.inferences;
-    if (answer.action === 'block') {
-      const message = `The guard has blocked this ${direction}: ${reasonsOf(answer)}.`;
-      return { atOnce: this.#refuse(message, 'blocked', answer) };
-    }
-    const noted = noteOf(answer);
-    const written = this.#written(side, answer);
-    const isChanged = written.some((text, index) => text !== texts[index]);
-    const changed = isChanged ? body.write(written) : null;
-    return {
-      headers: {
-        ...headers,
-        set: {
-          ...(noted !== '' && { [this.#section.header]: noted }),
-          ...(changed && { 'content-length': String(changed.length) }),
-        },
-        remove: noted === '' ? (headers.remove ?? []) : without(headers, this.#section.header),
-      },
-      body: changed,
-    };
-  }
-
-  /** The texts that go on: redacted and, of an answer, with what its request was redacted of. */
-  #written({ name }: Side, { texts, map }: GuardAnswer): readonly string[] {
-    if (name === 'response') return texts.map((text) => restore(text, this.#map));
-    if (this.#section.restore) this.#map = map;
-    return texts;
-  }
-
-  #pathsOf({ name }: Side): BodyPaths {
-    const { input, output, events } = this.#section;
-    const json = name === 'request' ? input : output;
-    return { json: json.map(stepsOf), events: events.map(stepsOf) };
-  }
-
-  /** Nobody else says what the guard has found, and the upstream answers in a form that can be read. */
-  #cleared({ name }: Side): Headers {
-    const isAnswerRead = name === 'request' && this.#response.mode !== 'NONE';
-    return { remove: [this.#section.header, ...(isAnswerRead ? ['accept-encoding'] : [])] };
-  }
-
-  /** As OpenAI's servers tell of errors, which clients of language models read. */
-  #refuse(message: string, code: string, answer: GuardAnswer | null = null): ProcessingResponse {
-    const findings = (answer?.findings ?? []).map(({ check, label, score, action }) => ({
-      check,
-      label,
-      score: roundToFourDecimals(score),
-      action,
-    }));
-    return answerAtOnce(this.#section.status, {
-      error: { message, type: 'guard', param: null, code, findings },
+    const bodies = Array.from({ length: count }, (_, i) => {
+      const chunk = body.subarray(i * MESSAGE_BYTES, (i + 1) * MESSAGE_BYTES);
+      const streamed_response = { body: chunk, end_of_stream: isEnd && i === count - 1 };
+      return continueWith(`${direction}_body`, {}, { streamed_response });
     });
+    return [...headers, ...bodies];
+  }
+
+  #check(
+    message: HttpMessage,
+    bytes: Buffer,
+    call: ServiceRequest,
+    isComplete: boolean,
+  ): Promise<Verdict> {
+    const { direction, headers } = message;
+    const headerChanges = this.#headerChanges(message);
+    return this.#checker.check(call, { direction, bytes, headers, isComplete, headerChanges });
+  }
+
+  /** Removes forged findings, and `accept-encoding`, so that the guard can read the response. */
+  #headerChanges({ direction }: HttpMessage): HeaderChanges {
+    const readsResponse = direction === 'request' && this.#response.mode !== 'NONE';
+    return { remove: [this.#findingsHeader, ...(readsResponse ? ['accept-encoding'] : [])] };
   }
 }
 
-function newSide(session: Session, name: SideName): Side {
+function newMessage(session: Session, direction: Direction): HttpMessage {
   return {
-    name,
+    direction,
     session,
     mode: 'BUFFERED',
     headers: new Map(),
     areHeadersHeld: false,
-    pieces: [],
+    chunks: [],
     bytes: 0,
   };
-}
-
-function without({ remove = [] }: Headers, header: string): readonly string[] {
-  return remove.filter((name) => name !== header);
-}
-
-/** Names of the checks that block. */
-function reasonsOf({ findings, errors, notLookedAt }: GuardAnswer): string {
-  const found = findings.filter(({ action }) => action === 'block');
-  const failed = errors.filter(({ action }) => action === 'block');
-  const limits = notLookedAt.filter(({ action }) => action === 'block');
-  const reasons = [
-    ...found.map(({ check, label }) => `${check} (${label})`),
-    ...failed.map(({ check }) => `${check} could not run`),
-    ...limits.map(({ limit }) => `it is over a limit of the guard (${limit})`),
-  ];
-  return [...new Set(reasons)].join(', ');
-}
-
-/** What was found, for a header: `check/label;score=0.98`, with commas between them; the highest score of each. */
-function noteOf({ findings }: GuardAnswer): string {
-  const scores = new Map<string, number>();
-  for (const { check, label, score } of findings) {
-    const name = `${encodeURIComponent(check)}/${encodeURIComponent(label)}`;
-    scores.set(name, Math.max(score, scores.get(name) ?? 0));
-  }
-  return [...scores]
-    .map(([name, score]) => `${name};score=${roundToFourDecimals(score)}`)
-    .join(', ');
 }
