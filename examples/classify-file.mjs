@@ -1,5 +1,5 @@
-// A file of JSON Lines ({"text": …} with whatever else) through one service, or through replicas of it
-// behind a load balancer. Each line comes out in its place, with its label, or with the error of its text.
+// Classifies a JSONL file ({"text": …, further columns}) with one server or several replicas behind a load balancer.
+// Writes each line with its label or its error, in input order.
 //   node classify-file.mjs http://localhost:8000 reviews.jsonl > labels.jsonl
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
@@ -17,8 +17,8 @@ async function* rows() {
 
 let errors = 0;
 const outcomes = client.analyzeAll(rows(), {
-  concurrency: 8, // two for each replica, and two more
-  onRetry: (error, waitMs) => console.error(`again in ${Math.round(waitMs)} ms: ${error.message}`),
+  concurrency: 8, // two per replica, plus two
+  onRetry: (error, waitMs) => console.error(`retry in ${Math.round(waitMs)} ms: ${error.message}`),
 });
 for await (const outcome of outcomes) {
   const found = outcome.ok
@@ -26,7 +26,7 @@ for await (const outcome of outcomes) {
     : { error: outcome.error.message };
   if (!outcome.ok) errors++;
   const line = JSON.stringify({ ...outcome.input, ...found });
-  // The file is read no faster than this is written.
+  // Backpressure: waits until the output accepts more.
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
 }
-console.error(`${errors} without a label`);
+console.error(`${errors} errors`);

@@ -1,4 +1,4 @@
-// The services over HTTP, typed. It works in browsers, too.
+// Typed HTTP client, for Node.js and browsers.
 //   node client.mjs http://localhost:8000 http://localhost:8001
 import { EegClient, ResponseError, SentimentClient } from 'libtorch-serve/client';
 
@@ -17,7 +17,7 @@ try {
   await sentiment.analyze(' ');
 } catch (error) {
   if (!(error instanceof ResponseError)) throw error;
-  // 503 has retryAfter, in seconds.
+  // Responses with status 503 have retryAfter, in seconds.
   console.log(error.status, error.detail, error.retryAfter);
 }
 

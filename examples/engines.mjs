@@ -1,8 +1,8 @@
-// The models inside your own program, without HTTP.
+// Runs models inside your own program, without HTTP.
 //   npm install libtorch-serve && npx libtorch-serve build && node engines.mjs
 import { EegEngine, EngineError, SentimentEngine } from 'libtorch-serve';
 
-// The shipped model; yours: { modelDirectory: '/path/to/model' }.
+// Loads the bundled model. For your own model, add { modelDirectory: '/path/to/model' }.
 const sentiment = await SentimentEngine.load({ workers: 2 });
 const { label, score, probabilities } = await sentiment.classify('A warm, funny film.');
 console.log(label, score.toFixed(2), Object.keys(probabilities).join(' '));

@@ -1,4 +1,4 @@
-// Retrieval in one process: texts to vectors, a vector store, and a cross-encoder that orders what it finds.
+// Retrieval in one process: embeddings, a vector store, and a cross-encoder that reranks the candidates.
 //   node retrieve.mjs --embedder DIR --reranker DIR [--passages FILE] [--store FILE] [--top N] QUESTION...
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,22 +7,22 @@ import { parseArgs } from 'node:util';
 import { Embedder, Reranker } from 'libtorch-serve';
 import { Store } from './store/store.mjs';
 
-/** Passages that are embedded and stored at a time. */
-const AT_A_TIME = 256;
-/** Candidates that the reranker reads, for each passage that is asked for. */
-const CANDIDATES = 4;
+/** Passages per batch. */
+const BATCH_SIZE = 256;
+/** Candidates for the reranker per requested passage. */
+const CANDIDATES_PER_RESULT = 4;
 
-/** @param {string} relative to this file */
-const beside = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+/** @param {string} relative path relative to this file */
+const resolve = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const FIXTURES = '../../test/fixtures';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    // Small random models, which find nothing: they show that it runs.
-    embedder: { type: 'string', default: beside(`${FIXTURES}/embeddings/sentences/v6-all-modes`) },
-    reranker: { type: 'string', default: beside(`${FIXTURES}/models/roberta-one-label`) },
-    passages: { type: 'string', default: beside('passages.txt') },
+    // Small models with random weights: they only show that the example runs.
+    embedder: { type: 'string', default: resolve(`${FIXTURES}/embeddings/sentences/v6-all-modes`) },
+    reranker: { type: 'string', default: resolve(`${FIXTURES}/models/roberta-one-label`) },
+    passages: { type: 'string', default: resolve('passages.txt') },
     store: { type: 'string', default: ':memory:' },
     top: { type: 'string', default: '3' },
   },
@@ -40,24 +40,24 @@ const store = new Store(values.store, {
   dimensions: embedder.dimensions,
 });
 
-/** Models that were trained with prompts have one for questions and one for passages. */
+/** Models trained with prompts have a prompt for queries and a prompt for documents. */
 const promptOf = (/** @type {string} */ name) =>
   embedder.prompts.includes(name) ? { promptName: name } : {};
 
-// Each line is a passage. Those that the store has are not embedded again.
+// Each line is a passage. Passages in the store are not embedded again.
 const lines = readFileSync(values.passages, 'utf8')
   .split('\n')
   .filter((line) => line.trim() !== '');
 const fresh = [...new Set(lines)].filter((text) => !store.has(text));
-for (let begin = 0; begin < fresh.length; begin += AT_A_TIME) {
-  const texts = fresh.slice(begin, begin + AT_A_TIME);
+for (let begin = 0; begin < fresh.length; begin += BATCH_SIZE) {
+  const texts = fresh.slice(begin, begin + BATCH_SIZE);
   store.add(texts, await embedder.embedBatch(texts, promptOf('document')));
 }
 console.error(`${fresh.length} passages embedded`);
 
 for (const question of questions) {
   const vector = await embedder.embed(question, promptOf('query'));
-  const found = store.nearest(vector, top * CANDIDATES);
+  const found = store.nearest(vector, top * CANDIDATES_PER_RESULT);
   const ranked = await reranker.rank(
     question,
     found.map(({ text }) => text),

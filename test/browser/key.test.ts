@@ -94,7 +94,7 @@ describeInBrowser('a service with keys', () => {
     await page.getByLabel('Text', { exact: true }).fill('Wonderful.');
     folder.put('keys', LATER);
     stage.service.kill('SIGHUP');
-    await stage.service.waitForLog(({ msg }) => msg === 'API_KEYS_FILE was read again');
+    await stage.service.waitForLog(({ msg }) => msg === 'API keys reloaded');
     await page.getByRole('button', { name: 'Analyze' }).click();
     await page.getByText('The server rejected this API key.').waitFor();
     await enter(page, LATER);

@@ -133,7 +133,7 @@ it('wants a key, and one that is for the model, of each message', async () => {
   // A key that is taken away ends the streams that it opened, with their next message.
   writeFileSync(file, 'another-key-of-some-length\n');
   service.kill('SIGHUP');
-  await service.waitForLog(({ msg }) => msg.includes('was read again'));
+  await service.waitForLog(({ msg }) => msg.includes('reloaded'));
   ask(stream, '2', 'good');
   expect(await stream.ended).toBe('UNAUTHENTICATED The API key is not known.');
   expect(stream.answers).toHaveLength(1);

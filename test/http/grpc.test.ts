@@ -137,7 +137,7 @@ it('speaks TLS with the certificate of HTTP, and takes a new one on SIGHUP', asy
   folder.put('grpc.crt', second.cert, 0o644);
   folder.put('grpc.key', second.key);
   service.kill('SIGHUP');
-  await service.waitForLog(({ msg }) => msg.includes('were read again'));
+  await service.waitForLog(({ msg }) => msg.includes('reloaded'));
   expect((await infer(connect(service, second.cert))).status).toBe('OK');
   expect((await infer(before)).status).toBe('OK'); // on its connection
   expect(await service.stop()).toEqual({ code: 0, signal: null });

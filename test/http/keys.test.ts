@@ -293,11 +293,11 @@ describe('API_KEYS_FILE', () => {
     expect(await reloaded(service, 2)).toMatchObject({
       level: 'error',
       msg:
-        `API_KEYS_FILE: ${file}: line 2: expected a key of visible ASCII characters without ` +
-        'spaces; the keys stay as they were',
+        `reloading API keys failed: API_KEYS_FILE: ${file}: line 2: expected a key of visible ASCII ` +
+        'characters without spaces',
     });
     folder.put('rotated', '');
-    expect((await reloaded(service, 3))?.msg).toMatch(/: holds no key; the keys stay/);
+    expect((await reloaded(service, 3))?.msg).toMatch(/: contains no key$/);
     expect([await status(KEY), await status(OTHER)]).toEqual([401, 200]);
     folder.put('rotated', `${KEY}\n${OTHER}`);
     expect(await reloaded(service, 4)).toMatchObject({ keys: 2 });
@@ -335,17 +335,19 @@ describe('API_KEYS_FILE', () => {
     const { service } = await start('open', `short\n${KEY}`, 0o644);
     const warnings = service.logs.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
     expect(warnings).toEqual([
-      expect.stringMatching(/^API_KEYS_FILE: .*open can be read by everyone on this machine$/),
-      '1 API keys have under 16 characters, and may be guessed',
+      expect.stringMatching(
+        /^API_KEYS_FILE: .*open is readable by all users. Remove the permission$/,
+      ),
+      '1 API keys are shorter than 16 characters and can be guessed',
     ]);
     await service.stop();
   });
 
   it.each([
     ['there is none', '/nonexistent/keys', /^API_KEYS_FILE: \/nonexistent\/keys: there is no such/],
-    ['it is a folder', folder.path, /: is no file$/],
-    ['it is empty', folder.put('empty', ''), /empty: holds no key$/],
-    ['it is too large', folder.put('large', 'x\n'.repeat(2 ** 20)), /large: is over 1 MiB$/],
+    ['it is a folder', folder.path, /: expected a regular file$/],
+    ['it is empty', folder.put('empty', ''), /empty: contains no key$/],
+    ['it is too large', folder.put('large', 'x\n'.repeat(2 ** 20)), /large: larger than 1 MiB$/],
     [
       'it has no text',
       folder.put('binary', Buffer.from([0xff, 0xfe, 0x61])),
@@ -359,7 +361,7 @@ describe('API_KEYS_FILE', () => {
     [
       'it says nothing of what a key is for',
       folder.put('words', 'good-key\nsecret key'),
-      /words: line 2: expected nothing after the key, or models=NAME,NAME or models=\*, and management, and guard$/,
+      /words: line 2: expected no scope after the key, or models=NAME,NAME or models=\*, management, guard$/,
     ],
   ])('ends the start with 2 and a line where %s', async (_name, file, line) => {
     const process = new NodeProcess({

@@ -234,11 +234,11 @@ describe('SIGHUP', () => {
     expect(await reload(service)).toMatchObject({
       level: 'error',
       msg:
-        'TLS_KEY_FILE: does not belong to the certificate of TLS_CERT_FILE; ' +
-        'the certificate stays as it was',
+        'reloading the TLS certificate failed: TLS_KEY_FILE: does not match the certificate of ' +
+        'TLS_CERT_FILE',
     });
     folder.put('broken.crt', 'half a');
-    expect((await reload(service))?.msg).toMatch(/^TLS_CERT_FILE: expected a certificate in PEM/);
+    expect((await reload(service))?.msg).toMatch(/: TLS_CERT_FILE: expected a certificate in PEM/);
     expect((await analyze(service, 'good', { ca: FIRST.cert })).status).toBe(200);
     folder.put('broken.crt', SECOND.cert, 0o644);
     expect(await reload(service)).toMatchObject({ level: 'info' });
@@ -349,8 +349,8 @@ describe('the start', () => {
   }).privateKey;
 
   it.each([
-    ['no such file', { cert: null, key: FIRST.key }, /^TLS_CERT_FILE: .*: there is no such file$/],
-    ['words', { cert: 'words', key: FIRST.key }, /^TLS_CERT_FILE: expected a certificate in PEM/],
+    ['no such file', { cert: null, key: FIRST.key }, /^TLS_CERT_FILE: .*: file not found$/],
+    ['words', { cert: 'words', key: FIRST.key }, /: TLS_CERT_FILE: expected a certificate in PEM/],
     [
       'files changed round',
       { cert: FIRST.key, key: FIRST.cert },
@@ -361,12 +361,12 @@ describe('the start', () => {
     [
       'a passphrase',
       { cert: FIRST.cert, key: LOCKED },
-      /^TLS_KEY_FILE: has a passphrase, expected/,
+      /^TLS_KEY_FILE: expected a private key without a passphrase/,
     ],
     [
       'a key of another certificate',
       { cert: FIRST.cert, key: SECOND.key },
-      /^TLS_KEY_FILE: does not belong to the certificate of TLS_CERT_FILE$/,
+      /^TLS_KEY_FILE: does not match the certificate of TLS_CERT_FILE$/,
     ],
     [
       'a chain that breaks off',
@@ -396,7 +396,7 @@ describe('the start', () => {
     });
     const warnings = service.logs.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
     expect(warnings).toEqual([
-      expect.stringMatching(/^TLS_KEY_FILE: .* can be read by everyone on this machine$/),
+      expect.stringMatching(/^TLS_KEY_FILE: .* is readable by all users. Remove the permission$/),
       expect.stringMatching(/^TLS_CERT_FILE: expired on /),
     ]);
     await service.stop();

@@ -5,8 +5,7 @@ import { isPublicPath } from '../../src/serving/authentication';
 import { ApiKeys, bearerKeyOf, digestOf } from '../../src/serving/credentials/api-keys';
 import { parseKeys } from '../../src/serving/credentials/key-file';
 
-const WORDS =
-  'expected nothing after the key, or models=NAME,NAME or models=*, and management, and guard';
+const WORDS = 'expected no scope after the key, or models=NAME,NAME or models=*, management, guard';
 
 describe('parseKeys', () => {
   it.each([
@@ -45,8 +44,8 @@ describe('parseKeys', () => {
   });
 
   it.each([
-    ['', 'holds no key'],
-    ['\n# nothing\n \n', 'holds no key'],
+    ['', 'contains no key'],
+    ['\n# nothing\n \n', 'contains no key'],
     ['abc\nsecret key', `line 2: ${WORDS}`],
     ['secret # whose', `line 1: ${WORDS}`],
     ['secret models=', `line 1: ${WORDS}`],
@@ -55,12 +54,12 @@ describe('parseKeys', () => {
     ['secret models=*,films', `line 1: ${WORDS}`],
     ['secret models=films models=reviews', `line 1: ${WORDS}`],
     ['secret Management', `line 1: ${WORDS}`],
-    ['secret\nsecret management', 'line 2: its key is in the file already, for something else'],
+    ['secret\nsecret management', 'line 2: duplicate key with a different scope'],
     ['sécret', 'line 1: expected a key of visible ASCII characters without spaces'],
     ['\n\nsecret\u0000', 'line 3: expected a key of visible ASCII characters without spaces'],
     ['\ufffdsecret', 'line 1: expected a key of visible ASCII characters without spaces'],
     [`abc\n${'k'.repeat(1025)}`, 'line 2: expected at most 1024 characters'],
-    [Array.from({ length: 1001 }, (_, i) => `k${i}`).join('\n'), 'holds over 1000 keys'],
+    [Array.from({ length: 1001 }, (_, i) => `k${i}`).join('\n'), 'contains more than 1000 keys'],
   ])('refuses %j without quoting it', (text, message) => {
     expect(() => parseKeys(text)).toThrow(new Error(message));
   });

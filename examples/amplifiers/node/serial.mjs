@@ -1,4 +1,5 @@
-// A serial port to libtorch-serve: lines of text, of which a column is a sample, to answers as lines of JSON.
+// Streams samples from a serial port to libtorch-serve and prints results as JSON lines. Each line of text from the
+// port contains one sample in a column.
 //   node serial.mjs http://localhost:8001 /dev/ttyUSB0 --rate 256 --baud 115200 --column 1 --step 64
 import { execFileSync } from 'node:child_process';
 import { constants, openSync } from 'node:fs';
@@ -18,34 +19,34 @@ const { values, positionals } = parseArgs({
 });
 const [url = 'http://localhost:8001', port = '/dev/ttyUSB0'] = positionals;
 
-/** Null: a line has none, for it was cut off, or says something else. */
-function sampleIn(line) {
+/** Parses the sample in a line; null for an incomplete or invalid line. */
+function parseSample(line) {
   const cell = line.trim().split(/[\s,;]+/)[Number(values.column) - 1] ?? '';
   return cell === '' || !Number.isFinite(Number(cell)) ? null : Number(cell);
 }
 
-/** Until the port is gone. */
+/** Reads samples until the port is closed. */
 async function* samplesOf(tty) {
   let rest = '';
   try {
     for await (const chunk of tty) {
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
-      if (lines.length > 0) yield lines.map(sampleIn);
+      if (lines.length > 0) yield lines.map(parseSample);
     }
   } catch (error) {
     if (!['EIO', 'ENXIO', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code)) throw error;
   }
 }
 
-// As the device sends it: no echo, and nothing in it is a signal. The port is opened without waiting for a carrier.
+// Raw mode: no echo, no control characters. `clocal` opens the port without waiting for a carrier.
 execFileSync('stty', ['-F', port, values.baud, 'raw', '-echo', 'clocal']);
 const { O_RDONLY, O_NOCTTY, O_NONBLOCK } = constants;
 const tty = new ReadStream(openSync(port, O_RDONLY | O_NOCTTY | O_NONBLOCK));
 process.once('SIGINT', () => tty.destroy());
 console.error(`${port}: column ${values.column} at ${values.rate} Hz`);
 
-// Node.js from 22 on has a WebSocket of its own.
+// Node.js 22 and later have a global WebSocket.
 const eeg = new EegClient(url, { WebSocket, apiKey: process.env.API_KEY });
 const options = { samplingRateHz: Number(values.rate), step: Number(values.step) };
 for await (const answer of eeg.stream(samplesOf(tty.setEncoding('utf8')), options)) {

@@ -1,4 +1,4 @@
-"""BrainFlow to libtorch-serve: reads one channel of a board (a synthetic one by default), prints answers as JSON."""
+"""BrainFlow to libtorch-serve: reads one channel of a board (a synthetic one by default), prints results as JSON."""
 
 import argparse
 import asyncio
@@ -14,7 +14,7 @@ WAIT_S = 0.05
 
 
 async def blocks_of(board, channel, seconds):
-    """Its times are counted from the first sample on: those of boards come with what carries them."""
+    """Yields blocks. Times are counted from the first sample, because timestamps of boards have transport jitter."""
     board_id = board.get_board_id()
     rate, clock = BoardShim.get_sampling_rate(board_id), BoardShim.get_timestamp_channel(board_id)
     start, count = None, 0
@@ -49,9 +49,9 @@ async def main(args):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("url", help="ws://localhost:8001/stream")
-    parser.add_argument("--board", type=int, default=BoardIds.SYNTHETIC_BOARD, help="BrainFlow's number of it")
-    parser.add_argument("--serial-port", default="", help="of boards that have one")
-    parser.add_argument("--channel", default="T3", help="where it has none of that name, its first one")
-    parser.add_argument("--step", type=int, default=64, help="samples from one window to the next")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="of samples, then it ends")
+    parser.add_argument("--board", type=int, default=BoardIds.SYNTHETIC_BOARD, help="BrainFlow board id")
+    parser.add_argument("--serial-port", default="", help="serial port of the board, if any")
+    parser.add_argument("--channel", default="T3", help="channel name; default: first channel if missing")
+    parser.add_argument("--step", type=int, default=64, help="hop size in samples")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="duration in seconds")
     asyncio.run(main(parser.parse_args()))

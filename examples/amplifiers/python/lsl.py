@@ -1,4 +1,4 @@
-"""Lab Streaming Layer to libtorch-serve: reads one channel of a stream in this network, prints answers as JSON."""
+"""Lab Streaming Layer to libtorch-serve: reads one channel of a stream in the local network, prints results as JSON."""
 
 import argparse
 import asyncio
@@ -15,7 +15,7 @@ from stream import Stream
 def find(name, timeout):
     kind, value = ("name", name) if name else ("type", "EEG")
     found = pylsl.resolve_byprop(kind, value, timeout=timeout)
-    return found[0] if found else sys.exit(f"There is no stream of {kind} {value} in this network.")
+    return found[0] if found else sys.exit(f"No stream with {kind} {value} in this network.")
 
 
 def labels_of(info):
@@ -26,7 +26,7 @@ def labels_of(info):
 
 
 async def blocks_of(inlet, channel):
-    """Until the stream is gone."""
+    """Yields blocks until the stream is lost."""
     while True:
         try:
             rows, times = await asyncio.to_thread(inlet.pull_chunk, timeout=0.1)
@@ -37,7 +37,7 @@ async def blocks_of(inlet, channel):
 
 
 async def main(args):
-    # Its times are those of this machine's clock, and go on evenly.
+    # Timestamps are converted to the local clock and smoothed.
     inlet = pylsl.StreamInlet(find(args.name, args.timeout), recover=False, processing_flags=pylsl.proc_ALL)
     info = inlet.info()
     labels = list(labels_of(info))
@@ -51,8 +51,8 @@ async def main(args):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("url", help="ws://localhost:8001/stream")
-    parser.add_argument("--name", help="of the stream; left out: the first one of type EEG")
-    parser.add_argument("--channel", default="T3", help="where it has none of that label, its first one")
-    parser.add_argument("--step", type=int, default=64, help="samples from one window to the next")
-    parser.add_argument("--timeout", type=float, default=10, help="seconds in which the stream is to be found")
+    parser.add_argument("--name", help="stream name; default: first stream of type EEG")
+    parser.add_argument("--channel", default="T3", help="channel label; default: first channel if missing")
+    parser.add_argument("--step", type=int, default=64, help="hop size in samples")
+    parser.add_argument("--timeout", type=float, default=10, help="timeout of the search in seconds")
     asyncio.run(main(parser.parse_args()))

@@ -1,4 +1,4 @@
-"""Plays a recording as a stream of Lab Streaming Layer: a CSV file with a header, a column for each channel."""
+"""Plays a recording as a Lab Streaming Layer stream: a CSV file with a header and one column per channel."""
 
 import argparse
 import csv
@@ -23,11 +23,11 @@ def main(args):
     while sent < len(rows):
         due = min(len(rows), int((pylsl.local_clock() - start) * args.rate))
         if due > sent:
-            # The time of the last one of them.
+            # Timestamp of the last sample in the chunk.
             outlet.push_chunk([list(map(float, row)) for row in rows[sent:due]], start + (due - 1) / args.rate)
             sent = due
         time.sleep(BLOCK_S)
-    time.sleep(1)  # what is on its way is to arrive before the stream is gone
+    time.sleep(1)  # lets the last samples arrive before the stream closes
 
 
 if __name__ == "__main__":
@@ -35,5 +35,5 @@ if __name__ == "__main__":
     parser.add_argument("file")
     parser.add_argument("--rate", type=float, required=True, help="Hz")
     parser.add_argument("--name", default="recording")
-    parser.add_argument("--timeout", type=float, default=60, help="seconds in which somebody is to listen")
+    parser.add_argument("--timeout", type=float, default=60, help="timeout for the first consumer in seconds")
     main(parser.parse_args())

@@ -1,4 +1,4 @@
-"""A stream of libtorch-serve over a WebSocket (https://websockets.readthedocs.io): samples in, answers out."""
+"""Client of a libtorch-serve stream over WebSocket (https://websockets.readthedocs.io)."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from websockets.exceptions import ConnectionClosed
 
 
 class Stream:
-    """Blocks of samples are kept until the windows that they are in have an answer: a connection may break."""
+    """Streams samples. Keeps blocks until their windows have results, to resume after a broken connection."""
 
     def __init__(self, url, rate, step, key=None):
         self.url, self.rate, self.step = url, rate, step
@@ -18,7 +18,7 @@ class Stream:
         self.kept = deque()  # (number of the block, time of its first sample in seconds, float32 array)
         self.news = asyncio.Event()
         self.has_ended = False
-        self.window, self.time = 0, None  # the first window that has no answer, and its time
+        self.window, self.time = 0, None  # first window without a result, and its time
 
     async def answers(self, blocks):
         """Yields messages. blocks: an async iterator of (time of the first sample in seconds, float32 array)"""
@@ -27,7 +27,7 @@ class Stream:
         if not self.kept:
             await reading
             return
-        # A connection that breaks, or is not made, is tried again, later each time.
+        # Reconnects with increasing delays.
         async for socket in connect(self.url, additional_headers=self.headers, compression=None):
             sending = asyncio.create_task(self._send(socket))
             try:
@@ -36,7 +36,7 @@ class Stream:
                     self._note(message)
                     yield message
                     if "end" in message:
-                        await reading  # where it has failed, it says so
+                        await reading  # raises the error of the source, if any
                         return
                     if "error" in message:
                         raise RuntimeError(message["error"]["detail"])
@@ -57,7 +57,7 @@ class Stream:
             self.news.set()
 
     async def _send(self, socket):
-        """All that is kept, from the first window on that has no answer, and what comes."""
+        """Sends kept and new blocks, starting at the first window without a result."""
         _, first, samples = self.kept[0]
         skip = 0 if self.time is None else min(max(0, round((self.time - first) * self.rate)), len(samples))
         start = {"seconds": first + skip / self.rate}
@@ -67,7 +67,7 @@ class Stream:
         while True:
             self.news.clear()
             for number, time, samples in [block for block in self.kept if block[0] >= next_block]:
-                # The time says where samples are missing.
+                # The time reveals gaps in the signal.
                 await socket.send(json.dumps({"at": {"seconds": time + skip / self.rate}}))
                 await socket.send(samples[skip:].astype("<f4").tobytes())
                 next_block, skip = number + 1, 0

@@ -1,9 +1,9 @@
-// A guard before and behind a language model, as middleware of Express.
+// Guardrail for prompts and responses of a language model, as Express middleware.
 //   npm ci && node express.mjs
 import express from 'express';
 import { ask, guard, listening } from './guard.mjs';
 
-/** What is blocked gets no further; what is redacted is not in `response.locals.prompt`. */
+/** Rejects blocked prompts, and passes the redacted prompt in `response.locals.prompt`. */
 const guarded = async (request, response, next) => {
   const { prompt } = request.body ?? {};
   if (typeof prompt !== 'string') return response.status(400).json({ error: 'prompt: expected' });

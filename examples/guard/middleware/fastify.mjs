@@ -1,9 +1,9 @@
-// A guard before and behind a language model, as a hook of Fastify.
+// Guardrail for prompts and responses of a language model, as a Fastify hook.
 //   npm ci && node fastify.mjs
 import Fastify from 'fastify';
 import { ask, guard, listening } from './guard.mjs';
 
-/** What is blocked gets no further; what is redacted is no longer in the body. */
+/** Rejects blocked prompts, and replaces the prompt in the body with the redacted prompt. */
 const guarded = async (request, reply) => {
   const { action, findings, texts } = await guard.check(request.body.prompt);
   const checks = findings.filter((one) => one.action === 'block').map(({ check }) => check);

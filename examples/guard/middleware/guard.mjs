@@ -1,8 +1,8 @@
-// The guard of ../guard.json in this process, with the shipped sentiment model.
+// In-process guardrail with the policy ../guard.json and the bundled sentiment model.
 import { fileURLToPath } from 'node:url';
 import { Guard } from 'libtorch-serve';
 
-/** By the names that the file gives them. Yours: any folder that save_pretrained wrote. */
+/** Model folders by the model names in the policy. Add any folder written by save_pretrained. */
 const models = { sentiment: fileURLToPath(new URL('models/sentiment', packageRoot())) };
 
 export const guard = await Guard.load({
@@ -10,7 +10,7 @@ export const guard = await Guard.load({
   models,
 });
 
-/** Stands for a language model. @param {string} prompt */
+/** Placeholder for a language model. @param {string} prompt */
 export async function ask(prompt) {
   return `Ask help@example.org. You said: ${prompt}`;
 }

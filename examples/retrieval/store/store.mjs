@@ -1,4 +1,4 @@
-// Passages and their vectors in one SQLite file. To use another store, write another class with these methods.
+// Vector store of passages in one SQLite file. To use another store, implement the same methods.
 import Database from 'libsql';
 
 export class Store {
@@ -8,8 +8,8 @@ export class Store {
   #nearest;
 
   /**
-   * @param {string} file is made where it is not there; `:memory:`: none
-   * @param {{ model: string, dimensions: number }} embedder whose vectors it holds
+   * @param {string} file database file, created if missing; `:memory:` for none
+   * @param {{ model: string, dimensions: number }} embedding model and its dimensions
    */
   constructor(file, { model, dimensions }) {
     this.#database = new Database(file);
@@ -20,17 +20,19 @@ export class Store {
     this.#database
       .prepare('INSERT INTO embedder SELECT ? WHERE NOT EXISTS (SELECT * FROM embedder)')
       .run(model);
-    const made = /** @type {{ model: string }} */ (
+    const stored = /** @type {{ model: string }} */ (
       this.#database.prepare('SELECT model FROM embedder').get()
     );
-    if (made.model !== model) {
-      throw new Error(`${file} holds vectors of ${made.model}: take another file for ${model}`);
+    if (stored.model !== model) {
+      throw new Error(
+        `${file}: contains embeddings of ${stored.model}. Use another file for ${model}`,
+      );
     }
     this.#contains = this.#database.prepare('SELECT id FROM passages WHERE text = ?');
     this.#insert = this.#database.prepare(
       'INSERT OR IGNORE INTO passages (text, vector) VALUES (?, ?)',
     );
-    // Every vector is compared: no index, and no passage that an index overlooks.
+    // Exact search without an index.
     this.#nearest = this.#database.prepare(
       `SELECT text, 1 - vector_distance_cos(vector, ?) AS similarity
          FROM passages ORDER BY similarity DESC, id LIMIT ?`,
@@ -44,7 +46,7 @@ export class Store {
 
   /**
    * @param {readonly string[]} texts
-   * @param {readonly Float32Array[]} vectors of each text
+   * @param {readonly Float32Array[]} vectors embedding of each text
    */
   add(texts, vectors) {
     const addAll = this.#database.transaction(() => {
@@ -58,7 +60,7 @@ export class Store {
   /**
    * @param {Float32Array} vector
    * @param {number} count
-   * @returns {{ text: string, similarity: number }[]} the most similar first
+   * @returns {{ text: string, similarity: number }[]} by descending similarity
    */
   nearest(vector, count) {
     const rows = this.#nearest.all(bytesOf(vector), count);

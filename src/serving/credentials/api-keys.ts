@@ -5,14 +5,14 @@ import type { Grant } from '../access';
 const HEADER = 'authorization';
 const BEARER = /^bearer +([\x21-\x7e]+)$/i;
 
-/** A key, and what it is for. */
+/** API key and its scope. */
 export interface KeyEntry {
-  /** SHA-256. */
+  /** SHA-256 of the key. */
   readonly digest: Uint8Array;
   readonly grant: Grant;
 }
 
-/** The keys that may ask. Kept as digests, so that all have one length and none can be read here. */
+/** Valid API keys, stored as digests of equal length. */
 export class ApiKeys {
   #keys: readonly KeyEntry[];
 
@@ -24,40 +24,40 @@ export class ApiKeys {
     return this.#keys.length;
   }
 
-  /** From now on these, and no others. */
+  /** Replaces all keys. */
   replace(keys: readonly KeyEntry[]): void {
     this.#keys = keys;
   }
 
   /**
-   * What a key is for; null: it is not known. Takes as long for any key: it is compared with all of them,
-   * also once one was equal.
+   * Returns the scope of a key; null if unknown. Runs in constant time: the key is compared with all keys, even after
+   * a match.
    */
   find(key: string): Grant | null {
     const digest = digestOf(key);
-    let found: Grant | null = null;
-    for (const known of this.#keys)
-      found = timingSafeEqual(known.digest, digest) ? known.grant : found;
-    return found;
+    let match: Grant | null = null;
+    for (const entry of this.#keys)
+      match = timingSafeEqual(entry.digest, digest) ? entry.grant : match;
+    return match;
   }
 }
 
-/** The key of the one value that the header has; null: there is none, or more than one. */
+/** Returns the key of an Authorization header; null if missing, repeated or malformed. */
 export function bearerKeyOfValues(values: readonly unknown[]): string | null {
-  const [value, ...others] = values;
-  return (others.length === 0 && BEARER.exec(String(value ?? ''))?.[1]) || null;
+  const [value, ...rest] = values;
+  return (rest.length === 0 && BEARER.exec(String(value ?? ''))?.[1]) || null;
 }
 
 /**
- * The key of `Authorization: Bearer KEY`; null: there is none, or more than one header, of which Node
- * would show the first and a proxy may have looked at another.
+ * Returns the key of `Authorization: Bearer KEY`; null if missing, repeated or malformed. Of repeated headers Node.js
+ * returns the first, but a proxy may have checked another one.
  */
 export function bearerKeyOf({ headers, rawHeaders }: IncomingMessage): string | null {
   const key = BEARER.exec(headers.authorization ?? '')?.[1];
   return key !== undefined && countHeader(rawHeaders) === 1 ? key : null;
 }
 
-/** @param rawHeaders names and values in turn */
+/** Counts Authorization headers. @param rawHeaders alternating names and values */
 function countHeader(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

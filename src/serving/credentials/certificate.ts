@@ -6,17 +6,17 @@ const CERTIFICATE = 'TLS_CERT_FILE';
 const KEY = 'TLS_KEY_FILE';
 export const TLS_VERSION = 'TLSv1.2';
 
-/** How the service shows itself to clients. */
+/** TLS certificate and private key of the server. */
 export interface Certificate {
-  /** PEM, with the chain. */
+  /** Certificate chain in PEM. */
   readonly cert: string;
-  /** PEM. */
+  /** Private key in PEM. */
   readonly key: string;
-  /** As the certificate writes it. */
+  /** End of validity, formatted by OpenSSL. */
   readonly validTo: string;
 }
 
-/** @throws CredentialError, which quotes nothing of what the files hold */
+/** Reads and validates certificate and private key. @throws CredentialError, which does not quote the files */
 export async function readCertificate(
   certFile: string,
   keyFile: string,
@@ -29,12 +29,12 @@ export async function readCertificate(
   ]);
   const first = parseCertificate(cert);
   if (!first.checkPrivateKey(parseKey(key))) {
-    throw new CredentialError(KEY, `does not belong to the certificate of ${CERTIFICATE}`);
+    throw new CredentialError(KEY, `does not match the certificate of ${CERTIFICATE}`);
   }
   try {
     tls.createSecureContext({ cert, key, minVersion: TLS_VERSION });
   } catch (error) {
-    throw new CredentialError(CERTIFICATE, `cannot be used: ${reasonOf(error)}`);
+    throw new CredentialError(CERTIFICATE, `unusable certificate: ${reasonOf(error)}`);
   }
   for (const warning of [...warnings, ...describeValidity(first)]) warn(warning);
   return { cert, key, validTo: first.validTo };
@@ -52,15 +52,17 @@ function parseKey(text: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch {
-    const isLocked = /^(?:-----BEGIN|Proc-Type:).*ENCRYPTED/m.test(text);
+    const isEncrypted = /^(?:-----BEGIN|Proc-Type:).*ENCRYPTED/m.test(text);
     throw new CredentialError(
       KEY,
-      isLocked ? 'has a passphrase, expected none' : 'expected a private key in PEM form',
+      isEncrypted
+        ? 'expected a private key without a passphrase'
+        : 'expected a private key in PEM form',
     );
   }
 }
 
-/** OpenSSL's own words for what is wrong, such as "ee key too small". */
+/** Error reason of OpenSSL, such as "ee key too small". */
 function reasonOf(error: unknown): string {
   const { reason, code } = error as { readonly reason?: string; readonly code?: string };
   return reason ?? code ?? 'unknown reason';
@@ -68,6 +70,6 @@ function reasonOf(error: unknown): string {
 
 function describeValidity({ validFrom, validTo }: X509Certificate): readonly string[] {
   if (Date.parse(validTo) < Date.now()) return [`${CERTIFICATE}: expired on ${validTo}`];
-  if (Date.parse(validFrom) > Date.now()) return [`${CERTIFICATE}: is valid from ${validFrom} on`];
+  if (Date.parse(validFrom) > Date.now()) return [`${CERTIFICATE}: not valid before ${validFrom}`];
   return [];
 }

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 
-const LARGEST_BYTES = 1024 ** 2;
-/** The permission of all others to read. */
-const READABLE_BY_OTHERS = 0o004;
+const MAX_BYTES = 1024 ** 2;
+/** Mode bit: readable by other users. */
+const OTHERS_READ = 0o004;
 
-/** What is wrong with a file that a setting names; the message begins with that setting. */
+/** Error of a credential file. The message starts with the setting that names the file. */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError';
 
@@ -13,14 +13,14 @@ export class CredentialError extends Error {
   }
 }
 
-/** Told in one line what is allowed but hardly meant. */
+/** Reports a valid but probably unintended configuration. */
 export type Warn = (warning: string) => void;
 
 /**
- * Reads a small file, on libuv's threads.
+ * Reads a credential file of at most 1 MiB.
  *
- * @param setting that names it, for the messages
- * @param warnIfOpen given for a secret: told when others can read it, too
+ * @param setting setting that names the file, for messages
+ * @param warnIfOpen receives a warning if other users can read the file; pass it for secrets
  * @throws CredentialError
  */
 export async function readCredential(
@@ -29,23 +29,23 @@ export async function readCredential(
   warnIfOpen?: Warn,
 ): Promise<string> {
   try {
-    const found = await stat(file);
-    // A pipe would be read once, and never again on SIGHUP.
-    if (!found.isFile()) throw new Error('is no file');
-    if (found.size > LARGEST_BYTES) throw new Error('is over 1 MiB');
+    const stats = await stat(file);
+    // A pipe cannot be read again on SIGHUP.
+    if (!stats.isFile()) throw new Error('expected a regular file');
+    if (stats.size > MAX_BYTES) throw new Error('larger than 1 MiB');
     const text = await readFile(file, 'utf8');
-    if ((found.mode & READABLE_BY_OTHERS) !== 0) {
-      warnIfOpen?.(`${setting}: ${file} can be read by everyone on this machine`);
+    if ((stats.mode & OTHERS_READ) !== 0) {
+      warnIfOpen?.(`${setting}: ${file} is readable by all users. Remove the permission`);
     }
     return text;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new CredentialError(setting, `${file}: ${code ? describe(code) : message}`);
+    throw new CredentialError(setting, `${file}: ${code ? describeCode(code) : message}`);
   }
 }
 
-function describe(code: string): string {
-  if (code === 'ENOENT') return 'there is no such file';
-  if (code === 'EACCES') return 'may not be read by this user';
-  return `cannot be read (${code})`;
+function describeCode(code: string): string {
+  if (code === 'ENOENT') return 'file not found';
+  if (code === 'EACCES') return 'permission denied';
+  return `read failed (${code})`;
 }

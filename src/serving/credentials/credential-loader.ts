@@ -12,23 +12,23 @@ import {
 } from './credentials';
 import { type ParsedKey, readKeys } from './key-file';
 
-/** Shorter ones are found by trying. */
-const SHORTEST_SAFE_KEY = 16;
+/** Minimum key length without a warning; shorter keys can be guessed. */
+const MIN_SAFE_KEY_LENGTH = 16;
 
-const READ_AGAIN = {
-  keys: { done: 'API_KEYS_FILE was read again', failed: 'the keys stay as they were' },
+const LOG_LINES = {
+  keys: { done: 'API keys reloaded', failed: 'reloading API keys failed' },
   certificate: {
-    done: 'TLS_CERT_FILE and TLS_KEY_FILE were read again',
-    failed: 'the certificate stays as it was',
+    done: 'TLS certificate reloaded',
+    failed: 'reloading the TLS certificate failed',
   },
 } as const;
 
-/** What files hold, by whether they have keys or the certificate. @throws CredentialError */
+/** Functions that read each credential from its files. @throws CredentialError */
 type Sources = ReadonlyMap<CredentialName, () => Promise<CredentialUpdate>>;
 
 /**
- * Reads keys and certificate at start, and again on SIGHUP. What cannot be read then leaves what was there
- * before. Where there is no file to read, SIGHUP ends the process, as it does by default.
+ * Reads API keys and TLS certificate at startup, and again on SIGHUP. If a reload fails, the previous credentials stay
+ * active. Without credential files, SIGHUP keeps its default action and terminates the process.
  */
 export class CredentialLoader {
   readonly credentials: Credentials;
@@ -38,9 +38,9 @@ export class CredentialLoader {
     this.credentials = new Credentials(values);
     this.#logger = logger;
     if (sources.size === 0) return;
-    let last = Promise.resolve(); // readings run one after the other
+    let last = Promise.resolve(); // serializes reloads
     process.on('SIGHUP', () => {
-      for (const source of sources) last = last.then(() => this.#readAgain(...source));
+      for (const source of sources) last = last.then(() => this.#reload(...source));
     });
   }
 
@@ -56,17 +56,17 @@ export class CredentialLoader {
     return new CredentialLoader(values, sources, logger);
   }
 
-  async #readAgain(name: CredentialName, read: () => Promise<CredentialUpdate>): Promise<void> {
+  async #reload(name: CredentialName, read: () => Promise<CredentialUpdate>): Promise<void> {
     try {
-      const renewal = await read();
-      this.credentials.replace(renewal);
+      const update = await read();
+      this.credentials.replace(update);
       this.credentials.count(name, 'renewed');
-      const { keys, certificate } = renewal;
-      const about = keys ? { keys: keys.length } : { validTo: certificate?.validTo };
-      this.#logger.info(about, READ_AGAIN[name].done);
+      const { keys, certificate } = update;
+      const fields = keys ? { keys: keys.length } : { validTo: certificate?.validTo };
+      this.#logger.info(fields, LOG_LINES[name].done);
     } catch (error) {
       this.credentials.count(name, 'failed');
-      this.#logger.error(`${(error as Error).message}; ${READ_AGAIN[name].failed}`);
+      this.#logger.error(`${LOG_LINES[name].failed}: ${(error as Error).message}`);
     }
   }
 }
@@ -88,9 +88,9 @@ function sourcesOf(settings: Config['access'], warn: Warn): Sources {
 }
 
 function digestsOf(keys: readonly ParsedKey[], warn: Warn): readonly KeyEntry[] {
-  const short = keys.filter(({ key }) => key.length < SHORTEST_SAFE_KEY).length;
+  const short = keys.filter(({ key }) => key.length < MIN_SAFE_KEY_LENGTH).length;
   if (short > 0) {
-    warn(`${short} API keys have under ${SHORTEST_SAFE_KEY} characters, and may be guessed`);
+    warn(`${short} API keys are shorter than ${MIN_SAFE_KEY_LENGTH} characters and can be guessed`);
   }
   return keys.map(({ key, grant }) => ({ digest: digestOf(key), grant }));
 }

@@ -3,27 +3,27 @@ import { ApiKeys, type KeyEntry } from './api-keys';
 import type { Certificate } from './certificate';
 
 export interface CredentialValues {
-  /** Null: everybody may ask. */
+  /** Null: no authentication. */
   readonly keys: readonly KeyEntry[] | null;
-  /** Null: plain HTTP. */
+  /** Null: HTTP without TLS. */
   readonly certificate: Certificate | null;
 }
 
 export type CredentialName = keyof CredentialValues;
-/** What has been read again; the rest stays as it is. */
+/** Reloaded credentials; undefined parts are unchanged. */
 export type CredentialUpdate = {
   readonly [Name in CredentialName]?: NonNullable<CredentialValues[Name]>;
 };
 
 const OUTCOMES = ['renewed', 'failed'] as const;
 
-/** Keys and certificate. */
+/** Current API keys and TLS certificate. */
 export class Credentials {
-  /** Null: everybody may ask. */
+  /** Null: no authentication. */
   readonly keys: ApiKeys | null;
-  /** Null: plain HTTP. */
+  /** Null: HTTP without TLS. */
   certificate: Certificate | null;
-  /** Told of a new certificate. */
+  /** Called after the certificate is replaced. */
   onCertificate: (certificate: Certificate) => void = () => {};
   readonly #outcomes = { keys: zeros(OUTCOMES), certificate: zeros(OUTCOMES) };
 
@@ -39,7 +39,7 @@ export class Credentials {
     this.onCertificate(certificate);
   }
 
-  /** For the metrics. */
+  /** Counts a reload for the metrics. */
   count(name: CredentialName, outcome: (typeof OUTCOMES)[number]): void {
     this.#outcomes[name][outcome]++;
   }
@@ -47,7 +47,7 @@ export class Credentials {
   family(): Family {
     return counter(
       'libtorch_serve_credential_reloads_total',
-      'Readings of keys and certificate on SIGHUP: those that took effect, and those that left what was there.',
+      'Reloads of API keys and TLS certificate on SIGHUP, by outcome.',
       () =>
         Object.entries(this.#outcomes).flatMap(([credential, outcomes]) =>
           byLabel('outcome', outcomes, { credential }),

@@ -4,28 +4,28 @@ import { type Grant, UNLIMITED } from '../access';
 import { CredentialError, readCredential, type Warn } from './credential-file';
 
 const SETTING = 'API_KEYS_FILE';
-/** Each request is compared with all of them: 1,000 take about 0.1 ms. */
-const MOST_KEYS = 1000;
-/** Headers have 16 KiB in all. */
-const LONGEST_KEY = 1024;
+/** Maximum number of keys. Each request is compared with all keys: 1,000 take about 0.1 ms. */
+const MAX_KEYS = 1000;
+/** Maximum length of a key, below the total header limit of 16 KiB. */
+const MAX_KEY_LENGTH = 1024;
 const KEY = /^[\x21-\x7e]+$/;
-const EXPECTED_WORDS =
-  'expected nothing after the key, or models=NAME,NAME or models=*, and management, and guard';
+const EXPECTED_SCOPES =
+  'expected no scope after the key, or models=NAME,NAME or models=*, management, guard';
 
 const MODELS = 'models=';
 
-/** A key as it is sent, and what it is for. */
+/** API key with its scope. */
 export interface ParsedKey {
   readonly key: string;
   readonly grant: Grant;
 }
 
 /**
- * The keys of a file: one a line; lines that begin with `#` and empty ones are left out, as is white
- * space around a key. Words after a key say what it is for, and nothing else: `models=NAME,NAME` to ask
- * these models, `models=*` all, `management` to load and unload them, `guard` to ask the guard. A key alone is for everything.
+ * Parses a file of API keys, one per line. Ignores empty lines, lines that start with `#`, and white space around keys.
+ * Scopes after a key restrict it: `models=NAME,NAME` or `models=*` for inference, `management` to load and unload models,
+ * `guard` for the guardrail. A key without scopes has all permissions.
  *
- * @throws Error that names the line, and never quotes it
+ * @throws Error with the line number; the message does not quote the line
  */
 export function parseKeys(text: string): readonly ParsedKey[] {
   const keys = new Map<string, ParsedKey>();
@@ -40,23 +40,23 @@ export function parseKeys(text: string): readonly ParsedKey[] {
         `line ${index + 1}: expected a key of visible ASCII characters without spaces`,
       );
     }
-    if (key.length > LONGEST_KEY) {
-      throw new Error(`line ${index + 1}: expected at most ${LONGEST_KEY} characters`);
+    if (key.length > MAX_KEY_LENGTH) {
+      throw new Error(`line ${index + 1}: expected at most ${MAX_KEY_LENGTH} characters`);
     }
-    const grant = grantOf(words);
-    if (grant === null) throw new Error(`line ${index + 1}: ${EXPECTED_WORDS}`);
+    const grant = parseGrant(words);
+    if (grant === null) throw new Error(`line ${index + 1}: ${EXPECTED_SCOPES}`);
     const known = keys.get(key);
     if (known && !isDeepStrictEqual(known.grant, grant)) {
-      throw new Error(`line ${index + 1}: its key is in the file already, for something else`);
+      throw new Error(`line ${index + 1}: duplicate key with a different scope`);
     }
     keys.set(key, { key, grant });
   }
-  if (keys.size === 0) throw new Error('holds no key');
-  if (keys.size > MOST_KEYS) throw new Error(`holds over ${MOST_KEYS} keys`);
+  if (keys.size === 0) throw new Error('contains no key');
+  if (keys.size > MAX_KEYS) throw new Error(`contains more than ${MAX_KEYS} keys`);
   return [...keys.values()];
 }
 
-/** @throws CredentialError, which quotes nothing of what the file holds */
+/** Reads a file of API keys. @throws CredentialError, which does not quote the file */
 export async function readKeys(file: string, warn: Warn): Promise<readonly ParsedKey[]> {
   const text = await readCredential(SETTING, file, warn);
   try {
@@ -66,8 +66,8 @@ export async function readKeys(file: string, warn: Warn): Promise<readonly Parse
   }
 }
 
-/** Null: the words mean nothing. */
-function grantOf(words: readonly string[]): Grant | null {
+/** Parses the scopes of a key; null if invalid. */
+function parseGrant(words: readonly string[]): Grant | null {
   if (words.length === 0) return UNLIMITED;
   if (new Set(words.map((word) => word.replace(/=.*/s, ''))).size < words.length) return null;
   let models: readonly string[] | null = [];
