@@ -22,9 +22,9 @@
 #include <random>
 #include <vector>
 
-#include "format/kernel.h"
-#include "format/pack.h"
-#include "kernels/linear.h"
+#include "matmul/kernel.h"
+#include "matmul/pack.h"
+#include "kernels/matmul.h"
 
 namespace {
 
@@ -132,7 +132,7 @@ void measure(kernels::Format format, Shape shape) {
   }
   std::vector<float> y(static_cast<size_t>(512 * shape.outputs));
   for (const int64_t rows : kRowCounts) {
-    const kernels::Rows rounded = linear[0].rows(x.data(), rows, shape.inputs);
+    const kernels::PackedA rounded = linear[0].pack_a(x.data(), rows, shape.inputs);
     const int64_t count = std::clamp<int64_t>(1'000'000'000 / (size * rows), 2, layers);
     const auto product = [&](int64_t layer) {
       return Product{&rounded, &packed[static_cast<size_t>(layer)], shape, rows};
@@ -169,7 +169,7 @@ void measure(kernels::Format format, Shape shape) {
   blas::brgemm_release();
 
   // One result for each row, whatever rows are in its call.
-  const kernels::Rows rounded = linear[0].rows(x.data(), 512, shape.inputs);
+  const kernels::PackedA rounded = linear[0].pack_a(x.data(), 512, shape.inputs);
   const Product product{&rounded, packed.data(), shape, 512};
   std::vector<float> one(static_cast<size_t>(shape.outputs));
   std::vector<float> all(y.size());

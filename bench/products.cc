@@ -15,9 +15,9 @@
 #include <random>
 #include <vector>
 
-#include "kernels/aligned.h"
+#include "kernels/memory.h"
 #include "kernels/attention.h"
-#include "kernels/linear.h"
+#include "kernels/matmul.h"
 
 namespace {
 
@@ -71,7 +71,7 @@ void measure(const std::vector<kernels::Format>& formats, Shape shape) {
         const double start = cpu_seconds();
         for (int64_t layer = 0; layer < count; ++layer) {
           const kernels::Linear& linear = models[i][static_cast<size_t>(layer)];
-          linear.multiply(linear.rows(x.data(), rows, shape.inputs), {0, shape.outputs}, y.data(),
+          linear.multiply(linear.pack_a(x.data(), rows, shape.inputs), {0, shape.outputs}, y.data(),
                           shape.outputs);
         }
         best[i] = std::min(best[i], (cpu_seconds() - start) / static_cast<double>(count));
@@ -90,7 +90,7 @@ void measure(const std::vector<kernels::Format>& formats, Shape shape) {
 
 /// The heads of a text, one after the other, as they lie in a tensor of all heads.
 void measure_attention(int64_t head_size, int64_t tokens) {
-  const std::vector<kernels::Format> all = fast_formats(kernels::attends_fast);
+  const std::vector<kernels::Format> all = fast_formats(kernels::has_fast_attention);
   constexpr int64_t kHeads = 12;
   const int64_t hidden = kHeads * head_size, stride = 3 * hidden;
   std::mt19937 random(1);

@@ -95,7 +95,7 @@ Napi::Value inspect_program(const Napi::CallbackInfo& info) {
 
 /// stopAll(): ends all threads of this environment's engines immediately.
 void stop_all(const Napi::CallbackInfo& info) {
-  info.Env().GetInstanceData<EnvironmentData>()->end_all();
+  info.Env().GetInstanceData<EnvironmentData>()->complete_all();
 }
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {

@@ -13,12 +13,12 @@ namespace {
 constexpr double kMaxThreads = 10'000;
 constexpr double kMaxCacheMegabytes = 1024.0 * 1024;
 /// Maximum weight of a model; the minimum is its inverse.
-constexpr double kMaxShare = 1000;
+constexpr double kMaxWeight = 1000;
 /// 30 years. The current time plus this duration fits into 64 bits of nanoseconds.
 constexpr double kMaxMilliseconds = 1e12;
 
-std::optional<double> share(const Napi::Object& from, const char* name) {
-  return number(from.Get(name), {.min = 1 / kMaxShare, .max = kMaxShare}, name);
+std::optional<double> weight(const Napi::Object& from, const char* name) {
+  return number(from.Get(name), {.min = 1 / kMaxWeight, .max = kMaxWeight}, name);
 }
 
 size_t cache_bytes(const Napi::Object& from, const char* name) {
@@ -139,7 +139,7 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
               .max_queue_requests = count(given, "maxQueueRequests"),
               .max_queue_wait = milliseconds("maxQueueWaitMs", 1),
               .run_limit = run_limit,
-              .share = optional(share, given, "share").value_or(1),
+              .weight = optional(weight, given, "share").value_or(1),
           },
       .result_cache_bytes = optional(cache_bytes, given, "resultCacheMb"),
   };
@@ -162,8 +162,8 @@ std::vector<scheduler::InputPtr> inputs_argument(const Napi::Value& value, int64
   return inputs;
 }
 
-double share_argument(const Napi::Value& value) {
-  return number(value, {.min = 1 / kMaxShare, .max = kMaxShare}, "share");
+double weight_argument(const Napi::Value& value) {
+  return number(value, {.min = 1 / kMaxWeight, .max = kMaxWeight}, "share");
 }
 
 Napi::Function function_argument(const Napi::Value& value, const char* name) {

@@ -5,7 +5,7 @@
 
 #include "backend/backends.h"
 #include "backend/model_input.h"
-#include "scheduler/engine.h"
+#include "scheduler/model_queue.h"
 #include "sources.h"
 
 namespace node {
@@ -29,7 +29,7 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
 /// of values in all outputs together, for models with a row for each token; 0: no limit.
 std::vector<scheduler::InputPtr> inputs_argument(const Napi::Value& value, int64_t max_outputs);
 /// See ModelQueue::set_weight().
-double share_argument(const Napi::Value& value);
+double weight_argument(const Napi::Value& value);
 Napi::Function function_argument(const Napi::Value& value, const char* name);
 
 }  // namespace node

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "scheduler/engine.h"
+#include "scheduler/model_queue.h"
 
 namespace node {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/engine.h"
+#include "scheduler/model_queue.h"
 
 namespace node {
 

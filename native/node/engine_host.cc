@@ -6,7 +6,7 @@
 
 #include "backend/memory.h"
 #include "completions.h"
-#include "scheduler/detached.h"
+#include "scheduler/abandoned_threads.h"
 
 namespace node {
 namespace {
@@ -96,22 +96,22 @@ void EngineHost::load(LoadArguments arguments, LoadHandler on_loaded) {
 scheduler::Admission EngineHost::submit(uint64_t first_ticket, std::vector<scheduler::InputPtr> inputs,
                                      scheduler::Clock::time_point deadline) {
   const size_t count = inputs.size();
-  if (!model_.engine) return {.status = scheduler::Status::kDraining};
-  const auto admission = model_.engine->submit(first_ticket, std::move(inputs), deadline);
+  if (!model_.queue) return {.status = scheduler::Status::kDraining};
+  const auto admission = model_.queue->submit(first_ticket, std::move(inputs), deadline);
   if (admission.status == scheduler::Status::kOk) ref_event_loop(count);
   return admission;
 }
 
 void EngineHost::cancel(uint64_t ticket) {
-  if (model_.engine) model_.engine->cancel(ticket);
+  if (model_.queue) model_.queue->cancel(ticket);
 }
 
 void EngineHost::drop() {
-  if (model_.engine) model_.engine->drop();
+  if (model_.queue) model_.queue->drop();
 }
 
 scheduler::Statistics EngineHost::statistics() const {
-  return model_.engine ? model_.engine->statistics() : last_statistics_;
+  return model_.queue ? model_.queue->statistics() : last_statistics_;
 }
 
 void EngineHost::close(CloseHandler on_closed) {
@@ -119,7 +119,7 @@ void EngineHost::close(CloseHandler on_closed) {
   ref_event_loop(1);
   if (helper_.joinable()) helper_.join();  // the loader, which has ended
   const auto close_queue = [this] {
-    model_.engine->close();
+    model_.queue->close();
     post([](PendingEvents& events) { events.closed = true; });
   };
   try {
@@ -134,10 +134,10 @@ void EngineHost::close(CloseHandler on_closed) {
 void EngineHost::unload() {
   if (helper_.joinable()) helper_.join();  // the thread that posted `closed`
   const auto post_freed = [this] { post([](PendingEvents& events) { events.freed = true; }); };
-  if (!model_.engine->abort_within(std::chrono::seconds(0))) {
+  if (!model_.queue->abort_within(std::chrono::seconds(0))) {
     return post_freed();  // a run hangs: the model is not freed, and stop() abandons it
   }
-  last_statistics_ = model_.engine->statistics();
+  last_statistics_ = model_.queue->statistics();
   const auto memory = std::make_shared<ModelMemory>(take_model());
   const auto free = [memory, post_freed] {
     *memory = {};
@@ -152,7 +152,7 @@ void EngineHost::unload() {
 }
 
 EngineHost::ModelMemory EngineHost::take_model() {
-  return {.engine = std::move(model_.engine), .vocabulary = std::move(model_.vocabulary)};
+  return {.queue = std::move(model_.queue), .vocabulary = std::move(model_.vocabulary)};
 }
 
 /// Tells V8 how much memory the JavaScript object keeps, so that it collects an unused object earlier.
@@ -174,13 +174,13 @@ void EngineHost::stop() {
 void EngineHost::stop_threads() {
   if (loading_) loading_->cancel();
   // Ends a close() in progress.
-  if (loaded_ && model_.engine) model_.engine->abort_within(kStopTimeout);
+  if (loaded_ && model_.queue) model_.queue->abort_within(kStopTimeout);
   if (helper_.joinable()) helper_.join();
-  if (model_.engine &&
-      !model_.engine->abort_within(loaded_ ? std::chrono::seconds(0) : kStopTimeout)) {
-    last_statistics_ = model_.engine->statistics();
-    scheduler::await_detached([memory = take_model()]() mutable {
-      memory.engine->abort();
+  if (model_.queue &&
+      !model_.queue->abort_within(loaded_ ? std::chrono::seconds(0) : kStopTimeout)) {
+    last_statistics_ = model_.queue->statistics();
+    scheduler::join_in_background([memory = take_model()]() mutable {
+      memory.queue->abort();
       memory = {};
       backend::give_back_free_memory();
     });

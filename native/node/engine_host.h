@@ -13,7 +13,7 @@
 #include "arguments.h"
 #include "completion_router.h"
 #include "loading.h"
-#include "scheduler/engine.h"
+#include "scheduler/model_queue.h"
 
 namespace node {
 
@@ -25,7 +25,7 @@ namespace node {
 /// An environment ends in one of two ways. A drained event loop and worker.terminate() run the
 /// clean-up hook. process.exit() and an uncaught exception only emit the 'exit' event, on which
 /// src/native/load.ts calls stopAll(). Both call stop(). Then no thread of ours is left, or exit()
-/// ends the process immediately (scheduler/detached.h).
+/// ends the process immediately (scheduler/abandoned_threads.h).
 class EngineHost : public std::enable_shared_from_this<EngineHost> {
  public:
   /// Called on the JS thread. error: why the model could not be loaded; empty: it is loaded.
@@ -47,8 +47,8 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   scheduler::Admission submit(uint64_t first_ticket, std::vector<scheduler::InputPtr> inputs,
                               scheduler::Clock::time_point deadline);
   scheduler::Admission admission(scheduler::Clock::time_point deadline) const {
-    if (!model_.engine) return {.status = scheduler::Status::kDraining};
-    return model_.engine->admission(deadline);
+    if (!model_.queue) return {.status = scheduler::Status::kDraining};
+    return model_.queue->admission(deadline);
   }
   void cancel(uint64_t ticket);
   scheduler::Statistics statistics() const;
@@ -63,7 +63,7 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   /// True before close() and stop(). JS thread.
   bool is_open() const { return connected_ && !on_closed_; }
   /// True while the model is in memory. JS thread.
-  bool has_model() const { return model_.engine != nullptr; }
+  bool has_model() const { return model_.queue != nullptr; }
 
   /// Drops waiting requests, joins or abandons every thread, and disconnects from JavaScript.
   /// JS thread; further calls have no effect.
@@ -87,7 +87,7 @@ class EngineHost : public std::enable_shared_from_this<EngineHost> {
   void drain(Napi::Env env, Napi::Function on_completions);
   /// Everything that keeps a model in memory.
   struct ModelMemory {
-    std::shared_ptr<scheduler::Engine> engine;
+    std::shared_ptr<scheduler::ModelQueue> queue;
     std::shared_ptr<const backend::Vocabulary> vocabulary;
   };
   ModelMemory take_model();

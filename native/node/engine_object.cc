@@ -44,7 +44,7 @@ void EnvironmentData::end(const std::shared_ptr<EngineHost>& host) {
   hosts_.erase(host);
 }
 
-void EnvironmentData::end_all() {
+void EnvironmentData::complete_all() {
   for (const auto& host : hosts_) host->stop();
   hosts_.clear();
 }
@@ -67,7 +67,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
                          InstanceMethod<&EngineObject::cancel>("cancel"),
                          InstanceMethod<&EngineObject::stats>("stats"),
                          InstanceMethod<&EngineObject::stuck_ms>("stuckMs"),
-                         InstanceMethod<&EngineObject::set_share>("setShare"),
+                         InstanceMethod<&EngineObject::set_weight>("setShare"),
                          InstanceMethod<&EngineObject::drop>("drop"),
                          InstanceMethod<&EngineObject::close>("close"),
                          InstanceMethod<&EngineObject::token>("token"),
@@ -141,12 +141,12 @@ Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
 
 /// Polled by a timer, which cannot handle an exception: it allocates on V8's heap only.
 Napi::Value EngineObject::stuck_ms(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), milliseconds(host_->statistics().stuck_for));
+  return Napi::Number::New(info.Env(), milliseconds(host_->statistics().hung_for));
 }
 
-void EngineObject::set_share(const Napi::CallbackInfo& info) {
-  if (const auto& engine = host_->model().engine) {
-    engine->set_share(share_argument(info[0]));
+void EngineObject::set_weight(const Napi::CallbackInfo& info) {
+  if (const auto& queue = host_->model().queue) {
+    queue->set_weight(weight_argument(info[0]));
   }
 }
 

@@ -21,7 +21,7 @@ class EnvironmentData {
   void add(const std::shared_ptr<EngineHost>& host) { hosts_.insert(host); }
   /// Stops and removes the host. JS thread.
   void end(const std::shared_ptr<EngineHost>& host);
-  void end_all();
+  void complete_all();
   /// Closes the host and then removes it. JS thread.
   void close(const std::shared_ptr<EngineHost>& host, EngineHost::CloseHandler on_closed);
 
@@ -46,7 +46,7 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   void cancel(const Napi::CallbackInfo& info);
   Napi::Value stats(const Napi::CallbackInfo& info);
   Napi::Value stuck_ms(const Napi::CallbackInfo& info);
-  void set_share(const Napi::CallbackInfo& info);
+  void set_weight(const Napi::CallbackInfo& info);
   void drop(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
   Napi::Value token(const Napi::CallbackInfo& info);

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "scheduler/detached.h"
+#include "scheduler/abandoned_threads.h"
 #include "scheduler/result_cache.h"
 
 namespace node {
@@ -24,7 +24,7 @@ constexpr milliseconds kCancelTimeout{1000};
 /// State that all models of the process share.
 struct Process {
   std::mutex mutex;
-  std::weak_ptr<scheduler::Machine> machine;
+  std::weak_ptr<scheduler::Scheduler> scheduler;
   std::weak_ptr<scheduler::ResultCache> results;
 };
 
@@ -35,11 +35,11 @@ Process& process() {
 }
 
 /// The scheduler of the process. It exists while a queue holds it. Any thread.
-std::shared_ptr<scheduler::Machine> machine_of_process() {
+std::shared_ptr<scheduler::Scheduler> scheduler_of_process() {
   const std::lock_guard lock(process().mutex);
-  auto machine = process().machine.lock();
-  if (!machine) process().machine = machine = std::make_shared<scheduler::Machine>();
-  return machine;
+  auto shared = process().scheduler.lock();
+  if (!shared) process().scheduler = shared = std::make_shared<scheduler::Scheduler>();
+  return shared;
 }
 
 /// The result cache of the process. It exists while a queue holds it; the first queue determines its
@@ -78,7 +78,7 @@ Model Loading::load_model() const {
   auto [backend, report, vocabulary] =
       std::visit([this](const auto& source) { return backend::load(source, arguments_.compute); },
                  arguments_.source);
-  Model model{.engine = nullptr,
+  Model model{.queue = nullptr,
               .description = backend->description(),
               .report = std::move(report),
               .vocabulary = std::move(vocabulary),
@@ -86,7 +86,7 @@ Model Loading::load_model() const {
                                        arguments_.source)};
   scheduler::Options options = arguments_.scheduling;
   options.results = results_of_process(arguments_.result_cache_bytes);
-  model.engine = std::make_shared<scheduler::Engine>(machine_of_process(), std::move(backend),
+  model.queue = std::make_shared<scheduler::ModelQueue>(scheduler_of_process(), std::move(backend),
                                                      std::move(options), on_completions_);
   return model;
 }
@@ -120,7 +120,7 @@ Model Loading::run() {
   if (!ended_) {
     abandoned_ = true;
     lock.unlock();
-    scheduler::await_detached([self = shared_from_this()] { self->thread_.join(); });
+    scheduler::join_in_background([self = shared_from_this()] { self->thread_.join(); });
     if (!hung) throw backend::LoadError("loading was cancelled");
     throw backend::LoadError(backend::too_slow(program_of(arguments_.source), limit));
   }

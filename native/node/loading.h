@@ -14,7 +14,7 @@ namespace node {
 
 /// A loaded model with its queue.
 struct Model {
-  std::shared_ptr<scheduler::Engine> engine;  ///< null before the load ends and after close()
+  std::shared_ptr<scheduler::ModelQueue> queue;  ///< null before the load ends and after close()
   scheduler::Description description;
   backend::ModelReport report;
   /// Null for a signal model. It keeps the backend in memory, so it is released with the queue.

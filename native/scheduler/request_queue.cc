@@ -6,9 +6,9 @@
 namespace scheduler {
 namespace {
 
-/// Tokens of a batch that are worth sharing among the workers: fewer cost about as much together,
-/// because every batch reads all weights.
-constexpr size_t kWorthSharing = 256;
+/// Minimum number of tokens in a batch before the queue is split among workers. Smaller batches take
+/// about the same time, because every batch reads all weights.
+constexpr size_t kMinSplitTokens = 256;
 
 }  // namespace
 
@@ -17,21 +17,21 @@ void RequestQueue::Fifo::push_back(Requests& from, Requests::iterator request) {
   requests.splice(requests.end(), from, request);
 }
 
-Admission RequestQueue::push(Requests& requests, bool ready, double beside) {
+Admission RequestQueue::push(Requests& requests, bool ready, double competing_seconds) {
   if (requests.empty()) return {};
   const size_t count = requests.size();
   size_t bytes = 0;
   for (const auto& request : requests) bytes += request.bytes;
-  // A list is accepted as a whole or not at all: it waits as long as the slower of its lanes.
+  // The list is accepted or rejected as a whole, so the slower class counts.
   Clock::duration expected{0};
-  for (const Lane lane : {Lane::kShort, Lane::kLong}) {
+  for (const TokenizationClass input_class : {TokenizationClass::kShort, TokenizationClass::kLong}) {
     const bool is_used = std::ranges::any_of(
-        requests, [&](const Request& request) { return lane_of(request) == lane; });
-    if (is_used) expected = std::max(expected, wait(lane, beside));
+        requests, [&](const Request& request) { return class_of(request) == input_class; });
+    if (is_used) expected = std::max(expected, wait(input_class, competing_seconds));
   }
-  const Admission answer = admission(count, bytes, expected, requests.front().deadline);
-  if (answer.status != Status::kOk) return answer;
-  requests_ += count;
+  const Admission decision = admission(count, bytes, expected, requests.front().deadline);
+  if (decision.status != Status::kOk) return decision;
+  count_ += count;
   bytes_ += bytes;
   while (!requests.empty()) {
     const auto request = requests.begin();
@@ -39,43 +39,43 @@ Admission RequestQueue::push(Requests& requests, bool ready, double beside) {
       ready_cost_ += request->prepared->cost();
       ready_.push_back(requests, request);
     } else {
-      const Lane lane = lane_of(*request);
-      estimate_.add_arrived(lane, *request);
-      arrived(lane).push_back(requests, request);
+      const TokenizationClass input_class = class_of(*request);
+      estimate_.add_arrived(input_class, *request);
+      arrived(input_class).push_back(requests, request);
     }
   }
-  return answer;
+  return decision;
 }
 
-Admission RequestQueue::admission(Clock::time_point deadline, double beside) const {
-  return admission(1, 0, std::min(wait(Lane::kShort, beside), wait(Lane::kLong, beside)), deadline);
+Admission RequestQueue::admission(Clock::time_point deadline, double competing_seconds) const {
+  return admission(1, 0, std::min(wait(TokenizationClass::kShort, competing_seconds), wait(TokenizationClass::kLong, competing_seconds)), deadline);
 }
 
 Admission RequestQueue::admission(size_t requests, size_t bytes, Clock::duration expected,
                                   Clock::time_point deadline) const {
-  const auto answer = [&](Status status) { return Admission{.status = status, .wait = expected}; };
-  if (closed_) return answer(Status::kDraining);
-  if (requests_ + requests > options_.max_queue_requests) return answer(Status::kQueueFull);
-  // One request is always let in, however large: its size is the HTTP layer's matter.
-  if (requests_ + requests > 1 && bytes_ + bytes > options_.max_queue_bytes) {
-    return answer(Status::kQueueFull);
+  const auto decision = [&](Status status) { return Admission{.status = status, .wait = expected}; };
+  if (closed_) return decision(Status::kDraining);
+  if (count_ + requests > options_.max_queue_requests) return decision(Status::kQueueFull);
+  // A single request is accepted at any size: the HTTP layer limits it.
+  if (count_ + requests > 1 && bytes_ + bytes > options_.max_queue_bytes) {
+    return decision(Status::kQueueFull);
   }
-  if (expected > options_.max_queue_wait) return answer(Status::kWaitTooLong);
-  // What could not begin in time anyway is better told now.
+  if (expected > options_.max_queue_wait) return decision(Status::kWaitTooLong);
+  // A request that cannot start before its deadline is rejected early.
   if (expected.count() > 0 && options_.now() + expected > deadline) {
-    return answer(Status::kDeadlineTooClose);
+    return decision(Status::kDeadlineTooClose);
   }
-  return answer(Status::kOk);
+  return decision(Status::kOk);
 }
 
-Clock::time_point RequestQueue::next_arrival(Lane lane) const {
-  const Requests& waiting = (lane == Lane::kShort ? short_ : long_).requests;
+Clock::time_point RequestQueue::next_arrival(TokenizationClass input_class) const {
+  const Requests& waiting = (input_class == TokenizationClass::kShort ? short_ : long_).requests;
   return waiting.empty() ? Clock::time_point::max() : waiting.front().arrival;
 }
 
-TakenArrival RequestQueue::take_arrived(Lane lane) {
-  Fifo& fifo = arrived(lane);
-  TakenArrival taken;
+DequeuedArrival RequestQueue::dequeue_arrival(TokenizationClass input_class) {
+  Fifo& fifo = arrived(input_class);
+  DequeuedArrival taken;
   move_expired(fifo, taken.expired);
   if (!fifo.requests.empty()) {
     preparing_.splice(preparing_.end(), fifo.requests, fifo.requests.begin());
@@ -84,49 +84,49 @@ TakenArrival RequestQueue::take_arrived(Lane lane) {
   return taken;
 }
 
-/// There are as many as threads that prepare.
-Requests::iterator RequestQueue::place_of(const Request& preparing) {
+/// Position of a request in preparation. The list is as short as the number of tokenization threads.
+Requests::iterator RequestQueue::find_preparing(const Request& preparing) {
   return std::ranges::find_if(preparing_,
                               [&](const Request& request) { return &request == &preparing; });
 }
 
 void RequestQueue::push_ready(Request& request) {
-  const Lane lane = lane_of(request);
-  estimate_.remove_arrived(lane, request);
-  estimate_.learn_preparation(lane, request);
+  const TokenizationClass input_class = class_of(request);
+  estimate_.remove_arrived(input_class, request);
+  estimate_.learn_preparation(input_class, request);
   ready_cost_ += request.prepared->cost();
   ready_.next_deadline = std::min(ready_.next_deadline, request.deadline);
-  // Requests of the other lane that came later may have overtaken it.
-  auto place = ready_.requests.end();
-  while (place != ready_.requests.begin() && std::prev(place)->arrival > request.arrival) --place;
-  ready_.requests.splice(place, preparing_, place_of(request));
+  // Later requests of the other class may already be in the list.
+  auto position = ready_.requests.end();
+  while (position != ready_.requests.begin() && std::prev(position)->arrival > request.arrival) --position;
+  ready_.requests.splice(position, preparing_, find_preparing(request));
 }
 
 Requests RequestQueue::drop_arrived(Request& request) {
-  estimate_.remove_arrived(lane_of(request), request);
+  estimate_.remove_arrived(class_of(request), request);
   account_removed(request);
   Requests dropped;
-  dropped.splice(dropped.end(), preparing_, place_of(request));
+  dropped.splice(dropped.end(), preparing_, find_preparing(request));
   return dropped;
 }
 
 Clock::time_point RequestQueue::next_batch() const {
   const Requests& waiting = ready_.requests;
-  if (waiting.empty() || !estimate_.has_free_place()) return Clock::time_point::max();
+  if (waiting.empty() || !estimate_.has_free_slot()) return Clock::time_point::max();
   if (options_.max_queue_delay.count() == 0 || closed_ || batch_is_full()) return {};
   return std::min(waiting.front().arrival + options_.max_queue_delay, ready_.next_deadline);
 }
 
-/// What waits is shared evenly among all workers, of which those that run a batch come back; so one
-/// does not compute while another has nothing left.
+/// Maximum cost of the next batch. The ready requests are split evenly among all workers, busy ones
+/// included, so that no worker idles while another computes.
 size_t RequestQueue::batch_budget() const {
   const size_t share = (ready_cost_ + options_.workers - 1) / options_.workers;
-  return std::min(options_.max_batch_tokens, std::max(share, kWorthSharing));
+  return std::min(options_.max_batch_tokens, std::max(share, kMinSplitTokens));
 }
 
-Taken RequestQueue::take_batch() {
+DequeuedBatch RequestQueue::dequeue_batch() {
   Requests& waiting = ready_.requests;
-  Taken taken;
+  DequeuedBatch taken;
   move_expired(ready_, taken.expired);
   const size_t budget = batch_budget();
   size_t cost = 0;
@@ -139,7 +139,7 @@ Taken RequestQueue::take_batch() {
     taken.batch.splice(taken.batch.end(), waiting, waiting.begin());
   }
   if (!taken.batch.empty()) {
-    taken.place = estimate_.begin(cost);
+    taken.slot = estimate_.begin(cost);
     taken.expected = estimate_.run_time(cost);
   }
   return taken;
@@ -182,16 +182,16 @@ bool RequestQueue::batch_is_full() const {
 }
 
 void RequestQueue::account_removed(const Request& request) {
-  --requests_;
+  --count_;
   bytes_ -= request.bytes;
 }
 
-/// It leaves this queue for good.
+/// Updates the totals for a request that leaves the queue unprocessed.
 void RequestQueue::account_left(const Fifo& fifo, const Request& request) {
   if (&fifo == &ready_) {
     ready_cost_ -= request.prepared->cost();
   } else {
-    estimate_.remove_arrived(lane_of(request), request);
+    estimate_.remove_arrived(class_of(request), request);
   }
   account_removed(request);
 }

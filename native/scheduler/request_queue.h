@@ -1,4 +1,4 @@
-// The bounded queue of one model, between the callers, the threads that prepare, and the workers.
+// The bounded request queue of one model, between clients, tokenization threads and workers.
 #pragma once
 
 #include "request.h"
@@ -6,107 +6,106 @@
 
 namespace scheduler {
 
-/// Requests to run, and those whose deadline passed while they waited.
-struct Taken {
+/// A batch to run, and the requests whose deadline has passed.
+struct DequeuedBatch {
   Requests batch;
   Requests expired;
-  size_t place = 0;     ///< of the batch among those that run; see WaitEstimate
-  double expected = 0;  ///< worker's time for it, in seconds
+  size_t slot = 0;     ///< of the batch, see WaitEstimate
+  double expected = 0;  ///< expected worker seconds of the batch
 };
 
-/// A request to prepare, and those whose deadline passed while they waited.
-struct TakenArrival {
-  Request* request = nullptr;  ///< of the queue, until it is given back; null: none waits
+/// A request to prepare, and the requests whose deadline has passed.
+struct DequeuedArrival {
+  Request* request = nullptr;  ///< owned by the queue; null if no request waits
   Requests expired;
 };
 
-/// Lines in order of arrival: requests that arrived, by lane, requests that are being prepared, and
-/// requests that are ready to run. The bounds count all. Not synchronized: the machine's lock is
-/// around it.
+/// FIFO lists: arrived requests by TokenizationClass, requests in preparation, and requests that are
+/// ready to run. The limits count all of them. Guarded by the scheduler's lock.
 ///
-/// Nothing in it needs memory: a request that was accepted cannot be lost for want of it.
+/// No function allocates, so an accepted request is not lost if memory runs out.
 class RequestQueue {
  public:
-  /// longest_sequence: tokens that a text has at most.
-  RequestQueue(const Options& options, size_t longest_sequence)
-      : options_(options), estimate_(options, longest_sequence) {}
+  /// max_tokens: maximum number of tokens of a text.
+  RequestQueue(const Options& options, size_t max_tokens)
+      : options_(options), estimate_(options, max_tokens) {}
 
-  /// All of them or none; only kOk takes the requests. All have one deadline. `ready`: they need no
-  /// preparation. `beside`: worker's time that other models have first, in seconds.
-  Admission push(Requests& requests, bool ready, double beside);
+  /// Accepts all requests or none; moves them out of `requests` only if the status is kOk. They have
+  /// the same deadline. `ready`: they need no preparation. `competing_seconds`: worker seconds that
+  /// other models are due first.
+  Admission push(Requests& requests, bool ready, double competing_seconds);
 
-  /// What push() would say now of one small request in the lane with the shorter wait: the request
-  /// itself is not known yet.
-  Admission admission(Clock::time_point deadline, double beside) const;
+  /// Returns the admission of one small request in the class with the shorter wait.
+  Admission admission(Clock::time_point deadline, double competing_seconds) const;
 
-  /// When the next request of the lane arrived; max() where none waits.
-  Clock::time_point next_arrival(Lane lane) const;
+  /// Arrival time of the first request of the class; max() if no request waits.
+  Clock::time_point next_arrival(TokenizationClass input_class) const;
 
-  /// The next request of the lane to prepare. It has to be given back by push_ready() or
-  /// drop_arrived().
-  TakenArrival take_arrived(Lane lane);
+  /// Dequeues the next request to prepare. The caller must pass it to push_ready() or drop_arrived().
+  DequeuedArrival dequeue_arrival(TokenizationClass input_class);
 
-  /// Back from preparation, into the queue of the workers.
+  /// Adds a prepared request to the ready list, in the order of arrival.
   void push_ready(Request& request);
 
-  /// Back from preparation, and out of the queue.
+  /// Removes a request in preparation from the queue.
   Requests drop_arrived(Request& request);
 
-  /// close_and_clear() was called: what is being prepared is to be dropped, too.
+  /// True after close_and_clear(): requests in preparation must be dropped.
   bool is_cleared() const { return cleared_; }
 
-  /// When a batch is to be taken; max() where none waits, or all workers that the model may have
-  /// are at work on it. Later than now while it waits for others to share its batch.
+  /// Time at which the next batch may start; max() if no request is ready or all workers of the model
+  /// are busy. Later than now while batching waits for further requests.
   Clock::time_point next_batch() const;
 
-  /// What waits, at once, oldest first, up to the worker's share of it, and to the limits of tokens
-  /// and requests (one always fits).
-  Taken take_batch();
+  /// Dequeues the oldest ready requests, up to the batch limits and the worker's share of the queue.
+  /// One request always fits.
+  DequeuedBatch dequeue_batch();
 
-  /// What the queue is told of batches that it gave, and of how they went.
+  /// Bookkeeping of running batches.
   WaitEstimate& runs() { return estimate_; }
 
-  /// The request if it still waits, else none. One that is being prepared is marked as cancelled.
+  /// Removes and returns a waiting request; an empty list if it does not wait. A request in
+  /// preparation is marked as cancelled.
   Requests remove(uint64_t ticket);
 
-  /// What waits and is past its deadline, for when no worker comes to take it.
+  /// Removes and returns waiting requests whose deadline has passed.
   Requests take_expired();
 
-  /// Refuse what comes from now on. What waits is still given out.
+  /// Rejects new requests; waiting requests are still dequeued.
   void close() { closed_ = true; }
   bool is_closed() const { return closed_; }
 
-  /// close(), and give back all that waits.
+  /// Rejects new requests and returns all waiting ones.
   Requests close_and_clear();
 
-  size_t size() const { return requests_; }
-  size_t bytes() const { return bytes_; }  ///< of the inputs that wait
-  /// Worker's time that what waits will take, and what is left of what runs, in seconds.
+  size_t size() const { return count_; }
+  size_t bytes() const { return bytes_; }  ///< of waiting inputs
+  /// Expected worker seconds of waiting requests and of the remainder of running batches.
   double work() const { return estimate_.work(waiting()); }
-  /// Expected, until an input of this lane that comes now begins to run.
-  Clock::duration wait(Lane lane, double beside) const {
-    return estimate_.wait(lane, waiting(), beside);
+  /// Expected queue wait of an input of this class that arrives now.
+  Clock::duration wait(TokenizationClass input_class, double competing_seconds) const {
+    return estimate_.wait(input_class, waiting(), competing_seconds);
   }
 
  private:
   struct Fifo {
     Requests requests;
-    /// No deadline in it is earlier.
+    /// Lower bound of the deadlines.
     Clock::time_point next_deadline = Clock::time_point::max();
 
     void push_back(Requests& from, Requests::iterator request);
   };
 
-  Lane lane_of(const Request& request) const {
-    return request.bytes < options_.long_input_bytes ? Lane::kShort : Lane::kLong;
+  TokenizationClass class_of(const Request& request) const {
+    return request.bytes < options_.long_input_bytes ? TokenizationClass::kShort : TokenizationClass::kLong;
   }
   WaitEstimate::Waiting waiting() const {
-    return {.requests = requests_, .ready_cost = ready_cost_};
+    return {.requests = count_, .ready_cost = ready_cost_};
   }
   Admission admission(size_t requests, size_t bytes, Clock::duration expected,
                       Clock::time_point deadline) const;
-  Requests::iterator place_of(const Request& preparing);
-  Fifo& arrived(Lane lane) { return lane == Lane::kShort ? short_ : long_; }
+  Requests::iterator find_preparing(const Request& preparing);
+  Fifo& arrived(TokenizationClass input_class) { return input_class == TokenizationClass::kShort ? short_ : long_; }
   bool batch_is_full() const;
   size_t batch_budget() const;
   void account_removed(const Request& request);
@@ -118,12 +117,12 @@ class RequestQueue {
   Fifo long_;
   Requests preparing_;
   Fifo ready_;
-  size_t requests_ = 0;
+  size_t count_ = 0;
   size_t bytes_ = 0;
   size_t ready_cost_ = 0;
   WaitEstimate estimate_;
   bool closed_ = false;
-  bool cleared_ = false;  ///< by close_and_clear()
+  bool cleared_ = false;  ///< close_and_clear() was called
 };
 
 }  // namespace scheduler

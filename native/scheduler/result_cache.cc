@@ -8,7 +8,7 @@
 namespace scheduler {
 namespace {
 
-/// Of the two nodes and of what malloc adds to each, beside the numbers.
+/// Size of an entry without its values: two nodes with the overhead of malloc.
 constexpr size_t kOverhead = 256;
 
 ResultCache::Key draw_secret() {
@@ -19,8 +19,8 @@ ResultCache::Key draw_secret() {
 
 }  // namespace
 
-ResultCache::ResultCache(size_t max_bytes, std::chrono::milliseconds patience)
-    : secret_(draw_secret()), max_bytes_(max_bytes), patience_(patience) {}
+ResultCache::ResultCache(size_t max_bytes, std::chrono::milliseconds wait_limit)
+    : secret_(draw_secret()), max_bytes_(max_bytes), wait_limit_(wait_limit) {}
 
 std::shared_ptr<ResultCache::Model> ResultCache::add_model() {
   auto model = std::make_shared<Model>();
@@ -45,23 +45,23 @@ ResultCache::Key ResultCache::key_of(const Model& model, const PreparedInput& in
   return hash.finish();
 }
 
-ResultCache::Answer ResultCache::find(const Key& key) {
+ResultCache::CachedOutput ResultCache::find(const Key& key) {
   const std::lock_guard lock(mutex_);
-  return known(key);
+  return lookup(key);
 }
 
-/// With the lock held.
-ResultCache::Answer ResultCache::known(const Key& key) {
+/// Called with the lock held.
+ResultCache::CachedOutput ResultCache::lookup(const Key& key) {
   const auto found = index_.find(key);
   if (found == index_.end() || !found->second) return nullptr;
   entries_.splice(entries_.begin(), entries_, *found->second);
-  return entries_.front().answer;
+  return entries_.front().output;
 }
 
 ResultCache::Claim ResultCache::claim(const Key& key) {
   const std::lock_guard lock(mutex_);
-  if (Answer answer = known(key)) return {.known = std::move(answer)};
-  return {.known = nullptr, .is_own = index_.try_emplace(key).second, .changes = changes_};
+  if (CachedOutput output = lookup(key)) return {.output = std::move(output)};
+  return {.output = nullptr, .is_own = index_.try_emplace(key).second, .changes = changes_};
 }
 
 void ResultCache::publish(Model& model, const Key& key, const Output& output) noexcept {
@@ -70,12 +70,12 @@ void ResultCache::publish(Model& model, const Key& key, const Output& output) no
   try {
     Entries made;
     made.push_back(
-        {.key = key, .model = &model, .answer = std::make_shared<Output>(output), .bytes = bytes});
-    auto place = std::make_unique<Entries::iterator>(made.begin());
+        {.key = key, .model = &model, .output = std::make_shared<Output>(output), .bytes = bytes});
+    auto position = std::make_unique<Entries::iterator>(made.begin());
     const std::lock_guard lock(mutex_);
-    auto& known = index_[key];
-    if (known) return;  // by another who had waited too long
-    known = std::move(place);
+    auto& entry = index_[key];
+    if (entry) return;  // another thread has published it after its wait limit
+    entry = std::move(position);
     entries_.splice(entries_.begin(), made);
     bytes_ += bytes;
     model.bytes += bytes;
@@ -99,10 +99,10 @@ void ResultCache::release(const Key& key) noexcept {
 
 bool ResultCache::wait(const Claim& claim) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, patience_, [&] { return changes_ != claim.changes; });
+  return changed_.wait_for(lock, wait_limit_, [&] { return changes_ != claim.changes; });
 }
 
-/// With the lock held.
+/// Called with the lock held.
 void ResultCache::drop(Entries::iterator entry) {
   bytes_ -= entry->bytes;
   entry->model->bytes -= entry->bytes;

@@ -1,61 +1,61 @@
-// The machine's thread that ends what takes too long.
+// The watchdog thread: ends runs over their time limit and requests past their deadline.
 #include <algorithm>
 #include <utility>
 
-#include "ending.h"
-#include "scheduler/engine.h"
-#include "scheduler/machine.h"
+#include "completion.h"
+#include "scheduler/model_queue.h"
+#include "scheduler/scheduler.h"
 #include "request_queue.h"
 #include "worker.h"
 
 namespace scheduler {
 namespace {
 
-/// No run wakes the watchdog; it looks by itself.
+/// Interval between two checks. Runs do not notify the watchdog.
 constexpr std::chrono::milliseconds kPeriod{100};
 
 }  // namespace
 
-/// Gives up what runs for too long, and ends what waits and is past its deadline: the workers do
-/// that, too, but a long batch keeps them from it.
-void Machine::watch() {
+/// Main function of the watchdog thread. Workers complete expired requests as well, but only between
+/// batches.
+void Scheduler::watch() {
   Lock lock(mutex_);
   while (!ending_) {
-    const auto next = look_at_runs();
-    for (Engine* const engine : engines_) {
-      Requests expired = engine->queue_->take_expired();
-      end_all(expired, Status::kDeadlineExceeded, engine->ended_by_watchdog_);
-      if (!engine->ended_by_watchdog_.empty()) ++engine->busy_;
+    const auto next = check_runs();
+    for (ModelQueue* const queue : queues_) {
+      Requests expired = queue->requests_->take_expired();
+      complete_all(expired, Status::kDeadlineExceeded, queue->watchdog_completions_);
+      if (!queue->watchdog_completions_.empty()) ++queue->busy_threads_;
     }
-    const auto has_news = [](const Engine* each) { return !each->ended_by_watchdog_.empty(); };
+    const auto has_completions = [](const ModelQueue* each) { return !each->watchdog_completions_.empty(); };
     for (;;) {
-      const auto found = std::ranges::find_if(engines_, has_news);
-      if (found == engines_.end()) break;
-      Engine& engine = **found;
-      Completions ended = std::exchange(engine.ended_by_watchdog_, {});
+      const auto found = std::ranges::find_if(queues_, has_completions);
+      if (found == queues_.end()) break;
+      ModelQueue& queue = **found;
+      Completions completions = std::exchange(queue.watchdog_completions_, {});
       lock.unlock();
-      engine.complete(std::move(ended));
+      queue.deliver(std::move(completions));
       lock.lock();
-      engine.leave();
+      queue.release_thread();
     }
     watch_changed_.wait_until(lock, next, [this] { return ending_; });
   }
 }
 
-/// Returns when to look again.
-Clock::time_point Machine::look_at_runs() {
+/// Abandons runs over their time limit. Returns the time of the next check.
+Clock::time_point Scheduler::check_runs() {
   auto next = Clock::now() + kPeriod;
   for (Worker& worker : workers_) {
-    if (!worker.computes || worker.is_stuck) continue;
-    const auto end = worker.start + worker.engine->options_.run_limit;
+    if (!worker.running || worker.hung) continue;
+    const auto end = worker.start + worker.queue->options_.run_limit;
     if (end > Clock::now()) {
       next = std::min(next, end);
       continue;
     }
-    worker.is_stuck = true;
-    if (worker.batch != nullptr && worker.place)
-      worker.engine->give_up(*worker.batch, *worker.place);
-    replace_lost();
+    worker.hung = true;
+    if (worker.batch != nullptr && worker.slot)
+      worker.queue->mark_timed_out(*worker.batch, *worker.slot);
+    replace_abandoned();
   }
   return next;
 }

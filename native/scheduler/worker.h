@@ -1,4 +1,4 @@
-// One of the machine's workers, and what it is at work on.
+// A worker thread of the scheduler and its current work.
 #pragma once
 
 #include <condition_variable>
@@ -7,55 +7,55 @@
 #include <thread>
 #include <utility>
 
-#include "scheduler/machine.h"
-#include "scheduler/thread_pool.h"
 #include "request.h"
-#include "worker_thread.h"
+#include "scheduler/scheduler.h"
+#include "thread_setup.h"
 
 namespace scheduler {
 
-/// The requests of a signal model keep the event loop busy, and it must win. Those of a text model
-/// hardly do, and with a lower priority another process would take a core from it nearly whole.
+/// Priority of the workers of a model. Requests of signal models keep the event loop busy, which must
+/// take precedence. Requests of text models do not; with a lower priority, another process would take
+/// almost a whole core from their workers.
 inline Priority priority_for(const Description& model) {
   return model.needs_preparation ? Priority::kEqual : Priority::kLower;
 }
 
-struct Machine::Worker {
+struct Scheduler::Worker {
   explicit Worker(Priority of_thread) : priority(of_thread) {}
 
-  const Priority priority;  ///< of its thread and its helpers; it runs models of this priority only
+  const Priority priority;  ///< of the thread and its helpers; it runs models of this priority only
   std::thread thread;
-  std::condition_variable changed;  ///< notified when `waits` becomes false
-  bool waits = false;               ///< has nothing to do, and is not yet to look again
-  /// If it waits: when it looks again by itself.
+  std::condition_variable changed;  ///< notified when `idle` becomes false
+  bool idle = false;                ///< waits for work
+  /// While idle: time at which the worker wakes without a notification.
   Clock::time_point wakes_at = Clock::time_point::max();
-  std::set<const Engine*> prepared;  ///< whose models may run here, and the one that is prepared
-  ThreadPools pools;                 ///< its helpers on a batch
-  AssignedPool pool{nullptr};      ///< that helps it now: of these, or the machine's
+  std::set<const ModelQueue*> warmed_up;  ///< models that may run here, or are being warmed up
+  ThreadPools pools;                      ///< its own helper threads
+  AssignedPool pool{nullptr};             ///< pool in use: one of `pools` or of shared_pools_
 
-  Engine* engine = nullptr;     ///< that it is at work on, from here to there; null: none
-  std::optional<size_t> place;  ///< of its batch in that engine's queue; see WaitEstimate
-  bool warms_up = false;        ///< is being prepared for that engine
-  bool computes = false;        ///< the model does, from begin() to end()
-  Requests* batch = nullptr;    ///< that the model computes; null: the worker is being prepared
-  Clock::time_point start;      ///< of that
-  bool is_stuck = false;        ///< that was given up
+  ModelQueue* queue = nullptr;  ///< queue that it works for; null: the worker is free
+  std::optional<size_t> slot;   ///< of its batch, see WaitEstimate
+  bool warming_up = false;      ///< warms up for `queue`
+  bool running = false;         ///< inside the model, from begin() to end()
+  Requests* batch = nullptr;    ///< batch inside the model; null during warm-up
+  Clock::time_point start;      ///< of the run
+  bool hung = false;            ///< the run has exceeded its time limit
 
-  bool is_free() const { return engine == nullptr; }
+  bool is_free() const { return queue == nullptr; }
 
-  /// The model begins to compute. A batch, of which it may compute a part, must stay where it is
-  /// until end(); once the run is given up, its requests are the watchdog's.
+  /// Marks the start of a run. The list must not move until end(): if the run exceeds its time limit,
+  /// the watchdog completes its requests.
   void begin(Requests* requests) {
     batch = requests;
     start = Clock::now();
-    computes = true;
+    running = true;
   }
 
-  /// Whether the requests are still to be answered.
+  /// Marks the end of a run. Returns false if the watchdog has completed its requests.
   bool end() {
     batch = nullptr;
-    computes = false;
-    return !std::exchange(is_stuck, false);
+    running = false;
+    return !std::exchange(hung, false);
   }
 };
 

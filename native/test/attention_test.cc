@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "attention/head_attention.h"
-#include "kernels/aligned.h"
+#include "kernels/memory.h"
 #include "nearest_bfloat16.h"
 #include "supported_kernels.h"
 
@@ -65,9 +65,9 @@ struct Way {
   double weight_tolerance = 0;  ///< of a weight, where one is rounded the other way
 };
 
-const kernels::Elementwise* elementwise_beside(int64_t panel_width) {
+const kernels::Elementwise* elementwise_beside(int64_t nr) {
   for (const kernels::Elementwise* each : supported_elementwise()) {
-    if (int64_t{2} * each->lanes == panel_width) return each;
+    if (int64_t{2} * each->lanes == nr) return each;
   }
   return nullptr;
 }
@@ -90,9 +90,9 @@ Way make_way(const kernels::FormatKernel& by, const kernels::Elementwise& elemen
 std::vector<Way> all_ways() {
   std::vector<Way> ways;
   for (const kernels::FormatDescription& each : kernels::formats()) {
-    if (!each.attends) continue;
+    if (!each.supports_attention) continue;
     for (const kernels::FormatKernel& by : supported_kernels(each.format)) {
-      const auto* const elementwise = elementwise_beside(by.kernel->panel_width);
+      const auto* const elementwise = elementwise_beside(by.kernel->nr);
       if (elementwise != nullptr) ways.push_back(make_way(by, *elementwise));
     }
   }
@@ -122,7 +122,7 @@ class Example {
   }
 
   kernels::PositionVectors vectors() const {
-    return {.offsets = &offsets_,
+    return {.index = &offsets_,
             .keys = keys_.empty() ? nullptr : keys_.data(),
             .queries = queries_.empty() ? nullptr : queries_.data(),
             .stride = shape_.head_size + 1,
@@ -172,7 +172,7 @@ class Example {
  private:
   Shape shape_;
   int64_t stride_;
-  kernels::OffsetRows offsets_{table_rows()};
+  kernels::RelativePositionIndex offsets_{table_rows()};
   std::vector<float> keys_, queries_;
 };
 
@@ -193,7 +193,7 @@ Expected expected(const AttentionHead& head, const kernels::PositionVectors& vec
     if (std::abs(query - token) > head.window) continue;
     sees_any = true;
     score = 0;
-    const int64_t row = *vectors.offsets->at(token - query) * vectors.stride;
+    const int64_t row = *vectors.index->at(token - query) * vectors.stride;
     for (int64_t i = 0; i < head.head_size; ++i) {
       const double key = way.number(head.key[token * head.key_value_stride + i] * head.scale);
       const double of_query = way.number(head.query[query * head.query_stride + i]);
@@ -348,7 +348,7 @@ TEST_F(AttentionTest, AddedByRelativePosition) {
 
 /// Neighbours that share a row of the table share one, wherever else it is used.
 TEST(OffsetRowsTest, GrowByOneAtMost) {
-  const kernels::OffsetRows rows(std::vector<int64_t>{5, 5, 2, 2, 9, 5, 5});
+  const kernels::RelativePositionIndex rows(std::vector<int64_t>{5, 5, 2, 2, 9, 5, 5});
   EXPECT_EQ(rows.max_tokens(), 4);
   EXPECT_EQ(rows.table_rows(), (std::vector<int64_t>{5, 2, 9, 5}));
   EXPECT_EQ(std::vector<int32_t>(rows.at(-3), rows.at(-3) + 8),

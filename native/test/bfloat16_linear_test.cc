@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/linear.h"
+#include "kernels/matmul.h"
 #include "nearest_bfloat16.h"
 #include "random_floats.h"
 #include "supported_kernels.h"
@@ -34,7 +34,7 @@ void expect_product(const FormatKernel& kernel, int64_t rows, int64_t outputs, i
   const auto bias = random_floats(static_cast<size_t>(outputs), 3);
   std::vector<float> y(static_cast<size_t>(rows * y_stride), 777);
   const Linear linear(kernel, {weight.data(), Storage::kFloat32, outputs, inputs}, bias.data());
-  linear.multiply(linear.rows(x.data(), rows, x_stride), {first, count}, y.data(), y_stride);
+  linear.multiply(linear.pack_a(x.data(), rows, x_stride), {first, count}, y.data(), y_stride);
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t j = 0; j < y_stride; ++j) {
       const float got = y[static_cast<size_t>(row * y_stride + j)];
@@ -77,7 +77,7 @@ TEST_P(BFloat16LinearTest, RoundsToTheNearestAndToEven) {
     }
   }
   const auto count = static_cast<int64_t>(values.size());
-  const kernels::Rows rows(GetParam(), values.data(), 1, count, count);
+  const kernels::PackedA rows(GetParam(), values.data(), 1, count, count);
   const auto* const stored = static_cast<const uint16_t*>(rows.values(0));
   for (size_t i = 0; i < values.size(); ++i) {
     const float got = std::bit_cast<float>(uint32_t{stored[i]} << 16);

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "scheduler/engine.h"
+#include "scheduler/model_queue.h"
 #include "scheduler/thread_pool.h"
 
 namespace scheduler::test {
@@ -294,21 +294,21 @@ class Collector {
 inline constexpr auto kNever = Clock::time_point::max();
 
 /// Of one engine alone.
-inline std::shared_ptr<Machine> a_machine() { return std::make_shared<Machine>(); }
+inline std::shared_ptr<Scheduler> a_scheduler() { return std::make_shared<Scheduler>(); }
 
-inline Status submit(Engine& engine, uint64_t ticket, InputPtr input, Clock::time_point deadline) {
+inline Status submit(ModelQueue& queue, uint64_t ticket, InputPtr input, Clock::time_point deadline) {
   std::vector<InputPtr> inputs;
   inputs.push_back(std::move(input));
-  return engine.submit(ticket, std::move(inputs), deadline).status;
+  return queue.submit(ticket, std::move(inputs), deadline).status;
 }
 
-inline Status submit(Engine& engine, uint64_t ticket, Text text, Clock::time_point deadline) {
-  return submit(engine, ticket, input_of(std::move(text)), deadline);
+inline Status submit(ModelQueue& queue, uint64_t ticket, Text text, Clock::time_point deadline) {
+  return submit(queue, ticket, input_of(std::move(text)), deadline);
 }
 
 /// Until so many requests wait, prepared or not.
-inline void await_queue(const Engine& engine, size_t requests) {
-  while (engine.statistics().queue_requests != requests) std::this_thread::yield();
+inline void await_queue(const ModelQueue& queue, size_t requests) {
+  while (queue.statistics().queue_requests != requests) std::this_thread::yield();
 }
 
 }  // namespace scheduler::test

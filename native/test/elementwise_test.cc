@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/layer_norm.h"
+#include "kernels/elementwise.h"
 #include "supported_kernels.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // The setting INSTRUCTIONS: what each limit allows, and that this program keeps to its own.
-#include "kernels/instruction_limit.h"
+#include "kernels/cpu.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/processor.h"
 
 namespace {
 

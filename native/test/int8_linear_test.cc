@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/linear.h"
+#include "kernels/matmul.h"
 #include "random_floats.h"
 #include "supported_kernels.h"
 
@@ -16,7 +16,7 @@ namespace {
 using kernels::Format;
 using kernels::FormatKernel;
 using kernels::Linear;
-using kernels::Rows;
+using kernels::PackedA;
 using kernels::Storage;
 
 /// With every kernel that this processor runs.
@@ -71,7 +71,7 @@ void expect_product(const FormatKernel& kernel, int64_t rows, int64_t outputs, i
   const auto bias = random_floats(static_cast<size_t>(outputs), 3);
   std::vector<float> y(static_cast<size_t>(rows * y_stride), 777);
   const Linear linear(kernel, {weight.data(), Storage::kFloat32, outputs, inputs}, bias.data());
-  linear.multiply(linear.rows(x.data(), rows, x_stride), {first, count}, y.data(), y_stride);
+  linear.multiply(linear.pack_a(x.data(), rows, x_stride), {first, count}, y.data(), y_stride);
   for (int64_t row = 0; row < rows; ++row) {
     const auto values = quantized_row(x.data() + row * x_stride, inputs);
     for (int64_t j = 0; j < y_stride; ++j) {
@@ -116,7 +116,7 @@ TEST_P(Int8LinearTest, SumsDoNotOverflow) {
     for (float& value : examples.back()) value = std::abs(value);
   }
   const std::vector<float> ones(kInputs, 1);
-  const Rows x(GetParam(), ones.data(), 1, kInputs, kInputs);
+  const PackedA x(GetParam(), ones.data(), 1, kInputs, kInputs);
   for (const auto& weight : examples) {
     double sum = 0;
     for (const double value : quantized_weights(weight.data(), kInputs)) sum += value;
@@ -141,7 +141,7 @@ TEST_P(Int8LinearTest, SumsOfAnyNumberOfInputsDoNotOverflow) {
     for (const float value : {1.0F, -1.0F}) {
       const std::vector<float> x(count, value);
       float y[2];
-      linear.multiply(linear.rows(x.data(), 1, inputs), {0, 2}, y, 2);
+      linear.multiply(linear.pack_a(x.data(), 1, inputs), {0, 2}, y, 2);
       EXPECT_NEAR(y[0] / (value * sum), 1, 1e-4) << inputs << ", " << value;
       EXPECT_NEAR(y[1] / (-value * sum), 1, 1e-4) << inputs << ", " << value;
     }
@@ -157,7 +157,7 @@ TEST_P(Int8LinearTest, AnswersAreThoseOfThePortableKernel) {
   const auto answers = [&](const FormatKernel& kernel) {
     std::vector<float> y(kRows * kOutputs);
     const Linear linear(kernel, {weight.data(), Storage::kFloat32, kOutputs, kInputs}, bias.data());
-    linear.multiply(linear.rows(x.data(), kRows, kInputs), {0, kOutputs}, y.data(), kOutputs);
+    linear.multiply(linear.pack_a(x.data(), kRows, kInputs), {0, kOutputs}, y.data(), kOutputs);
     return y;
   };
   EXPECT_EQ(answers(GetParam()), answers(supported_kernels(Format::kInt8).front()));
@@ -170,9 +170,9 @@ TEST_P(Int8LinearTest, RowsDoNotDependOnEachOther) {
   const auto weight = random_floats(8 * kInputs, 5);
   const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 8, kInputs}, nullptr);
   float alone[8], together[16];
-  linear.multiply(linear.rows(x.data(), 1, kInputs), {0, 8}, alone, 8);
+  linear.multiply(linear.pack_a(x.data(), 1, kInputs), {0, 8}, alone, 8);
   for (size_t k = kInputs; k < x.size(); ++k) x[k] *= 1e6F;
-  linear.multiply(linear.rows(x.data(), 2, kInputs), {0, 8}, together, 8);
+  linear.multiply(linear.pack_a(x.data(), 2, kInputs), {0, 8}, together, 8);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(alone[i], together[i]);
 }
 
@@ -188,7 +188,7 @@ TEST_P(Int8LinearTest, RowsOfATinyRangeAreRoundedToWhatFloatsHold) {
       SCOPED_TRACE(sign * size);
       std::vector<float> x(40, 0);
       x[3] = x[39] = sign * size;
-      const Rows rows(GetParam(), x.data(), 1, 40, 40);
+      const PackedA rows(GetParam(), x.data(), 1, 40, 40);
       const float scale = rows.scales(0)->scale;
       EXPECT_GE(scale, kLeast);
       EXPECT_LE(scale, std::max(kLeast, 1.01F * size / 127));
@@ -205,7 +205,7 @@ TEST_P(Int8LinearTest, RowsOfATinyRangeAreRoundedToWhatFloatsHold) {
 /// Weights, too: each is at most 127 steps, or its 8 bits would hold another number.
 TEST_P(Int8LinearTest, TinyWeightsAreRoundedToWhatFloatsHold) {
   const std::vector<float> x(16, 127);  // each 127 steps of 1
-  const Rows rows(GetParam(), x.data(), 1, 16, 16);
+  const PackedA rows(GetParam(), x.data(), 1, 16, 16);
   for (const float size : {0x1p-149F, 190 * 0x1p-149F, 0x1p-130F, 0x1p-126F, 0x1p-120F}) {
     for (const float sign : {1.0F, -1.0F}) {
       SCOPED_TRACE(sign * size);
@@ -222,7 +222,7 @@ TEST_P(Int8LinearTest, TinyWeightsAreRoundedToWhatFloatsHold) {
 /// Of one output: the others are what they are.
 TEST_P(Int8LinearTest, AWeightThatIsNoNumberMakesItsOutputNone) {
   const std::vector<float> x(20, 1);
-  const Rows rows(GetParam(), x.data(), 1, 20, 20);
+  const PackedA rows(GetParam(), x.data(), 1, 20, 20);
   for (const float odd :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
         -std::numeric_limits<float>::infinity()}) {
@@ -241,7 +241,7 @@ TEST_P(Int8LinearTest, ZerosStayZero) {
   const float bias[] = {0.5F, -2};
   const Linear linear(GetParam(), {zeros.data(), Storage::kFloat32, 2, 8}, bias);
   float y[2];
-  linear.multiply(linear.rows(zeros.data(), 1, 8), {0, 2}, y, 2);
+  linear.multiply(linear.pack_a(zeros.data(), 1, 8), {0, 2}, y, 2);
   EXPECT_EQ(y[0], 0.5F);
   EXPECT_EQ(y[1], -2);
 }

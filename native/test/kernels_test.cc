@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/linear.h"
+#include "kernels/matmul.h"
 #include "supported_kernels.h"
 
 namespace {
@@ -90,7 +90,7 @@ void expect_product(const FormatKernel& by, Storage storage, const Case& shape) 
   constexpr float kUntouched = 777;
   std::vector<float> y(static_cast<size_t>(rows * y_stride), kUntouched);
   const Linear linear(by, {weight.data(), storage, outputs, inputs}, bias.data());
-  linear.multiply(linear.rows(x.data(), rows, x_stride), {first, count}, y.data(), y_stride);
+  linear.multiply(linear.pack_a(x.data(), rows, x_stride), {first, count}, y.data(), y_stride);
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t j = 0; j < y_stride; ++j) {
       const float got = y[static_cast<size_t>(row * y_stride + j)];
@@ -159,7 +159,7 @@ TEST(Float32Linear, NoBiasIsZero) {
   for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
     const Linear linear(by, {weight.data(), Storage::kFloat32, 2, 2}, nullptr);
     float y[2] = {};
-    linear.multiply(linear.rows(x.data(), 1, 2), {0, 2}, y, 2);
+    linear.multiply(linear.pack_a(x.data(), 1, 2), {0, 2}, y, 2);
     EXPECT_EQ(y[0], 12);
     EXPECT_EQ(y[1], 34);
   }
@@ -176,7 +176,7 @@ TEST(Float32Linear, WidensEveryStoredValueExactly) {
       const auto value_of = storage == Storage::kFloat16 ? value_of_float16 : value_of_bfloat16;
       const Linear linear(by, {weight.data(), storage, kValues, 1}, nullptr);
       std::vector<float> y(kValues);
-      linear.multiply(linear.rows(&one, 1, 1), {0, kValues}, y.data(), kValues);
+      linear.multiply(linear.pack_a(&one, 1, 1), {0, kValues}, y.data(), kValues);
       for (size_t i = 0; i < weight.size(); ++i) {
         const double expected = value_of(static_cast<uint16_t>(i));
         if (std::isnan(expected)) {
@@ -198,9 +198,9 @@ TEST(Float32Linear, RowsFarApartHaveTheSameBits) {
   for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
     const Linear linear(by, {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
     std::vector<float> all(kRows * kOutputs), one(kOutputs);
-    linear.multiply(linear.rows(x.data(), kRows, kInputs), {0, kOutputs}, all.data(), kOutputs);
+    linear.multiply(linear.pack_a(x.data(), kRows, kInputs), {0, kOutputs}, all.data(), kOutputs);
     for (int64_t row = 0; row < kRows; ++row) {
-      linear.multiply(linear.rows(x.data() + row * kInputs, 1, kInputs), {0, kOutputs}, one.data(),
+      linear.multiply(linear.pack_a(x.data() + row * kInputs, 1, kInputs), {0, kOutputs}, one.data(),
                       kOutputs);
       EXPECT_TRUE(std::equal(one.begin(), one.end(), all.begin() + row * kOutputs));
     }
@@ -228,7 +228,7 @@ TEST(Linear, EveryFormatIsAsExactAsItsDescriptionSays) {
         const Weight weight = random_weight(storage, kOutputs * kInputs, random);
         const Linear linear(by, {weight.data(), storage, kOutputs, kInputs}, nullptr);
         std::vector<float> y(kRows * kOutputs);
-        linear.multiply(linear.rows(x.data(), kRows, kInputs), {0, kOutputs}, y.data(), kOutputs);
+        linear.multiply(linear.pack_a(x.data(), kRows, kInputs), {0, kOutputs}, y.data(), kOutputs);
         double worst = 0, largest = 0;
         for (int64_t i = 0; i < kRows * kOutputs; ++i) {
           double sum = 0;

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "kernels/instruction_limit.h"
+#include "kernels/cpu.h"
 #if defined(WITH_LIBTORCH)
 #include "backend/backends.h"
 #endif

@@ -1,5 +1,5 @@
 // Linear layers of every number format, with every kernel that this processor runs.
-#include "kernels/linear.h"
+#include "kernels/matmul.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 using kernels::Epilogue;
 using kernels::FormatKernel;
 using kernels::Linear;
-using kernels::Rows;
+using kernels::PackedA;
 using kernels::Storage;
 
 std::vector<FormatKernel> kernels_of_all_formats() {
@@ -42,7 +42,7 @@ TEST_P(LinearTest, GeluIsApplied) {
   const auto x = random_floats(kRows * kInputs, 4);
   const auto weight = random_floats(kOutputs * kInputs, 5);
   const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
-  const Rows rows(GetParam(), x.data(), kRows, kInputs, kInputs);
+  const PackedA rows(GetParam(), x.data(), kRows, kInputs, kInputs);
   std::vector<float> plain(kRows * kOutputs), gelu(kRows * kOutputs);
   linear.multiply(rows, {0, kOutputs}, plain.data(), kOutputs);
   linear.multiply(rows, {0, kOutputs, Epilogue::kGelu}, gelu.data(), kOutputs);
@@ -59,7 +59,7 @@ TEST_P(LinearTest, ProductsAreAddedAndMultipliedInPlace) {
   const auto x = random_floats(kRows * kInputs, 4), before = random_floats(kRows * kStride, 6);
   const auto weight = random_floats(kOutputs * kInputs, 5);
   const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, kOutputs, kInputs}, nullptr);
-  const Rows rows(GetParam(), x.data(), kRows, kInputs, kInputs);
+  const PackedA rows(GetParam(), x.data(), kRows, kInputs, kInputs);
   std::vector<float> plain(kRows * kOutputs);
   linear.multiply(rows, {0, kOutputs}, plain.data(), kOutputs);
   for (const size_t first : {0U, 3U}) {
@@ -90,7 +90,7 @@ TEST_P(LinearTest, ARowHasTheSameBitsInAnyBatch) {
                       bias.data());
   const auto multiply = [&](int64_t row, int64_t rows, int64_t first, int64_t count) {
     std::vector<float> y(static_cast<size_t>(rows * count));
-    linear.multiply(linear.rows(x.data() + row * kInputs, rows, kInputs),
+    linear.multiply(linear.pack_a(x.data() + row * kInputs, rows, kInputs),
                     {first, count, Epilogue::kGelu}, y.data(), count);
     return y;
   };
@@ -101,7 +101,7 @@ TEST_P(LinearTest, ARowHasTheSameBitsInAnyBatch) {
       const std::vector<float> together = multiply(row, rows, 0, kOutputs);
       ASSERT_TRUE(std::equal(alone.begin(), alone.end(), together.begin())) << row << ", " << rows;
     }
-    const int64_t share = linear.panel_width();
+    const int64_t share = linear.nr();
     for (int64_t first = 0; first + share <= kOutputs; first += share) {
       const std::vector<float> part = multiply(row, 1, first, share);
       ASSERT_TRUE(std::equal(part.begin(), part.end(), alone.begin() + first)) << row;
@@ -121,7 +121,7 @@ TEST_P(LinearTest, WhatIsNoNumberStaysNone) {
       auto x = random_floats(2 * kInputs, 6);
       x[place] = odd;
       float y[8];
-      linear.multiply(linear.rows(x.data(), 2, kInputs), {0, 4}, y, 4);
+      linear.multiply(linear.pack_a(x.data(), 2, kInputs), {0, 4}, y, 4);
       for (int i = 0; i < 8; ++i) {
         EXPECT_EQ(std::isfinite(y[i]), i >= 4);
       }

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/instruction_limit.h"
+#include "kernels/cpu.h"
 
 namespace {
 

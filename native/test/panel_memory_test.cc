@@ -1,5 +1,5 @@
 // Where weights lie: its pages, and that they go back.
-#include "kernels/panel_memory.h"
+#include "kernels/memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/aligned.h"
+#include "kernels/memory.h"
 #include "kernels/attention.h"
-#include "kernels/linear.h"
+#include "kernels/matmul.h"
 #include "scheduler/thread_pool.h"
 #include "random_floats.h"
 
@@ -29,12 +29,12 @@ std::vector<float> random_rows() { return random_floats(kRows * kInputs, 2); }
 
 /// All outputs, a panel at a time by whoever takes it: [kRows, kOutputs].
 template <class Multiply>
-std::vector<float> shared(ThreadPool& pool, int64_t panel_width, const Multiply& multiply) {
+std::vector<float> shared(ThreadPool& pool, int64_t nr, const Multiply& multiply) {
   std::vector<float> y(kRows * kOutputs);
-  const auto panels = static_cast<uint32_t>((kOutputs + panel_width - 1) / panel_width);
+  const auto panels = static_cast<uint32_t>((kOutputs + nr - 1) / nr);
   pool.run(panels, [&](uint32_t panel) noexcept {
-    const int64_t first = panel * panel_width;
-    multiply(y.data() + first, first, std::min(panel_width, kOutputs - first));
+    const int64_t first = panel * nr;
+    multiply(y.data() + first, first, std::min(nr, kOutputs - first));
   });
   return y;
 }
@@ -53,7 +53,7 @@ TEST_P(PoolProducts, AProductIsTheSameWhoeverComputesItsParts) {
   const std::vector<float> weight = random_weight(), x = random_rows();
   const Linear linear(GetParam(), {weight.data(), kernels::Storage::kFloat32, kOutputs, kInputs},
                       nullptr);
-  const kernels::Rows rows = linear.rows(x.data(), kRows, kInputs);
+  const kernels::PackedA rows = linear.pack_a(x.data(), kRows, kInputs);
   const auto multiply = [&](float* y, int64_t first, int64_t count) {
     linear.multiply(rows, {first, count, kernels::Epilogue::kGelu}, y, kOutputs);
   };
@@ -61,7 +61,7 @@ TEST_P(PoolProducts, AProductIsTheSameWhoeverComputesItsParts) {
   multiply(alone.data(), 0, kOutputs);
   ThreadPool pool(kHelpers);
   for (int round = 0; round < kRounds; ++round) {
-    ASSERT_EQ(shared(pool, linear.panel_width(), multiply), alone);
+    ASSERT_EQ(shared(pool, linear.nr(), multiply), alone);
   }
 }
 

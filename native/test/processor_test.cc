@@ -1,5 +1,5 @@
 // Which instructions are granted, with made-up answers of CPUID and XGETBV.
-#include "kernels/processor.h"
+#include "kernels/cpu.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "elementwise/elementwise.h"
-#include "format/kernel.h"
-#include "kernels/instruction_limit.h"
+#include "matmul/kernel.h"
 
 namespace {
 

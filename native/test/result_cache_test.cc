@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "../engine/siphash.h"
+#include "../queue/siphash.h"
 #include "echo_backend.h"
 
 namespace scheduler::test {
@@ -92,11 +92,11 @@ TEST(ResultCache, OfTwoThatComputeTheSameTheFirstAnswerStays) {
   EXPECT_EQ(cache.claim(key).known->values, std::vector<float>{1});
 }
 
-class CachedEngineTest : public testing::Test {
+class CachedModelQueueTest : public testing::Test {
  protected:
-  std::unique_ptr<Engine> engine_with(size_t workers) {
-    return std::make_unique<Engine>(
-        a_machine(), backend, Options{.workers = workers, .results = results}, ended.handler());
+  std::unique_ptr<ModelQueue> engine_with(size_t workers) {
+    return std::make_unique<ModelQueue>(
+        a_scheduler(), backend, Options{.workers = workers, .results = results}, ended.handler());
   }
 
   std::shared_ptr<ResultCache> results =
@@ -105,19 +105,19 @@ class CachedEngineTest : public testing::Test {
   Collector ended;
 };
 
-TEST_F(CachedEngineTest, EqualTextsRunOnce) {
-  const auto engine = engine_with(1);
+TEST_F(CachedModelQueueTest, EqualTextsRunOnce) {
+  const auto queue = engine_with(1);
   for (uint64_t i = 0; i < 10; ++i) {
-    ASSERT_EQ(submit(*engine, i, Text{.text = "17"}, kNever), Status::kOk);
+    ASSERT_EQ(submit(*queue, i, Text{.text = "17"}, kNever), Status::kOk);
     const Completion completion = ended.of(i);
     EXPECT_EQ(completion.status, Status::kOk);
     EXPECT_EQ(completion.output.values, (std::vector<float>{17, 2}));
     EXPECT_EQ(completion.batch_size, i == 0 ? 1U : 0U);
     EXPECT_EQ(completion.input->cost(), 2U);
   }
-  submit(*engine, 10, Text{.text = "18"}, kNever);
+  submit(*queue, 10, Text{.text = "18"}, kNever);
   EXPECT_EQ(ended.of(10).output.values, (std::vector<float>{18, 2}));
-  const Statistics statistics = engine->statistics();
+  const Statistics statistics = queue->statistics();
   EXPECT_EQ(statistics.cache_hits, 9U);
   EXPECT_EQ(statistics.cache_misses, 2U);
   EXPECT_GT(statistics.cache_bytes, 0U);
@@ -125,63 +125,63 @@ TEST_F(CachedEngineTest, EqualTextsRunOnce) {
   EXPECT_EQ(backend->begun(), 2U);
 }
 
-TEST_F(CachedEngineTest, EqualTextsInFlightRunOnce) {
-  const auto engine = engine_with(2);
+TEST_F(CachedModelQueueTest, EqualTextsInFlightRunOnce) {
+  const auto queue = engine_with(2);
   backend->hold();
-  submit(*engine, 0, Text{.text = "17"}, kNever);
+  submit(*queue, 0, Text{.text = "17"}, kNever);
   backend->await_running(1);
-  submit(*engine, 1, Text{.text = "17"}, kNever);
-  await_queue(*engine, 0);  // the other worker has it, and waits for the first
+  submit(*queue, 1, Text{.text = "17"}, kNever);
+  await_queue(*queue, 0);  // the other worker has it, and waits for the first
   backend->release();
   for (uint64_t i = 0; i < 2; ++i) EXPECT_EQ(ended.of(i).output.values[0], 17);
-  EXPECT_EQ(engine->statistics().cache_misses, 1U);
-  EXPECT_EQ(engine->statistics().cache_hits, 1U);
+  EXPECT_EQ(queue->statistics().cache_misses, 1U);
+  EXPECT_EQ(queue->statistics().cache_hits, 1U);
 }
 
-TEST_F(CachedEngineTest, WhatFailsIsNotKept) {
-  const auto engine = engine_with(1);
+TEST_F(CachedModelQueueTest, WhatFailsIsNotKept) {
+  const auto queue = engine_with(1);
   for (uint64_t i = 0; i < 3; ++i) {
-    submit(*engine, i, Text{.text = "fail"}, kNever);
+    submit(*queue, i, Text{.text = "fail"}, kNever);
     EXPECT_EQ(ended.of(i).status, Status::kFailed);
     EXPECT_EQ(ended.of(i).message, "cannot be run");
   }
   EXPECT_EQ(backend->begun(), 3U);
-  EXPECT_EQ(engine->statistics().cache_bytes, 0U);
+  EXPECT_EQ(queue->statistics().cache_bytes, 0U);
 }
 
-TEST_F(CachedEngineTest, WhoWaitsForWhatFailsComputesItself) {
-  const auto engine = engine_with(2);
+TEST_F(CachedModelQueueTest, WhoWaitsForWhatFailsComputesItself) {
+  const auto queue = engine_with(2);
   backend->hold_text("17");
-  submit(*engine, 0, Text{.text = "17"}, kNever);
+  submit(*queue, 0, Text{.text = "17"}, kNever);
   backend->await_running(1);
   backend->forgetful = true;  // it leaves its input unanswered
-  submit(*engine, 1, Text{.text = "17"}, kNever);
-  await_queue(*engine, 0);
+  submit(*queue, 1, Text{.text = "17"}, kNever);
+  await_queue(*queue, 0);
   backend->release();
   EXPECT_EQ(ended.of(0).status, Status::kFailed);
   EXPECT_EQ(ended.of(1).status, Status::kFailed);
-  EXPECT_EQ(ended.of(1).message, "the model left inputs unanswered");
+  EXPECT_EQ(ended.of(1).message, "the model returned fewer outputs than inputs");
   EXPECT_EQ(backend->begun(), 2U);
   backend->forgetful = false;
-  submit(*engine, 2, Text{.text = "17"}, kNever);
+  submit(*queue, 2, Text{.text = "17"}, kNever);
   EXPECT_EQ(ended.of(2).output.values[0], 17);
 }
 
 /// As of a run that is given up.
-TEST_F(CachedEngineTest, WhoWaitsTooLongComputesItself) {
+TEST_F(CachedModelQueueTest, WhoWaitsTooLongComputesItself) {
   results = std::make_shared<ResultCache>(kMegabyte, std::chrono::milliseconds(10));
-  const auto engine = engine_with(2);
+  const auto queue = engine_with(2);
   backend->hold_text("17");
-  submit(*engine, 0, Text{.text = "17"}, kNever);
+  submit(*queue, 0, Text{.text = "17"}, kNever);
   backend->await_running(1);
-  submit(*engine, 1, Text{.text = "17"}, kNever);
+  submit(*queue, 1, Text{.text = "17"}, kNever);
   backend->await_running(2);  // after its patience
   backend->release();
   EXPECT_EQ(ended.of(0).output.values, ended.of(1).output.values);
-  EXPECT_EQ(engine->statistics().cache_misses, 2U);
+  EXPECT_EQ(queue->statistics().cache_misses, 2U);
 }
 
-TEST_F(CachedEngineTest, AnswersGoWithTheirModel) {
+TEST_F(CachedModelQueueTest, AnswersGoWithTheirModel) {
   auto first = engine_with(1);
   submit(*first, 0, Text{.text = "17"}, kNever);
   ended.of(0);
@@ -194,10 +194,10 @@ TEST_F(CachedEngineTest, AnswersGoWithTheirModel) {
   EXPECT_EQ(backend->begun(), 2U);
 }
 
-TEST_F(CachedEngineTest, ManyThreadsGetTheirOwnAnswers) {
+TEST_F(CachedModelQueueTest, ManyThreadsGetTheirOwnAnswers) {
   constexpr size_t kThreads = 4;
   constexpr size_t kEach = 500;
-  const auto engine = engine_with(3);
+  const auto queue = engine_with(3);
   {
     std::vector<std::jthread> threads;
     threads.reserve(kThreads);
@@ -205,17 +205,17 @@ TEST_F(CachedEngineTest, ManyThreadsGetTheirOwnAnswers) {
       threads.emplace_back([&, t] {
         for (size_t i = 0; i < kEach; ++i) {
           const std::string text = std::to_string(i % 50);
-          ASSERT_EQ(submit(*engine, t * kEach + i, Text{.text = text}, kNever), Status::kOk);
+          ASSERT_EQ(submit(*queue, t * kEach + i, Text{.text = text}, kNever), Status::kOk);
         }
       });
     }
   }
-  engine->close();
+  queue->close();
   ASSERT_EQ(ended.size(), kThreads * kEach);
   for (size_t i = 0; i < kThreads * kEach; ++i) {
     EXPECT_EQ(ended.of(i).output.values[0], static_cast<float>(i % kEach % 50));
   }
-  const Statistics statistics = engine->statistics();
+  const Statistics statistics = queue->statistics();
   EXPECT_EQ(statistics.cache_hits + statistics.cache_misses, kThreads * kEach);
   EXPECT_EQ(statistics.cache_misses, 50U);
 }

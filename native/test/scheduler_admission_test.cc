@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine_test.h"
+#include "several_models_test.h"
 
 namespace scheduler::test {
 namespace {
@@ -67,7 +67,7 @@ class SlowTokenizer : public EchoBackend {
 
 /// What small batches take says nothing of the wait behind many requests: neither right after the
 /// load, nor when requests have come one by one so far.
-TEST(EngineAdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
+TEST(AdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
   const std::pair<milliseconds, std::chrono::microseconds> programs[] = {
       {milliseconds(0), std::chrono::microseconds(900)},
       {milliseconds(3), std::chrono::microseconds(100)},
@@ -80,11 +80,11 @@ TEST(EngineAdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
                                         << before << ", " << behind);
         const auto program = std::make_shared<SimulatedProgram>(run, window);
         Collector windows;
-        Engine engine(a_machine(), program, {.workers = 1, .now = simulated_now},
+        ModelQueue queue(a_scheduler(), program, {.workers = 1, .now = simulated_now},
                       windows.handler());
         uint64_t ticket = 0;
         const auto ask = [&] {
-          EXPECT_EQ(submit(engine, ++ticket, std::vector<float>(4), kNever), Status::kOk);
+          EXPECT_EQ(submit(queue, ++ticket, std::vector<float>(4), kNever), Status::kOk);
         };
         for (int i = 0; i < before; ++i) {
           ask();
@@ -92,11 +92,11 @@ TEST(EngineAdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
         }
         program->hold(true);
         ask();
-        await_queue(engine, 0);  // it runs
+        await_queue(queue, 0);  // it runs
         std::vector<InputPtr> list = inputs_of(std::vector<Text>(behind, kWindow));
-        EXPECT_EQ(engine.submit(ticket + 1, std::move(list), kNever).status, Status::kOk);
+        EXPECT_EQ(queue.submit(ticket + 1, std::move(list), kNever).status, Status::kOk);
         ticket += behind;
-        const duration<double> expected = engine.statistics().queue_wait;
+        const duration<double> expected = queue.statistics().queue_wait;
         ask();
         program->hold(false);
         // It begins with its batch, which is counted as one before it.
@@ -109,7 +109,7 @@ TEST(EngineAdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
 }
 
 /// In whatever order its texts come: short ones and long ones wait in lines of their own.
-TEST(EngineAdmissionTest, AListWaitsAsLongAsTheSlowerOfItsLanes) {
+TEST(AdmissionTest, AListWaitsAsLongAsTheSlowerOfItsLanes) {
   const auto slow = std::make_shared<SlowTokenizer>();
   Collector ended;
   uint64_t ticket = 0;
@@ -117,28 +117,28 @@ TEST(EngineAdmissionTest, AListWaitsAsLongAsTheSlowerOfItsLanes) {
                         .max_queue_wait = seconds(1),
                         .long_input_bytes = kShortText + 1,
                         .now = simulated_now};
-  Engine engine(a_machine(), slow, options, ended.handler());
+  ModelQueue queue(a_scheduler(), slow, options, ended.handler());
   const Text small{.text = "1"}, large{.text = std::string(kShortText, '0') + "1"};
   for (const Text& text : {small, large}) {  // how long each takes
-    ASSERT_EQ(submit(engine, ++ticket, text, kNever), Status::kOk);
+    ASSERT_EQ(submit(queue, ++ticket, text, kNever), Status::kOk);
     ended.of(ticket);
   }
   slow->let_pass(1);
-  for (int i = 0; i < 8; ++i) submit(engine, ++ticket, large, kNever);  // 4 s
+  for (int i = 0; i < 8; ++i) submit(queue, ++ticket, large, kNever);  // 4 s
   for (const auto& list : {std::vector<Text>{small, large}, std::vector<Text>{large, small}}) {
-    EXPECT_EQ(engine.submit(ticket + 1, inputs_of(list), kNever).status, Status::kWaitTooLong);
+    EXPECT_EQ(queue.submit(ticket + 1, inputs_of(list), kNever).status, Status::kWaitTooLong);
   }
-  EXPECT_EQ(engine.submit(ticket + 1, inputs_of({small, small}), kNever).status, Status::kOk);
-  EXPECT_EQ(engine.admission(kNever).status, Status::kOk);  // of what is not known yet
+  EXPECT_EQ(queue.submit(ticket + 1, inputs_of({small, small}), kNever).status, Status::kOk);
+  EXPECT_EQ(queue.admission(kNever).status, Status::kOk);  // of what is not known yet
   slow->let_pass(SIZE_MAX);
-  engine.close();
+  queue.close();
 }
 
-TEST(EngineAdmissionTest, AnEmptyListIsNoRequest) {
+TEST(AdmissionTest, AnEmptyListIsNoRequest) {
   Collector ended;
-  Engine engine(a_machine(), std::make_shared<EchoBackend>(), {}, ended.handler());
-  EXPECT_EQ(engine.submit(1, {}, kNever).status, Status::kOk);
-  engine.close();
+  ModelQueue queue(a_scheduler(), std::make_shared<EchoBackend>(), {}, ended.handler());
+  EXPECT_EQ(queue.submit(1, {}, kNever).status, Status::kOk);
+  queue.close();
   EXPECT_EQ(ended.size(), 0U);
 }
 

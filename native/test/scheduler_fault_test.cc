@@ -24,9 +24,9 @@ struct Outcomes {
   size_t refused = 0;  ///< submit() threw
 };
 
-class EngineFaultTest : public testing::Test {
+class SchedulerFaultTest : public testing::Test {
  protected:
-  ~EngineFaultTest() override { faults::fail_allocation(0); }
+  ~SchedulerFaultTest() override { faults::fail_allocation(0); }
 
   CompletionHandler handler() {
     return [this, collect = ended.handler()](Completions completions) {
@@ -36,12 +36,12 @@ class EngineFaultTest : public testing::Test {
   }
 
   /// Nothing when memory ran out. Only what submit() does is counted.
-  std::optional<uint64_t> submit(Engine& engine, const std::string& text) {
+  std::optional<uint64_t> submit(ModelQueue& queue, const std::string& text) {
     const uint64_t ticket = ++last_ticket;
     InputPtr input = input_of(Text{.text = text});
     try {
       const faults::Counting here(true);
-      EXPECT_EQ(test::submit(engine, ticket, std::move(input), kNever), Status::kOk);
+      EXPECT_EQ(test::submit(queue, ticket, std::move(input), kNever), Status::kOk);
       return ticket;
     } catch (const std::bad_alloc&) {
       return std::nullopt;
@@ -49,16 +49,16 @@ class EngineFaultTest : public testing::Test {
   }
 
   /// Three requests behind one that keeps the worker, while one allocation of theirs fails.
-  Outcomes run_round(Engine& engine, size_t failing_place) {
+  Outcomes run_round(ModelQueue& queue, size_t failing_place) {
     backend->hold();
     const size_t begun = backend->begun();
-    const auto occupying = submit(engine, "0");
+    const auto occupying = submit(queue, "0");
     backend->await_running(begun + 1);
     faults::fail_allocation(failing_place);
     Outcomes outcomes;
     std::vector<std::pair<uint64_t, float>> accepted{{occupying.value_or(0), 0.0F}};
     for (const float number : {7.0F, 8.0F, 9.0F}) {
-      const auto ticket = submit(engine, std::to_string(static_cast<int>(number)));
+      const auto ticket = submit(queue, std::to_string(static_cast<int>(number)));
       if (ticket) accepted.emplace_back(*ticket, number);
       outcomes.refused += ticket ? 0 : 1;
     }
@@ -79,28 +79,28 @@ class EngineFaultTest : public testing::Test {
 
   /// Until a round is over without having reached the place, and kPlaces at least.
   void fail_every_place(const Options& options) {
-    Engine engine(a_machine(), backend, options, handler());
+    ModelQueue queue(a_scheduler(), backend, options, handler());
     uint64_t answered = 0;
     uint64_t failed = 0;
     size_t place = 1;
     for (bool reached = true; reached || place <= kPlaces; ++place) {
-      const Outcomes outcomes = run_round(engine, place);
+      const Outcomes outcomes = run_round(queue, place);
       reached = faults::allocations() >= place;
       faults::fail_allocation(0);
       ASSERT_LE(outcomes.failed + outcomes.refused, 1U) << "place " << place;
-      ASSERT_EQ(engine.statistics().queue_requests, 0U) << "place " << place;
-      ASSERT_EQ(engine.statistics().queue_bytes, 0U) << "place " << place;
-      const auto next = submit(engine, "3");
+      ASSERT_EQ(queue.statistics().queue_requests, 0U) << "place " << place;
+      ASSERT_EQ(queue.statistics().queue_bytes, 0U) << "place " << place;
+      const auto next = submit(queue, "3");
       ASSERT_TRUE(next.has_value());
       ASSERT_EQ(ended.of(*next).output.values, (std::vector<float>{3, 1})) << "place " << place;
       answered += outcomes.answered + 1;  // and the one after
       failed += outcomes.failed;
     }
-    engine.close();
+    queue.close();
     EXPECT_GT(failed, 0U);
     EXPECT_EQ(ended.repeated(), 0U);
-    EXPECT_EQ(engine.statistics().completed, answered);
-    EXPECT_EQ(engine.statistics().failed, failed);
+    EXPECT_EQ(queue.statistics().completed, answered);
+    EXPECT_EQ(queue.statistics().failed, failed);
     EXPECT_EQ(ended.size(), answered + failed);
   }
 
@@ -110,28 +110,28 @@ class EngineFaultTest : public testing::Test {
   uint64_t last_ticket = 0;
 };
 
-TEST_F(EngineFaultTest, AnyAllocationOfARequestMayFailAndItsNeighboursAreAnswered) {
+TEST_F(SchedulerFaultTest, AnyAllocationOfARequestMayFailAndItsNeighboursAreAnswered) {
   fail_every_place({.workers = 1, .max_queue_requests = 4});
 }
 
-TEST_F(EngineFaultTest, AnyAllocationMayFailOfARequestThatNeedsNoPreparation) {
+TEST_F(SchedulerFaultTest, AnyAllocationMayFailOfARequestThatNeedsNoPreparation) {
   backend->needs_preparation = false;
   fail_every_place({.workers = 1, .max_queue_requests = 4});
 }
 
 /// So that whatever has eaten the memory, those who wait are told.
-TEST_F(EngineFaultTest, ToEndARequestThatDoesNotRunTakesNoMemory) {
+TEST_F(SchedulerFaultTest, ToEndARequestThatDoesNotRunTakesNoMemory) {
   backend->needs_preparation = false;
-  Engine engine(a_machine(), backend, {.workers = 1}, handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1}, handler());
   backend->hold();
-  submit(engine, "0");
+  submit(queue, "0");
   backend->await_running(1);
-  const auto cancelled = submit(engine, "1");
-  test::submit(engine, 77, Text{.text = "2"}, Clock::now());
+  const auto cancelled = submit(queue, "1");
+  test::submit(queue, 77, Text{.text = "2"}, Clock::now());
   faults::fail_allocation(1);
   {
     const faults::Counting here(true);
-    engine.cancel(cancelled.value_or(0));
+    queue.cancel(cancelled.value_or(0));
   }
   EXPECT_EQ(ended.of(cancelled.value_or(0)).status, Status::kCancelled);
   backend->release();
@@ -139,31 +139,31 @@ TEST_F(EngineFaultTest, ToEndARequestThatDoesNotRunTakesNoMemory) {
   faults::fail_allocation(0);
 }
 
-TEST_F(EngineFaultTest, ToGiveUpARunTakesNoMemory) {
-  Completion given_up;
+TEST_F(SchedulerFaultTest, ToGiveUpARunTakesNoMemory) {
+  Completion hung;
   do {
     backend = std::make_shared<EchoBackend>();
-    Engine engine(a_machine(), backend, {.workers = 1, .run_limit = std::chrono::milliseconds(20)},
+    ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = std::chrono::milliseconds(20)},
                   handler());
     backend->hold();
-    test::submit(engine, ++last_ticket, Text{.text = "1"}, kNever);
+    test::submit(queue, ++last_ticket, Text{.text = "1"}, kNever);
     backend->await_running(1);
     faults::fail_allocation(1);  // the watchdog's, unless it was faster
-    given_up = ended.of(last_ticket);
+    hung = ended.of(last_ticket);
     faults::fail_allocation(0);
     backend->release();
-    ASSERT_EQ(given_up.status, Status::kTimedOut);
-  } while (given_up.message != "ran too long");
+    ASSERT_EQ(hung.status, Status::kTimedOut);
+  } while (hung.message != "ran too long");
   EXPECT_EQ(ended.repeated(), 0U);
 }
 
-TEST_F(EngineFaultTest, ToDropWhatWaitsTakesNoMemory) {
+TEST_F(SchedulerFaultTest, ToDropWhatWaitsTakesNoMemory) {
   backend->needs_preparation = false;
-  Engine engine(a_machine(), backend, {.workers = 1}, handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1}, handler());
   backend->hold();
-  submit(engine, "0");
+  submit(queue, "0");
   backend->await_running(1);
-  for (int i = 0; i < 10; ++i) submit(engine, "1");
+  for (int i = 0; i < 10; ++i) submit(queue, "1");
   std::jthread aborter([&] {
     {
       const faults::Counting not_here(false);
@@ -174,34 +174,34 @@ TEST_F(EngineFaultTest, ToDropWhatWaitsTakesNoMemory) {
   faults::fail_allocation(1);
   {
     const faults::Counting here(true);
-    engine.abort();
+    queue.abort();
   }
   for (uint64_t ticket = 2; ticket <= last_ticket; ++ticket) {
     EXPECT_EQ(ended.of(ticket).status, Status::kDraining);
   }
 }
 
-TEST_F(EngineFaultTest, AnyThreadMayBeImpossibleToCreateAndTheConstructorSaysSo) {
+TEST_F(SchedulerFaultTest, AnyThreadMayBeImpossibleToCreateAndTheConstructorSaysSo) {
   constexpr size_t kThreads = 5;  // the watchdog, two that run batches, two that prepare
   for (size_t place = 1; place <= kThreads; ++place) {
     faults::fail_thread(place);
-    EXPECT_THROW(Engine(a_machine(), backend, {.workers = 2}, handler()), std::system_error)
+    EXPECT_THROW(ModelQueue(a_scheduler(), backend, {.workers = 2}, handler()), std::system_error)
         << place;
   }
   faults::fail_thread(kThreads + 1);
-  Engine engine(a_machine(), backend, {.workers = 2}, handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 2}, handler());
   faults::fail_thread(0);
-  const auto ticket = submit(engine, "5");
+  const auto ticket = submit(queue, "5");
   EXPECT_EQ(ended.of(ticket.value_or(0)).output.values, (std::vector<float>{5, 1}));
 }
 
-TEST_F(EngineFaultTest, AModelThatLeavesAnInputUnansweredFailsTheRequest) {
+TEST_F(SchedulerFaultTest, AModelThatLeavesAnInputUnansweredFailsTheRequest) {
   backend->forgetful = true;
-  Engine engine(a_machine(), backend, {.workers = 1}, handler());
-  const auto ticket = submit(engine, "5");
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1}, handler());
+  const auto ticket = submit(queue, "5");
   const Completion completion = ended.of(ticket.value_or(0));
   EXPECT_EQ(completion.status, Status::kFailed);
-  EXPECT_EQ(completion.message, "the model left inputs unanswered");
+  EXPECT_EQ(completion.message, "the model returned fewer outputs than inputs");
 }
 
 }  // namespace

@@ -10,12 +10,12 @@
 namespace scheduler::test {
 namespace {
 
-class EngineTest : public testing::Test {
+class ModelQueueTest : public testing::Test {
  protected:
   /// A worker is inside run() with the request `ticket`, and stays there until release().
-  void occupy_worker(Engine& engine, uint64_t ticket) {
+  void occupy_worker(ModelQueue& queue, uint64_t ticket) {
     backend->hold();
-    ASSERT_EQ(submit(engine, ticket, Text{.text = "0"}, kNever), Status::kOk);
+    ASSERT_EQ(submit(queue, ticket, Text{.text = "0"}, kNever), Status::kOk);
     backend->await_running(1);
   }
 
@@ -23,10 +23,10 @@ class EngineTest : public testing::Test {
   Collector ended;
 };
 
-TEST_F(EngineTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
+TEST_F(ModelQueueTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
   constexpr size_t kThreads = 4;
   constexpr size_t kEach = 500;
-  Engine engine(a_machine(), backend,
+  ModelQueue queue(a_scheduler(), backend,
                 {.workers = 3, .max_batch_tokens = 40, .max_queue_requests = 10000},
                 ended.handler());
   {
@@ -35,12 +35,12 @@ TEST_F(EngineTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
     for (size_t t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
         for (size_t i = t * kEach; i < (t + 1) * kEach; ++i) {
-          ASSERT_EQ(submit(engine, i, Text{.text = std::to_string(i)}, kNever), Status::kOk);
+          ASSERT_EQ(submit(queue, i, Text{.text = std::to_string(i)}, kNever), Status::kOk);
         }
       });
     }
   }
-  engine.close();
+  queue.close();
   ASSERT_EQ(ended.size(), kThreads * kEach);
   EXPECT_EQ(ended.repeated(), 0U);
   for (size_t i = 0; i < kThreads * kEach; ++i) {
@@ -50,59 +50,59 @@ TEST_F(EngineTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
         completion.output.values,
         (std::vector<float>{static_cast<float>(i), static_cast<float>(std::to_string(i).size())}));
   }
-  EXPECT_EQ(engine.statistics().completed, kThreads * kEach);
+  EXPECT_EQ(queue.statistics().completed, kThreads * kEach);
 }
 
 /// The first of two workers that comes back leaves half to the other, and what is not worth sharing
 /// stays together.
-TEST_F(EngineTest, SharesWhatWaitsAmongTheWorkers) {
+TEST_F(ModelQueueTest, SharesWhatWaitsAmongTheWorkers) {
   backend->needs_preparation = false;  // what was submitted is ready to run
-  Engine engine(a_machine(), backend, {.workers = 2, .max_batch_tokens = 1024}, ended.handler());
-  occupy_worker(engine, 100);
-  submit(engine, 101, Text{.text = "0"}, kNever);
+  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .max_batch_tokens = 1024}, ended.handler());
+  occupy_worker(queue, 100);
+  submit(queue, 101, Text{.text = "0"}, kNever);
   backend->await_running(2);
   const std::string text = std::string(63, '0') + "1";  // 64 tokens
-  ASSERT_EQ(engine.submit(0, inputs_of(std::vector<Text>(12, Text{.text = text})), kNever).status,
+  ASSERT_EQ(queue.submit(0, inputs_of(std::vector<Text>(12, Text{.text = text})), kNever).status,
             Status::kOk);
   backend->release();
-  engine.close();
+  queue.close();
   std::vector<size_t> sizes = backend->sizes();
   std::ranges::sort(sizes);
   EXPECT_EQ(sizes, (std::vector<size_t>{1, 1, 2, 4, 6}));
 }
 
-TEST_F(EngineTest, TakesWhatWaitsUpToTheTokenBudget) {
+TEST_F(ModelQueueTest, TakesWhatWaitsUpToTheTokenBudget) {
   backend->needs_preparation = false;  // what was submitted is ready to run
-  Engine engine(a_machine(), backend, {.workers = 1, .max_batch_tokens = 8}, ended.handler());
-  occupy_worker(engine, 100);
-  for (uint64_t i = 0; i < 5; ++i) submit(engine, i, Text{.text = "111"}, kNever);  // 3 tokens each
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_batch_tokens = 8}, ended.handler());
+  occupy_worker(queue, 100);
+  for (uint64_t i = 0; i < 5; ++i) submit(queue, i, Text{.text = "111"}, kNever);  // 3 tokens each
   backend->release();
-  engine.close();
+  queue.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 2, 2, 1}));
 }
 
-TEST_F(EngineTest, ABatchThatIsAloneHasAllCores) {
+TEST_F(ModelQueueTest, ABatchThatIsAloneHasAllCores) {
   backend->needs_preparation = false;
   backend->uses_pool = true;
-  Engine engine(a_machine(), backend, {.workers = 2, .threads_per_worker = 2}, ended.handler());
-  occupy_worker(engine, 1);
-  submit(engine, 2, Text{.text = "2"}, kNever);  // beside the first
+  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .threads_per_worker = 2}, ended.handler());
+  occupy_worker(queue, 1);
+  submit(queue, 2, Text{.text = "2"}, kNever);  // next to the first
   backend->await_running(2);
   backend->release();
   ended.of(1);
   ended.of(2);
-  engine.close();
+  queue.close();
   EXPECT_EQ(backend->threads(), (std::vector<int64_t>{4, 2}));
 }
 
-TEST_F(EngineTest, CoresAreLentAnewWhenABatchComesAndWhenOneIsDone) {
+TEST_F(ModelQueueTest, CoresAreLentAnewWhenABatchComesAndWhenOneIsDone) {
   using Threads = std::vector<int64_t>;
   backend->needs_preparation = false;
   backend->uses_pool = true;
-  Engine engine(a_machine(), backend, {.workers = 2, .threads_per_worker = 2}, ended.handler());
-  occupy_worker(engine, 1);
+  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .threads_per_worker = 2}, ended.handler());
+  occupy_worker(queue, 1);
   EXPECT_EQ(backend->threads_now(), (Threads{4}));
-  submit(engine, 2, Text{.text = "2"}, kNever);
+  submit(queue, 2, Text{.text = "2"}, kNever);
   backend->await_running(2);
   EXPECT_EQ(backend->threads_now(), (Threads{2, 2}));
   backend->let_run(1);
@@ -116,129 +116,129 @@ TEST_F(EngineTest, CoresAreLentAnewWhenABatchComesAndWhenOneIsDone) {
   ended.of(2);
 }
 
-TEST_F(EngineTest, ABatchBehindWhichOthersWaitHasItsOwnCores) {
+TEST_F(ModelQueueTest, ABatchBehindWhichOthersWaitHasItsOwnCores) {
   backend->uses_pool = true;
-  Engine engine(a_machine(), backend, {.workers = 2, .long_input_bytes = kShortText + 1},
+  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .long_input_bytes = kShortText + 1},
                 ended.handler());
   backend->let_pass(0);
-  submit(engine, 1, Text{.text = std::string(kShortText, '0') + "1"}, kNever);
+  submit(queue, 1, Text{.text = std::string(kShortText, '0') + "1"}, kNever);
   backend->await_preparing(1);
-  submit(engine, 2, Text{.text = "2"}, kNever);
+  submit(queue, 2, Text{.text = "2"}, kNever);
   EXPECT_EQ(ended.of(2).status, Status::kOk);
   backend->let_pass(1);
   EXPECT_EQ(ended.of(1).status, Status::kOk);
   EXPECT_EQ(backend->threads().front(), 1);
 }
 
-TEST_F(EngineTest, OneRequestOverTheTokenBudgetRunsAlone) {
+TEST_F(ModelQueueTest, OneRequestOverTheTokenBudgetRunsAlone) {
   backend->needs_preparation = false;  // what was submitted is ready to run
-  Engine engine(a_machine(), backend, {.workers = 1, .max_batch_tokens = 4}, ended.handler());
-  occupy_worker(engine, 100);
-  submit(engine, 1, Text{.text = "1"}, kNever);
-  submit(engine, 2, Text{.text = "222222222"}, kNever);
-  submit(engine, 3, Text{.text = "3"}, kNever);
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_batch_tokens = 4}, ended.handler());
+  occupy_worker(queue, 100);
+  submit(queue, 1, Text{.text = "1"}, kNever);
+  submit(queue, 2, Text{.text = "222222222"}, kNever);
+  submit(queue, 3, Text{.text = "3"}, kNever);
   backend->release();
-  engine.close();
+  queue.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 1, 1, 1}));
   EXPECT_EQ(ended.of(2).output.values.at(1), 9.0F);
 }
 
-TEST_F(EngineTest, TakesNoMoreThanTheMostRequests) {
+TEST_F(ModelQueueTest, TakesNoMoreThanTheMostRequests) {
   backend->needs_preparation = false;  // what was submitted is ready to run
-  Engine engine(a_machine(), backend, {.workers = 1, .max_batch_requests = 2}, ended.handler());
-  occupy_worker(engine, 100);
-  for (uint64_t i = 0; i < 3; ++i) submit(engine, i, Text{.text = "1"}, kNever);
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_batch_requests = 2}, ended.handler());
+  occupy_worker(queue, 100);
+  for (uint64_t i = 0; i < 3; ++i) submit(queue, i, Text{.text = "1"}, kNever);
   backend->release();
-  engine.close();
+  queue.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 2, 1}));
 }
 
-TEST_F(EngineTest, AModelThatCannotBatchRunsEachAlone) {
+TEST_F(ModelQueueTest, AModelThatCannotBatchRunsEachAlone) {
   backend->needs_preparation = false;  // what was submitted is ready to run
   backend->batching = false;
-  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
-  occupy_worker(engine, 100);
-  for (uint64_t i = 0; i < 3; ++i) submit(engine, i, Text{.text = "1"}, kNever);
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
+  occupy_worker(queue, 100);
+  for (uint64_t i = 0; i < 3; ++i) submit(queue, i, Text{.text = "1"}, kNever);
   backend->release();
-  engine.close();
+  queue.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 1, 1, 1}));
 }
 
-TEST_F(EngineTest, WaitsForMoreRequestsWhenAskedTo) {
-  Engine engine(a_machine(), backend,
+TEST_F(ModelQueueTest, WaitsForMoreRequestsWhenAskedTo) {
+  ModelQueue queue(a_scheduler(), backend,
                 {.workers = 1, .max_batch_requests = 2, .max_queue_delay = std::chrono::hours(1)},
                 ended.handler());
-  submit(engine, 1, Text{.text = "1"}, kNever);
-  submit(engine, 2, Text{.text = "2"}, kNever);  // fills the batch, which ends the wait
+  submit(queue, 1, Text{.text = "1"}, kNever);
+  submit(queue, 2, Text{.text = "2"}, kNever);  // fills the batch, which ends the wait
   EXPECT_EQ(ended.of(1).batch_size, 2U);
   EXPECT_EQ(ended.of(2).batch_size, 2U);
 }
 
-TEST_F(EngineTest, DoesNotWaitForMoreRequestsPastADeadline) {
-  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_delay = std::chrono::hours(1)},
+TEST_F(ModelQueueTest, DoesNotWaitForMoreRequestsPastADeadline) {
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_delay = std::chrono::hours(1)},
                 ended.handler());
-  submit(engine, 1, Text{.text = "1"}, Clock::now() + std::chrono::milliseconds(20));
+  submit(queue, 1, Text{.text = "1"}, Clock::now() + std::chrono::milliseconds(20));
   EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
 }
 
-TEST_F(EngineTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
-  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_requests = 2}, ended.handler());
-  occupy_worker(engine, 100);
-  EXPECT_EQ(submit(engine, 1, Text{.text = "1"}, kNever), Status::kOk);
-  EXPECT_EQ(submit(engine, 2, Text{.text = "2"}, kNever), Status::kOk);
-  EXPECT_EQ(submit(engine, 3, Text{.text = "3"}, kNever), Status::kQueueFull);
+TEST_F(ModelQueueTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_requests = 2}, ended.handler());
+  occupy_worker(queue, 100);
+  EXPECT_EQ(submit(queue, 1, Text{.text = "1"}, kNever), Status::kOk);
+  EXPECT_EQ(submit(queue, 2, Text{.text = "2"}, kNever), Status::kOk);
+  EXPECT_EQ(submit(queue, 3, Text{.text = "3"}, kNever), Status::kQueueFull);
   backend->release();
-  engine.close();
+  queue.close();
   EXPECT_EQ(ended.size(), 3U);
-  EXPECT_EQ(engine.statistics().refused, 1U);
+  EXPECT_EQ(queue.statistics().refused, 1U);
 }
 
-TEST_F(EngineTest, BoundsTheBytesThatWait) {
-  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_bytes = 4}, ended.handler());
-  occupy_worker(engine, 100);
-  EXPECT_EQ(submit(engine, 1, Text{.text = "111111"}, kNever), Status::kOk);  // alone, it is let in
-  EXPECT_EQ(submit(engine, 2, Text{.text = "2"}, kNever), Status::kQueueFull);
+TEST_F(ModelQueueTest, BoundsTheBytesThatWait) {
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_bytes = 4}, ended.handler());
+  occupy_worker(queue, 100);
+  EXPECT_EQ(submit(queue, 1, Text{.text = "111111"}, kNever), Status::kOk);  // alone, it is let in
+  EXPECT_EQ(submit(queue, 2, Text{.text = "2"}, kNever), Status::kQueueFull);
   backend->release();
 }
 
-TEST_F(EngineTest, DropsWhatIsPastItsDeadlineBeforeItRuns) {
-  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
-  occupy_worker(engine, 100);
-  submit(engine, 1, Text{.text = "1"}, Clock::now() - std::chrono::seconds(1));
-  submit(engine, 2, Text{.text = "2"}, kNever);
+TEST_F(ModelQueueTest, DropsWhatIsPastItsDeadlineBeforeItRuns) {
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
+  occupy_worker(queue, 100);
+  submit(queue, 1, Text{.text = "1"}, Clock::now() - std::chrono::seconds(1));
+  submit(queue, 2, Text{.text = "2"}, kNever);
   backend->release();
   EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
   EXPECT_EQ(ended.of(2).status, Status::kOk);
-  engine.close();
+  queue.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 1}));
-  EXPECT_EQ(engine.statistics().expired, 1U);
+  EXPECT_EQ(queue.statistics().expired, 1U);
 }
 
-TEST_F(EngineTest, DropsACancelledRequestAndFreesItsPlace) {
-  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_requests = 1}, ended.handler());
-  occupy_worker(engine, 100);
-  submit(engine, 1, Text{.text = "1"}, kNever);
+TEST_F(ModelQueueTest, DropsACancelledRequestAndFreesItsPlace) {
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_requests = 1}, ended.handler());
+  occupy_worker(queue, 100);
+  submit(queue, 1, Text{.text = "1"}, kNever);
   // Cancelled while it waits, before or after its tokenization; never while it is tokenized.
   do {
-    engine.cancel(1);
+    queue.cancel(1);
   } while (ended.size() == 0);
   EXPECT_EQ(ended.of(1).status, Status::kCancelled);
-  EXPECT_EQ(submit(engine, 2, Text{.text = "2"}, kNever), Status::kOk);
-  engine.cancel(77);  // unknown: nothing happens
+  EXPECT_EQ(submit(queue, 2, Text{.text = "2"}, kNever), Status::kOk);
+  queue.cancel(77);  // unknown: nothing happens
   backend->release();
-  engine.close();
+  queue.close();
   EXPECT_EQ(ended.size(), 3U);
 }
 
-TEST_F(EngineTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
-  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
-  occupy_worker(engine, 100);
-  submit(engine, 1, Text{.text = "1"}, kNever);
-  submit(engine, 2, Text{.text = "fail"}, kNever);
-  submit(engine, 3, Text{.text = "fail oddly"}, kNever);
-  submit(engine, 4, Text{.text = "untokenizable"}, kNever);
-  submit(engine, 5, Text{.text = "5"}, kNever);
-  await_queue(engine, 4);
+TEST_F(ModelQueueTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
+  occupy_worker(queue, 100);
+  submit(queue, 1, Text{.text = "1"}, kNever);
+  submit(queue, 2, Text{.text = "fail"}, kNever);
+  submit(queue, 3, Text{.text = "fail oddly"}, kNever);
+  submit(queue, 4, Text{.text = "untokenizable"}, kNever);
+  submit(queue, 5, Text{.text = "5"}, kNever);
+  await_queue(queue, 4);
   backend->release();
   EXPECT_EQ(ended.of(1).output.values.at(0), 1.0F);
   EXPECT_EQ(ended.of(2).status, Status::kFailed);
@@ -246,43 +246,43 @@ TEST_F(EngineTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
   EXPECT_EQ(ended.of(3).message, "unknown error");
   EXPECT_EQ(ended.of(4).message, "cannot be tokenized");
   EXPECT_EQ(ended.of(5).output.values.at(0), 5.0F);
-  EXPECT_EQ(engine.statistics().failed, 3U);
+  EXPECT_EQ(queue.statistics().failed, 3U);
 }
 
-TEST_F(EngineTest, WhatIsTooLongEndsAsThatAndLeavesItsNeighboursTheirAnswers) {
-  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
-  EXPECT_EQ(engine.submit(1, inputs_of({{.text = "1"}, {.text = "2", .must_fit = true}, {.text = "3"}}),
+TEST_F(ModelQueueTest, WhatIsTooLongEndsAsThatAndLeavesItsNeighboursTheirAnswers) {
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
+  EXPECT_EQ(queue.submit(1, inputs_of({{.text = "1"}, {.text = "2", .must_fit = true}, {.text = "3"}}),
                           kNever).status, Status::kOk);
   EXPECT_EQ(ended.of(2).status, Status::kTooLong);
   EXPECT_EQ(ended.of(2).message, "has too many tokens");
   EXPECT_EQ(ended.of(1).output.values.at(0), 1.0F);
   EXPECT_EQ(ended.of(3).output.values.at(0), 3.0F);
-  const Statistics statistics = engine.statistics();
+  const Statistics statistics = queue.statistics();
   EXPECT_EQ(statistics.too_long, 1U);
   EXPECT_EQ(statistics.failed, 0U);
   EXPECT_EQ(statistics.queue_requests, 0U);
   EXPECT_EQ(statistics.queue_bytes, 0U);
 }
 
-TEST_F(EngineTest, BothTextsOfAPairCountTowardsTheLimitOfTheQueue) {
-  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_bytes = 10}, ended.handler());
-  occupy_worker(engine, 100);
-  EXPECT_EQ(submit(engine, 1, Text{.text = "1", .pair = "22222"}, kNever), Status::kOk);
-  EXPECT_EQ(engine.statistics().queue_bytes, 6U);
-  EXPECT_EQ(submit(engine, 2, Text{.text = "1", .pair = "22222"}, kNever), Status::kQueueFull);
+TEST_F(ModelQueueTest, BothTextsOfAPairCountTowardsTheLimitOfTheQueue) {
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_bytes = 10}, ended.handler());
+  occupy_worker(queue, 100);
+  EXPECT_EQ(submit(queue, 1, Text{.text = "1", .pair = "22222"}, kNever), Status::kOk);
+  EXPECT_EQ(queue.statistics().queue_bytes, 6U);
+  EXPECT_EQ(submit(queue, 2, Text{.text = "1", .pair = "22222"}, kNever), Status::kQueueFull);
   backend->release();
 }
 
-TEST_F(EngineTest, DoesNotRunAnInputWhoseResponseIsItsPreparation) {
-  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
-  submit(engine, 1, Text{.text = "1234", .needs_run = false}, kNever);
+TEST_F(ModelQueueTest, DoesNotRunAnInputWhoseResponseIsItsPreparation) {
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
+  submit(queue, 1, Text{.text = "1234", .needs_run = false}, kNever);
   const Completion prepared = ended.of(1);
   EXPECT_EQ(prepared.status, Status::kOk);
   EXPECT_TRUE(prepared.output.values.empty());
   EXPECT_EQ(text_of(prepared.input.get()), "1234");
-  submit(engine, 2, Text{.text = "1234"}, kNever);
+  submit(queue, 2, Text{.text = "1234"}, kNever);
   EXPECT_EQ(ended.of(2).output.values, (std::vector<float>{1234, 4}));
-  const Statistics statistics = engine.statistics();
+  const Statistics statistics = queue.statistics();
   EXPECT_EQ(statistics.completed, 2U);
   EXPECT_EQ(statistics.batches, 1U);
   EXPECT_EQ(statistics.queue_requests, 0U);

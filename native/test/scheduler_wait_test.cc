@@ -77,7 +77,7 @@ class SimulatedEncoder : public Backend {
   bool held_ = false;
 };
 
-class EngineWaitTest : public testing::Test {
+class WaitEstimateTest : public testing::Test {
  protected:
   void SetUp() override { simulated_time = 0; }
 
@@ -85,16 +85,16 @@ class EngineWaitTest : public testing::Test {
     return {.workers = 1, .max_queue_wait = max_queue_wait, .now = simulated_now};
   }
 
-  Status submit_text(Engine& engine, size_t tokens, Clock::time_point deadline = kNever) {
-    const Status status = submit(engine, next_, Text{.text = std::string(tokens, 'x')}, deadline);
+  Status submit_text(ModelQueue& queue, size_t tokens, Clock::time_point deadline = kNever) {
+    const Status status = submit(queue, next_, Text{.text = std::string(tokens, 'x')}, deadline);
     if (status == Status::kOk) ++next_;
     return status;
   }
 
   /// Lets all that waits run. What is prepared meanwhile would be charged with the time of the
   /// runs, so nothing is: a text that fails to be prepared is the last.
-  void run_all(Engine& engine) {
-    submit(engine, next_++, Text{.text = ""}, kNever);
+  void run_all(ModelQueue& queue) {
+    submit(queue, next_++, Text{.text = ""}, kNever);
     EXPECT_EQ(ended.of(next_ - 1).status, Status::kFailed);
     release();
   }
@@ -105,21 +105,21 @@ class EngineWaitTest : public testing::Test {
     backend->hold(true);
   }
 
-  void run(Engine& engine, int count, size_t tokens) {
-    for (int i = 0; i < count; ++i) submit_text(engine, tokens);
-    run_all(engine);
+  void run(ModelQueue& queue, int count, size_t tokens) {
+    for (int i = 0; i < count; ++i) submit_text(queue, tokens);
+    run_all(queue);
   }
 
   /// Expected wait of a text behind `count` others, in units of its real one.
-  double error_behind(Engine& engine, int count, size_t tokens) {
-    for (int i = 0; i < count; ++i) submit_text(engine, tokens);
+  double error_behind(ModelQueue& queue, int count, size_t tokens) {
+    for (int i = 0; i < count; ++i) submit_text(queue, tokens);
     // How many tokens a text has is known once it is prepared.
-    submit(engine, next_++, Text{.text = ""}, kNever);
+    submit(queue, next_++, Text{.text = ""}, kNever);
     EXPECT_EQ(ended.of(next_ - 1).status, Status::kFailed);
-    const duration<double> expected = engine.statistics().queue_wait;
+    const duration<double> expected = queue.statistics().queue_wait;
     const uint64_t last = next_;
-    submit_text(engine, tokens);
-    run_all(engine);
+    submit_text(queue, tokens);
+    run_all(queue);
     return expected / ended.of(last).queue_time;
   }
 
@@ -133,118 +133,118 @@ void expect_within_a_factor_of_two(double error) {
   EXPECT_LT(error, 2);
 }
 
-TEST_F(EngineWaitTest, IsKnownBeforeTheFirstRequest) {
-  Engine engine(a_machine(), backend, options(), ended.handler());
+TEST_F(WaitEstimateTest, IsKnownBeforeTheFirstRequest) {
+  ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
-  expect_within_a_factor_of_two(error_behind(engine, 500, 16));
+  expect_within_a_factor_of_two(error_behind(queue, 500, 16));
 }
 
-TEST_F(EngineWaitTest, FollowsAChangeFromShortTextsToLongOnesAndBack) {
-  Engine engine(a_machine(), backend, options(), ended.handler());
+TEST_F(WaitEstimateTest, FollowsAChangeFromShortTextsToLongOnesAndBack) {
+  ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
   constexpr int kShortTexts = 400;
   constexpr int kLongTexts = 40;
-  run(engine, kShortTexts, 20);
-  expect_within_a_factor_of_two(error_behind(engine, kShortTexts, 20));
-  run(engine, kLongTexts, 500);
-  expect_within_a_factor_of_two(error_behind(engine, kLongTexts, 500));
-  run(engine, kShortTexts, 20);
-  expect_within_a_factor_of_two(error_behind(engine, kShortTexts, 20));
+  run(queue, kShortTexts, 20);
+  expect_within_a_factor_of_two(error_behind(queue, kShortTexts, 20));
+  run(queue, kLongTexts, 500);
+  expect_within_a_factor_of_two(error_behind(queue, kLongTexts, 500));
+  run(queue, kShortTexts, 20);
+  expect_within_a_factor_of_two(error_behind(queue, kShortTexts, 20));
 }
 
-TEST_F(EngineWaitTest, IsNotLedAstrayByOneRunThatLostItsCore) {
-  Engine engine(a_machine(), backend, options(seconds(1)), ended.handler());
+TEST_F(WaitEstimateTest, IsNotLedAstrayByOneRunThatLostItsCore) {
+  ModelQueue queue(a_scheduler(), backend, options(seconds(1)), ended.handler());
   backend->hold(true);
   backend->hiccup(milliseconds(500));
-  run(engine, 1, 20);
+  run(queue, 1, 20);
   // They take 0.1 s; at the pace of that run it would be 15.
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(submit_text(engine, 20), Status::kOk);
-  EXPECT_LT(engine.statistics().queue_wait, milliseconds(600));
-  run_all(engine);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(submit_text(queue, 20), Status::kOk);
+  EXPECT_LT(queue.statistics().queue_wait, milliseconds(600));
+  run_all(queue);
 }
 
-TEST_F(EngineWaitTest, CountsWhatRunsByWhatIsLeftOfIt) {
-  Engine engine(a_machine(), backend, options(), ended.handler());
+TEST_F(WaitEstimateTest, CountsWhatRunsByWhatIsLeftOfIt) {
+  ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
-  run(engine, 20, 500);
-  submit_text(engine, 500);
-  while (engine.statistics().queue_requests != 0) std::this_thread::yield();  // it runs
-  const auto whole = engine.statistics().queue_wait;
+  run(queue, 20, 500);
+  submit_text(queue, 500);
+  while (queue.statistics().queue_requests != 0) std::this_thread::yield();  // it runs
+  const auto whole = queue.statistics().queue_wait;
   EXPECT_GT(whole.count(), 0);
   simulated_time += whole.count() / 2;
-  EXPECT_NEAR(duration<double>(engine.statistics().queue_wait) / whole, 0.5, 0.01);
+  EXPECT_NEAR(duration<double>(queue.statistics().queue_wait) / whole, 0.5, 0.01);
   simulated_time += 2 * whole.count();  // longer than expected: it may end at any moment
-  EXPECT_EQ(engine.statistics().queue_wait.count(), 0);
-  run_all(engine);
+  EXPECT_EQ(queue.statistics().queue_wait.count(), 0);
+  run_all(queue);
 }
 
-TEST_F(EngineWaitTest, IsNothingWhereAWorkerIsFree) {
-  Engine engine(a_machine(), backend, options(), ended.handler());
+TEST_F(WaitEstimateTest, IsNothingWhereAWorkerIsFree) {
+  ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
-  run(engine, 20, 500);
-  while (engine.statistics().queue_wait.count() != 0) std::this_thread::yield();
+  run(queue, 20, 500);
+  while (queue.statistics().queue_wait.count() != 0) std::this_thread::yield();
 }
 
-TEST_F(EngineWaitTest, RefusesWhatWouldWaitTooLongAndSaysHowLong) {
-  Engine engine(a_machine(), backend, options(seconds(1)), ended.handler());
+TEST_F(WaitEstimateTest, RefusesWhatWouldWaitTooLongAndSaysHowLong) {
+  ModelQueue queue(a_scheduler(), backend, options(seconds(1)), ended.handler());
   backend->hold(true);
-  run(engine, 100, 20);
+  run(queue, 100, 20);
   Admission refused;
   do {
     std::vector<InputPtr> text = inputs_of({Text{.text = std::string(20, 'x')}});
-    refused = engine.submit(next_, std::move(text), kNever);
+    refused = queue.submit(next_, std::move(text), kNever);
     if (refused.status == Status::kOk) ++next_;
   } while (refused.status == Status::kOk);
   EXPECT_EQ(refused.status, Status::kWaitTooLong);
   EXPECT_GT(refused.wait, seconds(1));
   EXPECT_LT(refused.wait, milliseconds(1010));
-  EXPECT_GE(engine.statistics().refused, 1U);
+  EXPECT_GE(queue.statistics().refused, 1U);
   const auto start = simulated_now();
   release();
   // Whoever was let in began to run in about a second.
   expect_within_a_factor_of_two(duration<double>(simulated_now() - start).count());
 }
 
-TEST_F(EngineWaitTest, RefusesWhatCouldNotBeginBeforeItsDeadline) {
-  Engine engine(a_machine(), backend, options(), ended.handler());
+TEST_F(WaitEstimateTest, RefusesWhatCouldNotBeginBeforeItsDeadline) {
+  ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
-  for (int i = 0; i < 100; ++i) submit_text(engine, 20);
-  const auto wait = engine.statistics().queue_wait;
+  for (int i = 0; i < 100; ++i) submit_text(queue, 20);
+  const auto wait = queue.statistics().queue_wait;
   ASSERT_GT(wait, milliseconds(50));
-  EXPECT_EQ(engine.admission(simulated_now() + wait / 2).status, Status::kDeadlineTooClose);
-  EXPECT_EQ(submit_text(engine, 1, simulated_now() + wait / 2), Status::kDeadlineTooClose);
-  EXPECT_EQ(engine.admission(simulated_now() + 2 * wait).status, Status::kOk);
-  run_all(engine);
+  EXPECT_EQ(queue.admission(simulated_now() + wait / 2).status, Status::kDeadlineTooClose);
+  EXPECT_EQ(submit_text(queue, 1, simulated_now() + wait / 2), Status::kDeadlineTooClose);
+  EXPECT_EQ(queue.admission(simulated_now() + 2 * wait).status, Status::kOk);
+  run_all(queue);
 }
 
-TEST_F(EngineWaitTest, DropsDeadlinesInWhateverOrderTheyCome) {
-  Engine engine(a_machine(), backend, options(), ended.handler());
+TEST_F(WaitEstimateTest, DropsDeadlinesInWhateverOrderTheyCome) {
+  ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
-  submit_text(engine, 1);
-  while (engine.statistics().queue_requests != 0) std::this_thread::yield();  // it runs
-  submit_text(engine, 1, simulated_now() + hours(1));
-  submit_text(engine, 1, simulated_now() + milliseconds(500));
-  submit_text(engine, 1);
+  submit_text(queue, 1);
+  while (queue.statistics().queue_requests != 0) std::this_thread::yield();  // it runs
+  submit_text(queue, 1, simulated_now() + hours(1));
+  submit_text(queue, 1, simulated_now() + milliseconds(500));
+  submit_text(queue, 1);
   simulated_time += duration_cast<Clock::duration>(seconds(1)).count();
-  run_all(engine);
+  run_all(queue);
   EXPECT_EQ(ended.of(2).status, Status::kOk);
   EXPECT_EQ(ended.of(3).status, Status::kDeadlineExceeded);
   EXPECT_EQ(ended.of(4).status, Status::kOk);
 }
 
-TEST_F(EngineWaitTest, AListIsTakenWholeOrNotAtAll) {
-  Engine engine(a_machine(), backend, {.workers = 1, .max_queue_requests = 3, .now = simulated_now},
+TEST_F(WaitEstimateTest, AListIsTakenWholeOrNotAtAll) {
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_requests = 3, .now = simulated_now},
                 ended.handler());
   backend->hold(true);
   const auto list = [](size_t size) { return inputs_of(std::vector<Text>(size, Text{.text = "x"})); };
-  EXPECT_EQ(engine.submit(100, list(4), kNever).status, Status::kQueueFull);
-  EXPECT_EQ(engine.statistics().queue_requests, 0U);
-  EXPECT_EQ(engine.submit(200, list(3), kNever).status, Status::kOk);
+  EXPECT_EQ(queue.submit(100, list(4), kNever).status, Status::kQueueFull);
+  EXPECT_EQ(queue.statistics().queue_requests, 0U);
+  EXPECT_EQ(queue.submit(200, list(3), kNever).status, Status::kOk);
   backend->hold(false);
   for (uint64_t ticket = 200; ticket < 203; ++ticket) {
     EXPECT_EQ(ended.of(ticket).status, Status::kOk);
   }
-  EXPECT_EQ(engine.statistics().refused, 4U);
+  EXPECT_EQ(queue.statistics().refused, 4U);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A model that does not come back: runs that are given up, and how the engine ends beside them.
+// A model that does not come back: runs that are given up, and how the engine ends next to them.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,50 +18,50 @@ constexpr std::chrono::milliseconds kLimit{20};
 std::atomic<Clock::time_point> test_time{Clock::now()};
 Clock::time_point test_clock() { return test_time; }
 
-void await_back(const Engine& engine) {
-  while (engine.statistics().stuck_for > Clock::duration(0)) std::this_thread::yield();
+void await_back(const ModelQueue& queue) {
+  while (queue.statistics().hung_for > Clock::duration(0)) std::this_thread::yield();
 }
 
 /// Its only worker has been given up, with the request 0.
-void get_stuck(Engine& engine, EchoBackend& backend, Collector& ended) {
+void get_stuck(ModelQueue& queue, EchoBackend& backend, Collector& ended) {
   backend.hold();
-  submit(engine, 0, Text{.text = "1"}, kNever);
+  submit(queue, 0, Text{.text = "1"}, kNever);
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
 }
 
 TEST(EngineWatchdog, ARunOverTheLimitEndsItsRequestsOnceAndSaysTheLimit) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
-  EXPECT_EQ(engine.statistics().stuck_for, Clock::duration(0));
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  EXPECT_EQ(queue.statistics().hung_for, Clock::duration(0));
   backend->hold();
-  submit(engine, 0, Text{.text = "1"}, kNever);
-  const Completion given_up = ended.of(0);
-  EXPECT_EQ(given_up.status, Status::kTimedOut);
-  EXPECT_EQ(given_up.message, "The model ran longer than 20 ms.");
-  EXPECT_GE(engine.statistics().stuck_for, kLimit);
+  submit(queue, 0, Text{.text = "1"}, kNever);
+  const Completion hung = ended.of(0);
+  EXPECT_EQ(hung.status, Status::kTimedOut);
+  EXPECT_EQ(hung.message, "The model ran longer than 20 ms.");
+  EXPECT_GE(queue.statistics().hung_for, kLimit);
   backend->release();
-  await_back(engine);
-  engine.close();
+  await_back(queue);
+  queue.close();
   EXPECT_EQ(ended.size(), 1U);
   EXPECT_EQ(ended.repeated(), 0U);
-  EXPECT_EQ(engine.statistics().timed_out, 1U);
-  EXPECT_EQ(engine.statistics().completed, 0U);
-  EXPECT_EQ(engine.statistics().batches, 1U);
+  EXPECT_EQ(queue.statistics().timed_out, 1U);
+  EXPECT_EQ(queue.statistics().completed, 0U);
+  EXPECT_EQ(queue.statistics().batches, 1U);
 }
 
 TEST(EngineWatchdog, AllRequestsOfTheBatchEndAndNoneOfThemRunsAgain) {
   auto backend = std::make_shared<EchoBackend>();
   backend->needs_preparation = false;  // so that what waits is one batch
   Collector ended;
-  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
-  get_stuck(engine, *backend, ended);
-  for (uint64_t i = 1; i < 5; ++i) submit(engine, i, Text{.text = i == 2 ? "fail" : "1"}, kNever);
-  await_queue(engine, 4);
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  get_stuck(queue, *backend, ended);
+  for (uint64_t i = 1; i < 5; ++i) submit(queue, i, Text{.text = i == 2 ? "fail" : "1"}, kNever);
+  await_queue(queue, 4);
   backend->let_run();  // the first; the next batch, of four, is held again
   for (uint64_t i = 1; i < 5; ++i) EXPECT_EQ(ended.of(i).status, Status::kTimedOut);
   backend->release();  // it fails, and what was given up is not run again one by one
-  engine.close();
+  queue.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 4}));
   EXPECT_EQ(ended.repeated(), 0U);
 }
@@ -72,19 +72,19 @@ TEST(EngineWatchdog, OfABatchThatFailedOneThatIsStuckAloneKeepsNoOtherFromItsEnd
     auto backend = std::make_shared<EchoBackend>();
     backend->needs_preparation = false;  // so that what waits is one batch
     Collector ended;
-    Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+    ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
     backend->hold_text("7");
-    submit(engine, 0, Text{.text = "7"}, kNever);
+    submit(queue, 0, Text{.text = "7"}, kNever);
     EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
     uint64_t ticket = 0;
     for (const char* text : {"1", "fail", "7", "2"})
-      submit(engine, ++ticket, Text{.text = text}, kNever);
-    await_queue(engine, 4);
+      submit(queue, ++ticket, Text{.text = text}, kNever);
+    await_queue(queue, 4);
     backend->let_run(2);  // the first, and those four together
     seen.clear();
     for (uint64_t i = 1; i <= 4; ++i) seen.push_back(ended.of(i).status);
     backend->release();
-    engine.close();
+    queue.close();
     EXPECT_EQ(ended.size(), 5U);
     EXPECT_EQ(ended.repeated(), 0U);
   } while (seen[0] != Status::kOk || seen[1] != Status::kFailed);
@@ -95,19 +95,19 @@ TEST(EngineWatchdog, OfABatchThatFailedOneThatIsStuckAloneKeepsNoOtherFromItsEnd
 TEST(EngineWatchdog, OtherWorkersAnswerMeanwhileAndAllDoOnceItIsBack) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(a_machine(), backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
   backend->hold_text("7");
-  submit(engine, 0, Text{.text = "7"}, kNever);
+  submit(queue, 0, Text{.text = "7"}, kNever);
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
   // Whatever the machine does, some are in time.
   uint64_t ticket = 1;
   do {
-    submit(engine, ticket, Text{.text = "3"}, kNever);
+    submit(queue, ticket, Text{.text = "3"}, kNever);
   } while (ended.of(ticket++).status != Status::kOk);
-  EXPECT_GT(engine.statistics().stuck_for, Clock::duration(0));
+  EXPECT_GT(queue.statistics().hung_for, Clock::duration(0));
   backend->release();
-  await_back(engine);
-  engine.close();
+  await_back(queue);
+  queue.close();
   EXPECT_EQ(ended.repeated(), 0U);
 }
 
@@ -115,13 +115,13 @@ TEST(EngineWatchdog, ARunThatEndsItselfInTimeHasTheSameStatus) {
   auto backend = std::make_shared<EchoBackend>();
   backend->needs_preparation = false;  // so that what waits is one batch
   Collector ended;
-  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
   backend->hold();
-  submit(engine, 9, Text{.text = "1"}, kNever);
+  submit(queue, 9, Text{.text = "1"}, kNever);
   backend->await_running(1);
   for (uint64_t i = 0; i < 3; ++i)
-    submit(engine, i, Text{.text = i == 1 ? "time out" : "1"}, kNever);
-  await_queue(engine, 3);
+    submit(queue, i, Text{.text = i == 1 ? "time out" : "1"}, kNever);
+  await_queue(queue, 3);
   backend->release();
   for (uint64_t i = 0; i < 3; ++i) {
     EXPECT_EQ(ended.of(i).status, Status::kTimedOut);
@@ -133,90 +133,90 @@ TEST(EngineWatchdog, ARunThatEndsItselfInTimeHasTheSameStatus) {
 TEST(EngineWatchdog, CloseAnswersTheRestAndDoesNotWaitForWhatWasGivenUp) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(a_machine(), backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
   backend->hold_text("7");
-  submit(engine, 0, Text{.text = "7"}, kNever);
+  submit(queue, 0, Text{.text = "7"}, kNever);
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
-  for (uint64_t i = 1; i < 20; ++i) submit(engine, i, Text{.text = "1"}, kNever);
-  engine.close();
+  for (uint64_t i = 1; i < 20; ++i) submit(queue, i, Text{.text = "1"}, kNever);
+  queue.close();
   EXPECT_EQ(ended.size(), 20U);
-  EXPECT_FALSE(engine.abort_within(std::chrono::hours(1)));  // nor for so long
+  EXPECT_FALSE(queue.abort_within(std::chrono::hours(1)));  // nor for so long
   backend->release();
-  engine.abort();
-  EXPECT_TRUE(engine.abort_within(Clock::duration(0)));
+  queue.abort();
+  EXPECT_TRUE(queue.abort_within(Clock::duration(0)));
   EXPECT_EQ(ended.repeated(), 0U);
 }
 
 TEST(EngineWatchdog, AbortWithinLeavesABatchThatRunsAndDropsTheRest) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(a_machine(), backend, {.workers = 1}, ended.handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
   backend->hold();
-  submit(engine, 0, Text{.text = "7"}, kNever);
+  submit(queue, 0, Text{.text = "7"}, kNever);
   backend->await_running(1);
-  submit(engine, 1, Text{.text = "1"}, kNever);
-  await_queue(engine, 1);
-  std::jthread closer([&] { engine.close(); });
-  EXPECT_FALSE(engine.abort_within(std::chrono::milliseconds(1)));
+  submit(queue, 1, Text{.text = "1"}, kNever);
+  await_queue(queue, 1);
+  std::jthread closer([&] { queue.close(); });
+  EXPECT_FALSE(queue.abort_within(std::chrono::milliseconds(1)));
   closer.join();  // it waits no longer, either
   EXPECT_EQ(ended.of(1).status, Status::kDraining);
   backend->release();
-  engine.abort();
+  queue.abort();
   EXPECT_EQ(ended.of(0).status, Status::kOk);
 }
 
 TEST(EngineWatchdog, DropAnswersWhatWaitsWhileTheModelIsStuck) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
-  get_stuck(engine, *backend, ended);
-  for (uint64_t i = 1; i < 10; ++i) submit(engine, i, Text{.text = "1"}, kNever);
-  engine.drop();
-  engine.close();
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  get_stuck(queue, *backend, ended);
+  for (uint64_t i = 1; i < 10; ++i) submit(queue, i, Text{.text = "1"}, kNever);
+  queue.drop();
+  queue.close();
   for (uint64_t i = 1; i < 10; ++i) EXPECT_EQ(ended.of(i).status, Status::kDraining);
-  EXPECT_EQ(submit(engine, 10, Text{.text = "1"}, kNever), Status::kDraining);
+  EXPECT_EQ(submit(queue, 10, Text{.text = "1"}, kNever), Status::kDraining);
   backend->release();
 }
 
 TEST(EngineWatchdog, DropAnswersWhatIsBeingPreparedWhileTheModelIsStuck) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
-  get_stuck(engine, *backend, ended);
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
+  get_stuck(queue, *backend, ended);
   backend->let_pass(0);
-  submit(engine, 1, Text{.text = std::string(kShortText, '0') + "1"}, kNever);
+  submit(queue, 1, Text{.text = std::string(kShortText, '0') + "1"}, kNever);
   backend->await_preparing(1);
-  engine.drop();
+  queue.drop();
   backend->let_pass(1);
   EXPECT_EQ(ended.of(1).status, Status::kDraining);
-  engine.close();
-  EXPECT_EQ(engine.statistics().queue_requests, 0U);
+  queue.close();
+  EXPECT_EQ(queue.statistics().queue_requests, 0U);
   backend->release();
 }
 
 TEST(EngineWatchdog, WhatComesWhileNoWorkerIsLeftIsRefusedAtOnce) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(a_machine(), backend,
+  ModelQueue queue(a_scheduler(), backend,
                 {.workers = 1, .max_queue_wait = std::chrono::milliseconds(1), .run_limit = kLimit},
                 ended.handler());
-  get_stuck(engine, *backend, ended);
-  EXPECT_EQ(submit(engine, 1, Text{.text = "1"}, kNever), Status::kWaitTooLong);
-  EXPECT_GE(engine.statistics().queue_wait, kLimit);
+  get_stuck(queue, *backend, ended);
+  EXPECT_EQ(submit(queue, 1, Text{.text = "1"}, kNever), Status::kWaitTooLong);
+  EXPECT_GE(queue.statistics().queue_wait, kLimit);
   backend->release();
-  while (engine.statistics().queue_wait > Clock::duration(0)) std::this_thread::yield();
-  EXPECT_EQ(submit(engine, 2, Text{.text = "1"}, kNever), Status::kOk);
+  while (queue.statistics().queue_wait > Clock::duration(0)) std::this_thread::yield();
+  EXPECT_EQ(submit(queue, 2, Text{.text = "1"}, kNever), Status::kOk);
 }
 
 TEST(EngineWatchdog, DeadlinesAreKeptWhileNoWorkerComes) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  Engine engine(a_machine(), backend, {.workers = 1, .run_limit = kLimit, .now = test_clock},
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit, .now = test_clock},
                 ended.handler());
-  get_stuck(engine, *backend, ended);
+  get_stuck(queue, *backend, ended);
   const auto deadline = test_clock() + std::chrono::seconds(30);
-  EXPECT_EQ(submit(engine, 1, Text{.text = "1"}, deadline), Status::kOk);
-  EXPECT_EQ(submit(engine, 2, Text{.text = "1"}, kNever), Status::kOk);
+  EXPECT_EQ(submit(queue, 1, Text{.text = "1"}, deadline), Status::kOk);
+  EXPECT_EQ(submit(queue, 2, Text{.text = "1"}, kNever), Status::kOk);
   test_time = deadline;
   EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
   EXPECT_EQ(ended.size(), 2U);
@@ -228,20 +228,20 @@ TEST(EngineWatchdog, WhatTookTooLongSaysNothingOfThePace) {
   auto backend = std::make_shared<EchoBackend>();
   backend->needs_preparation = false;
   Collector ended;
-  Engine engine(a_machine(), backend, {.workers = 1, .now = test_clock}, ended.handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .now = test_clock}, ended.handler());
   backend->hold();
-  submit(engine, 0, Text{.text = "time out"}, kNever);
+  submit(queue, 0, Text{.text = "time out"}, kNever);
   backend->await_running(1);
   test_time = test_clock() + std::chrono::seconds(60);
   backend->release();
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
-  submit(engine, 1, Text{.text = "1"}, kNever);
+  submit(queue, 1, Text{.text = "1"}, kNever);
   EXPECT_EQ(ended.of(1).status, Status::kOk);  // so the batch before it is done with
   backend->hold();
-  submit(engine, 2, Text{.text = "1"}, kNever);
+  submit(queue, 2, Text{.text = "1"}, kNever);
   backend->await_running(3);
-  submit(engine, 3, Text{.text = "1"}, kNever);
-  EXPECT_EQ(engine.statistics().queue_wait, Clock::duration(0));
+  submit(queue, 3, Text{.text = "1"}, kNever);
+  EXPECT_EQ(queue.statistics().queue_wait, Clock::duration(0));
   backend->release();
 }
 

@@ -13,12 +13,12 @@
 #include <thread>
 #include <vector>
 
-#include "machine_test.h"
+#include "several_models_test.h"
 
 namespace scheduler::test {
 namespace {
 
-class EngineWorkersTest : public MachineTest {};
+class WorkersTest : public SeveralModelsTest {};
 
 /// Nice values of the threads that its batches run on: the worker's, and those of its helpers.
 class NiceBackend : public EchoBackend {
@@ -51,19 +51,19 @@ class NiceBackend : public EchoBackend {
   std::set<int> nice_values_;
 };
 
-/// Alone, beside a batch of the same model, and beside one of the other.
-TEST_F(EngineWorkersTest, AModelHasItsOwnPriorityWhateverWasLoadedBefore) {
+/// Alone, next to a batch of the same model, and next to one of the other.
+TEST_F(WorkersTest, AModelHasItsOwnPriorityWhateverWasLoadedBefore) {
   const int own = getpriority(PRIO_PROCESS, 0);
   const int lower = std::min(own + 10, 19);
   for (const bool texts_first : {true, false}) {
-    machine = a_machine();
+    scheduler = a_scheduler();
     const auto a = std::make_shared<NiceBackend>(texts_first);
     const auto b = std::make_shared<NiceBackend>(!texts_first);
     first.backend = a;
     second.backend = b;
     const Options options{.workers = 2, .threads_per_worker = 2, .max_batch_requests = 1};
-    Engine one(machine, a, options, first.ended.handler());
-    Engine two(machine, b, options, second.ended.handler());
+    ModelQueue one(scheduler, a, options, first.ended.handler());
+    ModelQueue two(scheduler, b, options, second.ended.handler());
     for (int i = 0; i < 10; ++i) {
       const uint64_t alone = first.ask(one);
       first.ended.of(alone);
@@ -81,14 +81,14 @@ TEST_F(EngineWorkersTest, AModelHasItsOwnPriorityWhateverWasLoadedBefore) {
 }
 
 /// Signals and texts have threads of their own; the machine's time is one.
-TEST_F(EngineWorkersTest, ModelsOfTwoPrioritiesShareTheMachine) {
+TEST_F(WorkersTest, ModelsOfTwoPrioritiesShareTheMachine) {
   Log log;
   first.backend = std::make_shared<TimedBackend>('a', milliseconds(1), log);
   second.backend = std::make_shared<TimedBackend>('b', milliseconds(1), log);
   second.backend->needs_preparation = true;
   const Options options{.workers = 1, .now = simulated_now};
-  Engine signals(machine, first.backend, options, first.ended.handler());
-  Engine texts(machine, second.backend, options, second.ended.handler());
+  ModelQueue signals(scheduler, first.backend, options, first.ended.handler());
+  ModelQueue texts(scheduler, second.backend, options, second.ended.handler());
   first.backend->hold();
   first.ask(signals);
   first.backend->await_running(1);
@@ -107,13 +107,13 @@ TEST_F(EngineWorkersTest, ModelsOfTwoPrioritiesShareTheMachine) {
 
 /// Workers that may not run a model are woken for it in no other's place: after one that was
 /// replaced, only some workers may run the model that it was stuck on.
-TEST_F(EngineWorkersTest, NoRequestWaitsWhileAWorkerThatMayRunItSleeps) {
+TEST_F(WorkersTest, NoRequestWaitsWhileAWorkerThatMayRunItSleeps) {
   for (int round = 0; round < 20; ++round) {
-    machine = a_machine();
+    scheduler = a_scheduler();
     Model stuck, sound;
     stuck.backend->batching = false;
-    Engine one(machine, stuck.backend, {.workers = 3, .run_limit = kLimit}, stuck.ended.handler());
-    Engine two(machine, sound.backend, {.workers = 3}, sound.ended.handler());
+    ModelQueue one(scheduler, stuck.backend, {.workers = 3, .run_limit = kLimit}, stuck.ended.handler());
+    ModelQueue two(scheduler, sound.backend, {.workers = 3}, sound.ended.handler());
     stuck.backend->hold_text("7");
     EXPECT_EQ(stuck.ended.of(stuck.ask(one, "7")).status, Status::kTimedOut);
     for (int i = 0; i < 50; ++i) {
@@ -125,21 +125,21 @@ TEST_F(EngineWorkersTest, NoRequestWaitsWhileAWorkerThatMayRunItSleeps) {
   }
 }
 
-TEST_F(EngineWorkersTest, AModelThatIsLoadedTakesOneWorkerAtATimeFromThoseInService) {
+TEST_F(WorkersTest, AModelThatIsLoadedTakesOneWorkerAtATimeFromThoseInService) {
   first.backend->batching = false;
-  Engine serving(machine, first.backend, {.workers = 3}, first.ended.handler());
+  ModelQueue serving(scheduler, first.backend, {.workers = 3}, first.ended.handler());
   EXPECT_GE(first.backend->most_warming_up(), 1U);
   ASSERT_TRUE(first.ended.has(first.ask(serving)));
   second.backend->hold_warm_up(true);
-  std::unique_ptr<Engine> loaded;
+  std::unique_ptr<ModelQueue> loaded;
   std::jthread loader([&] {
-    loaded = std::make_unique<Engine>(machine, second.backend, Options{.workers = 3},
+    loaded = std::make_unique<ModelQueue>(scheduler, second.backend, Options{.workers = 3},
                                       second.ended.handler());
   });
   second.backend->await_warm_up();
   first.backend->hold();
   for (int i = 0; i < 2; ++i) first.ask(serving);
-  first.backend->await_running(3);  // two workers at once, beside the one that warms up
+  first.backend->await_running(3);  // two workers at once, next to the one that warms up
   first.backend->release();
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(first.ended.has(first.ask(serving)));
   second.backend->hold_warm_up(false);

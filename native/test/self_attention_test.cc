@@ -53,7 +53,7 @@ struct Limit {
 constexpr Limit kFormats[] = {{"float32", kernels::Format::kFloat32, 2e-6},
                               {"bfloat16", kernels::Format::kBFloat16, 3e-2}};
 
-/// [tokens, 3 × hidden] → what attends. Of first tokens: those of `batch`.
+/// [tokens, 3 × hidden] → what supports_attention. Of first tokens: those of `batch`.
 Projections projections(const at::Tensor& states, const PackedBatch& batch, Outputs outputs,
                         kernels::Format format) {
   return {.query = backend::nn::kept_tokens(states.narrow(1, 0, kHidden), batch, outputs),

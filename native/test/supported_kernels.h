@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "elementwise/elementwise.h"
-#include "format/kernel.h"
-#include "kernels/processor.h"
+#include "matmul/kernel.h"
+#include "kernels/cpu.h"
 
 namespace kernels {
 

@@ -103,14 +103,14 @@ void PackedLinear::into(const at::Tensor& input, int64_t first, kernels::Epilogu
                         const at::Tensor& y) const {
   const at::Tensor x = input.stride(1) == 1 ? input : input.contiguous();
   // Once for all parts of the outputs.
-  kernels::Rows rows = linear_.unmade_rows(x.const_data_ptr<float>(), x.size(0), x.stride(0));
-  if (rows.needs_making()) {
+  kernels::PackedA rows = linear_.deferred_a(x.const_data_ptr<float>(), x.size(0), x.stride(0));
+  if (rows.needs_packing()) {
     share_rows(rows.rows(), linear_.inputs(),
-               [&](int64_t start, int64_t some) { rows.make(start, some); });
+               [&](int64_t start, int64_t some) { rows.pack(start, some); });
   }
   const int64_t count = y.size(1);
   auto* const to = y.mutable_data_ptr<float>();
-  share_outputs(count, x.numel() * count, linear_.panel_width(),
+  share_outputs(count, x.numel() * count, linear_.nr(),
                 [&](int64_t start, int64_t outputs) {
                   linear_.multiply(rows, {first + start, outputs, epilogue}, to + start, count);
                 });

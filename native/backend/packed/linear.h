@@ -13,7 +13,7 @@
 #include <tuple>
 
 #include "backend/backends.h"
-#include "kernels/linear.h"
+#include "kernels/matmul.h"
 
 namespace backend {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/instruction_limit.h"
+#include "kernels/cpu.h"
 
 namespace backend {
 namespace {

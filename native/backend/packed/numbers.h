@@ -7,7 +7,7 @@
 
 #include "backend/backends.h"
 #include "kernels/format.h"
-#include "kernels/processor.h"
+#include "kernels/cpu.h"
 
 namespace backend {
 

@@ -1,8 +1,7 @@
 // What LibTorch's libraries may not use here.
 #pragma once
 
-#include "kernels/instruction_limit.h"
-#include "kernels/processor.h"
+#include "kernels/cpu.h"
 
 namespace backend {
 

@@ -1,14 +1,14 @@
-// Attention with kernels of the caller's choice: attend() takes the best, tests take each.
+// Attention with given kernels: attend() uses the fastest, tests use each.
 #pragma once
 
 #include "elementwise/elementwise.h"
-#include "format/kernel.h"
+#include "matmul/kernel.h"
 #include "kernels/attention.h"
 
 namespace kernels {
 
-/// See attend(). `elementwise` does all but the products; its panels, of two vectors, must be as
-/// wide as theirs.
+/// Attention with one matrix multiplication kernel and one set of elementwise functions. Their panels must
+/// have the same width nr.
 class HeadAttention {
  public:
   HeadAttention(const Elementwise& elementwise, const FormatKernel& by)
@@ -24,7 +24,7 @@ class HeadAttention {
   FormatKernel by_;
 };
 
-/// What attend() takes for heads of more than a few queries.
+/// The fastest kernels for heads with more than a few queries.
 HeadAttention best_attention(Format format);
 
 }  // namespace kernels

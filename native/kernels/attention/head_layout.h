@@ -1,81 +1,81 @@
-// How attention over one head uses its memory.
+// Memory layout of the attention of one head.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
 #include "elementwise/elementwise.h"
-#include "format/kernel.h"
+#include "matmul/kernel.h"
 #include "kernels/attention.h"
-#include "linear/tiling.h"
+#include "matmul/tiling.h"
 
 namespace kernels {
 
-/// A head's numbers as they are multiplied: rows of queries, and panels of keys.
+/// Layout of queries and keys as operands of a kernel.
 struct KeyLayout {
   KeyLayout(const FormatKernel& by, int64_t head_size)
-      : is_rounded(by.kernel->round_rows != nullptr),
-        width(by.kernel->panel_width),
-        inputs(filled_up(head_size, by.kernel->inputs_together)),
-        query_stride(is_rounded ? inputs : head_size) {}
+      : needs_packing(by.kernel->pack_a != nullptr),
+        nr(by.kernel->nr),
+        inputs(round_up(head_size, by.kernel->kr)),
+        query_stride(needs_packing ? inputs : head_size) {}
 
-  bool is_rounded;  ///< numbers are not multiplied as they are
-  int64_t width;    ///< of a panel
-  int64_t inputs;   ///< the size of a head, filled up to steps of a product
+  bool needs_packing;  ///< the kernel multiplies a 16-bit format instead of float32
+  int64_t nr;          ///< columns of a panel
+  int64_t inputs;      ///< head size, rounded up to a multiple of kr
   int64_t query_stride;
 };
 
-/// How one call uses its memory. Sizes are numbers as they are multiplied.
+/// Layout of the scratch memory of one call. Sizes are in values of the kernel's format.
 struct HeadLayout : KeyLayout {
   HeadLayout(const FormatKernel& by, const AttentionHead& head)
       : KeyLayout(by, head.head_size),
-        tokens(filled_up(head.tokens, width)),
-        value_inputs(is_rounded ? tokens : head.tokens),
-        head_panels(ceil_divide(head.head_size, width)),
-        rows(by.kernel->tile_rows) {
-    const auto take_floats = [this](int64_t count) {
+        tokens(round_up(head.tokens, nr)),
+        value_inputs(needs_packing ? tokens : head.tokens),
+        head_panels(ceil_divide(head.head_size, nr)),
+        mr(by.kernel->mr) {
+    const auto allocate_floats = [this](int64_t count) {
       const int64_t start = size;
-      size += filled_up(count, kLineFloats);
+      size += round_up(count, kLineFloats);
       return start;
     };
-    const auto take = [&](int64_t count) {
-      return take_floats(
+    const auto allocate = [&](int64_t count) {
+      return allocate_floats(
           ceil_divide(count * by.kernel->value_bytes, static_cast<int64_t>(sizeof(float))));
     };
-    if (is_rounded) {
-      stored = take_floats(std::max(tokens * head.head_size, head_panels * width * head.tokens));
-      queries = take(rows * query_stride);
-      weights = take(rows * tokens);
+    if (needs_packing) {
+      stored = allocate_floats(std::max(tokens * head.head_size, head_panels * nr * head.tokens));
+      queries = allocate(mr * query_stride);
+      weights = allocate(mr * tokens);
     }
-    scores = take_floats(rows * tokens);
-    keys = take(tokens * inputs);
-    values = take(head_panels * width * value_inputs);
+    scores = allocate_floats(mr * tokens);
+    keys = allocate(tokens * inputs);
+    values = allocate(head_panels * nr * value_inputs);
     if (head.positions == nullptr) return;
-    // Panels that are begun and not ended on both sides, and a vector that is read behind them.
-    const auto most = static_cast<int64_t>(head.positions->offsets().table_rows().size());
-    by_row_stride = filled_up(std::min(most, 2 * tokens) + 3 * width, width);
-    by_row = take_floats(rows * by_row_stride);
-    by_offset = take_floats(kOffsetsKept * tokens);
-    position_rows = take(rows * query_stride);
+    // Partial panels on both sides, and one vector that is read beyond the end.
+    const auto rows = static_cast<int64_t>(head.positions->index().table_rows().size());
+    by_row_stride = round_up(std::min(rows, 2 * tokens) + 3 * nr, nr);
+    by_row = allocate_floats(mr * by_row_stride);
+    by_offset = allocate_floats(kRingRows * tokens);
+    position_rows = allocate(mr * query_stride);
   }
 
-  int64_t tokens;        ///< filled up to whole panels, and so to steps of a product
-  int64_t value_inputs;  ///< the tokens, filled up where numbers are rounded
-  int64_t head_panels;   ///< of its values
-  int64_t rows;          ///< of a tile
+  int64_t tokens;        ///< rounded up to whole panels
+  int64_t value_inputs;  ///< tokens; rounded up like `tokens` if needs_packing
+  int64_t head_panels;   ///< panels of values
+  int64_t mr;            ///< rows of a tile
   int64_t by_row_stride = 0;
-  // Where they begin, in floats, each with a cache line:
-  int64_t stored = 0;   ///< keys, then values, before they are rounded
-  int64_t queries = 0;  ///< [rows, query_stride], where numbers are rounded
-  int64_t weights = 0;  ///< [rows, tokens], the same
-  int64_t scores;       ///< [rows, tokens]
-  int64_t keys;         ///< [panels of tokens, inputs, width]
-  int64_t values;       ///< [panels of the head, value_inputs, width]
-  // Of a head with positions:
-  int64_t by_row = 0;         ///< [rows, by_row_stride]
-  int64_t by_offset = 0;      ///< [panels of tokens, kOffsetsKept, width]
-  int64_t position_rows = 0;  ///< [rows, query_stride]
-  int64_t size = 0;           ///< of all
+  // Offsets of the regions in floats, each aligned to a cache line:
+  int64_t stored = 0;   ///< float32 keys, then values, before rounding
+  int64_t queries = 0;  ///< [mr, query_stride], if needs_packing
+  int64_t weights = 0;  ///< [mr, tokens], if needs_packing
+  int64_t scores;       ///< [mr, tokens]
+  int64_t keys;         ///< [panels of tokens, inputs, nr]
+  int64_t values;       ///< [panels of head_size, value_inputs, nr]
+  // Only with relative positions:
+  int64_t by_row = 0;         ///< [mr, by_row_stride]
+  int64_t by_offset = 0;      ///< [panels of tokens, kRingRows, nr]
+  int64_t position_rows = 0;  ///< [mr, query_stride]
+  int64_t size = 0;           ///< total size in floats
 };
 
 }  // namespace kernels

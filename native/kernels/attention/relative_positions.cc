@@ -1,4 +1,4 @@
-#include "kernels/relative_positions.h"
+#include "kernels/attention.h"
 
 #include <cstring>
 #include <utility>
@@ -9,13 +9,13 @@
 namespace kernels {
 namespace {
 
-/// Like the keys of as many tokens.
+/// Packs key position vectors like the keys of `count` tokens.
 AlignedArray<std::byte> pack_key_vectors(const Elementwise& elementwise, const FormatKernel& by,
                                          const PositionVectors& vectors, int64_t count) {
   const Kernel& kernel = *by.kernel;
   const KeyLayout layout(by, vectors.head_size);
-  const int64_t panels = ceil_divide(count, layout.width);
-  const int64_t stored = layout.width * vectors.head_size;
+  const int64_t panels = ceil_divide(count, layout.nr);
+  const int64_t stored = layout.nr * vectors.head_size;
   auto floats = make_aligned<std::byte>(static_cast<size_t>(panels * stored) * sizeof(float));
   auto* const from = reinterpret_cast<float*>(floats.get());
   elementwise.pack_keys({.query = nullptr,
@@ -34,32 +34,32 @@ AlignedArray<std::byte> pack_key_vectors(const Elementwise& elementwise, const F
                          .result = nullptr,
                          .result_stride = 0},
                         from);
-  if (!layout.is_rounded) return floats;
-  const int64_t panel_bytes = layout.inputs * layout.width * kernel.value_bytes;
+  if (!layout.needs_packing) return floats;
+  const int64_t panel_bytes = layout.inputs * layout.nr * kernel.value_bytes;
   auto rounded = make_aligned<std::byte>(static_cast<size_t>(panels * panel_bytes));
   for (int64_t panel = 0; panel < panels; ++panel) {
-    kernel.round_panel({.from = from + panel * stored,
+    kernel.pack_b_block({.from = from + panel * stored,
                         .inputs = vectors.head_size,
-                        .filled = layout.inputs,
+                        .padded = layout.inputs,
                         .to = reinterpret_cast<uint16_t*>(rounded.get() + panel * panel_bytes)});
   }
   return rounded;
 }
 
-/// Like the queries of as many tokens.
+/// Packs query position vectors like the queries of `count` tokens.
 AlignedArray<std::byte> pack_query_vectors(const FormatKernel& by, const PositionVectors& vectors,
                                            int64_t count) {
   const KeyLayout layout(by, vectors.head_size);
   const int64_t row = layout.query_stride;
   auto rows = make_aligned<std::byte>(static_cast<size_t>(count * row * by.kernel->value_bytes));
-  if (layout.is_rounded) {
-    by.kernel->round_rows({.from = vectors.queries,
+  if (layout.needs_packing) {
+    by.kernel->pack_a({.from = vectors.queries,
                            .stride = vectors.stride,
                            .rows = count,
                            .count = vectors.head_size,
                            .to = rows.get(),
                            .to_stride = row,
-                           .filled = layout.inputs});
+                           .padded = layout.inputs});
     return rows;
   }
   for (int64_t i = 0; i < count; ++i) {
@@ -71,15 +71,15 @@ AlignedArray<std::byte> pack_query_vectors(const FormatKernel& by, const Positio
 
 }  // namespace
 
-OffsetRows::OffsetRows(std::span<const int64_t> table_rows)
+RelativePositionIndex::RelativePositionIndex(std::span<const int64_t> table_rows)
     : max_tokens_(static_cast<int64_t>(table_rows.size() + 1) / 2) {
-  rows_.reserve(table_rows.size() + kWidestPanel);
+  rows_.reserve(table_rows.size() + kMaxNr);
   for (const int64_t row : table_rows) {
     if (table_rows_.empty() || table_rows_.back() != row) table_rows_.push_back(row);
     rows_.push_back(static_cast<int32_t>(table_rows_.size()) - 1);
   }
-  // For the columns that fill up a panel.
-  rows_.resize(rows_.size() + kWidestPanel, rows_.back());
+  // Padded columns of a panel read them.
+  rows_.resize(rows_.size() + kMaxNr, rows_.back());
 }
 
 HeadPositions::HeadPositions(Format format, const PositionVectors& vectors) {
@@ -96,11 +96,11 @@ const PackedPositions& HeadPositions::packed_for(const FormatKernel& by) const {
 }
 
 PackedPositions HeadAttention::pack(const PositionVectors& vectors) const {
-  const auto count = static_cast<int64_t>(vectors.offsets->table_rows().size());
+  const auto count = static_cast<int64_t>(vectors.index->table_rows().size());
   const KeyLayout layout(by_, vectors.head_size);
   PackedPositions packed{.format = by_.format,
                          .kernel = by_.kernel,
-                         .offsets = vectors.offsets,
+                         .index = vectors.index,
                          .keys = nullptr,
                          .queries = nullptr,
                          .query_bytes = layout.query_stride * by_.kernel->value_bytes};

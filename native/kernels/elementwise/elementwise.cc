@@ -1,12 +1,12 @@
 #include "elementwise/elementwise.h"
 
-#include "kernels/processor.h"
+#include "kernels/cpu.h"
 
 namespace kernels {
 
 namespace {
 
-const Elementwise& chosen() {
+const Elementwise& choose() {
 #if defined(__x86_64__)
   for (const Elementwise* const each : {&kElementwiseAvx512, &kElementwiseAvx2}) {
     if ((each->needs & ~this_processor().usable) == 0) return *each;
@@ -18,13 +18,13 @@ const Elementwise& chosen() {
 }  // namespace
 
 const Elementwise& best_elementwise() {
-  static const Elementwise& best = chosen();
+  static const Elementwise& best = choose();
   return best;
 }
 
-EpilogueFunction best_epilogue(Epilogue epilogue, int64_t panel_width) {
+EpilogueFunction best_epilogue(Epilogue epilogue, int64_t nr) {
   const Elementwise& best = best_elementwise();
-  const Elementwise& fitting = panel_width % best.lanes == 0 ? best : kElementwisePortable;
+  const Elementwise& fitting = nr % best.lanes == 0 ? best : kElementwisePortable;
   switch (epilogue) {
     case Epilogue::kStore:
       return nullptr;

@@ -1,12 +1,12 @@
-// For every other processor, and what the others are held against.
-#include "elementwise/rows.h"
-#include "processor/compiled_for.h"
-#include "processor/simd_portable.h"
+// Elementwise functions on all other processors; also the reference for the other files.
+#include "elementwise/functions.h"
+#include "cpu/compiled_for.h"
+#include "cpu/simd_portable.h"
 
 namespace kernels {
 
 constinit const Elementwise kElementwisePortable =
-    make_elementwise<Simd, gelu_by_quotient<Simd::Vector>, power_of_2<Simd>>("portable",
+    make_elementwise<Simd, gelu_rational<Simd::Vector>, power_of_2<Simd>>("portable",
                                                                              kCompiledFor);
 
 }  // namespace kernels

@@ -40,18 +40,18 @@ double score_scale(int64_t head_size, int scale_factor) {
 
 }  // namespace
 
-std::shared_ptr<const kernels::OffsetRows> RelativePositions::rows() const {
+std::shared_ptr<const kernels::RelativePositionIndex> RelativePositions::rows() const {
   // Of a query from a key, the highest first.
   at::Tensor distance = at::arange(-(max_length - 1), max_length).flip(0);
   if (buckets > 0 && max_distance > 0) distance = log_bucket(distance, buckets, max_distance);
   const at::Tensor rows = at::clamp(distance + span, 0, 2 * span - 1).contiguous();
-  return std::make_shared<kernels::OffsetRows>(
+  return std::make_shared<kernels::RelativePositionIndex>(
       std::span(rows.const_data_ptr<int64_t>(), static_cast<size_t>(rows.numel())));
 }
 
 DisentangledAttention::DisentangledAttention(const at::Tensor& position_keys,
                                              const at::Tensor& position_queries,
-                                             std::shared_ptr<const kernels::OffsetRows> rows,
+                                             std::shared_ptr<const kernels::RelativePositionIndex> rows,
                                              int64_t num_heads, int scale_factor,
                                              kernels::Format format)
     : rows_(std::move(rows)), num_heads_(num_heads), scale_factor_(scale_factor) {
@@ -68,7 +68,7 @@ DisentangledAttention::DisentangledAttention(const at::Tensor& position_keys,
   for (int64_t head = 0; head < num_heads; ++head) {
     heads_.emplace_back(
         format,
-        kernels::PositionVectors{.offsets = rows_.get(),
+        kernels::PositionVectors{.index = rows_.get(),
                               .keys = of_head(keys, head),
                               .queries = of_head(queries, head),
                               .stride = hidden,

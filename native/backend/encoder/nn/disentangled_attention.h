@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "encoder/nn/attention.h"
-#include "kernels/relative_positions.h"
+#include "kernels/attention.h"
 #include "text/packed_batch.h"
 
 namespace backend::nn {
@@ -19,7 +19,7 @@ struct RelativePositions {
   int64_t max_distance;
 
   /// Rows of the table, by offset of a key from a query.
-  std::shared_ptr<const kernels::OffsetRows> rows() const;
+  std::shared_ptr<const kernels::RelativePositionIndex> rows() const;
 };
 
 /// DeBERTa's attention: to the scores of the contents come those of content to position (c2p) and
@@ -32,7 +32,7 @@ class DisentangledAttention {
   /// scale_factor: 1 and the number of terms that the configuration names. format: of the layer's
   /// attention.
   DisentangledAttention(const at::Tensor& position_keys, const at::Tensor& position_queries,
-                        std::shared_ptr<const kernels::OffsetRows> rows, int64_t num_heads,
+                        std::shared_ptr<const kernels::RelativePositionIndex> rows, int64_t num_heads,
                         int scale_factor, kernels::Format format);
 
   /// → [tokens or sequences, hidden]. Throws std::length_error: a sequence is longer than the
@@ -40,7 +40,7 @@ class DisentangledAttention {
   at::Tensor operator()(const Projections& projections, const PackedBatch& batch) const;
 
  private:
-  std::shared_ptr<const kernels::OffsetRows> rows_;
+  std::shared_ptr<const kernels::RelativePositionIndex> rows_;
   std::vector<kernels::HeadPositions> heads_;  ///< empty: the model lacks both terms
   int64_t num_heads_;
   int scale_factor_;

@@ -2,7 +2,7 @@
 
 #include <ATen/ops/empty.h>
 
-#include "kernels/layer_norm.h"
+#include "kernels/elementwise.h"
 #include "packed/pool_in_use.h"
 
 namespace backend::nn {

@@ -7,7 +7,7 @@
 #include <ATen/ops/reciprocal.h>
 #include <ATen/ops/sin.h>
 
-#include "kernels/rotary.h"
+#include "kernels/elementwise.h"
 #include "packed/pool_in_use.h"
 
 namespace backend::nn {

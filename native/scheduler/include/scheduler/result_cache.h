@@ -1,4 +1,4 @@
-// Answers that models have given, for inputs that are equal to what they read.
+// A cache of model outputs, keyed by a hash of the prepared input.
 #pragma once
 
 #include <array>
@@ -16,83 +16,83 @@
 
 namespace scheduler {
 
-/// One for all models of a process, bounded in bytes; what was asked for longest ago goes first. It
-/// holds no input, but a hash of what the model reads of it, with a key that each cache draws for
-/// itself. All public functions may be called from any thread.
+/// LRU cache with a limit in bytes, shared by all models of the process. It stores hashes instead of
+/// inputs; each cache draws its own secret key for them. Any thread may call the public functions.
 class ResultCache {
  public:
   using Key = std::array<uint64_t, 2>;
-  using Answer = std::shared_ptr<const Output>;
+  using CachedOutput = std::shared_ptr<const Output>;
 
-  /// A model, as the cache knows it.
+  /// A model that uses the cache, with its counters.
   struct Model {
     uint64_t number = 0;
     std::atomic<uint64_t> hits{0};
     std::atomic<uint64_t> misses{0};
-    std::atomic<size_t> bytes{0};  ///< of its answers that are kept
+    std::atomic<size_t> bytes{0};  ///< of its cached outputs
   };
 
-  /// What is to be done about an input: nothing, its answer is known; compute it, and then
-  /// publish() or release(); or wait for another who does.
+  /// Result of claim(): the output is cached; or the caller must compute it and then call publish()
+  /// or release(); or another thread computes it, and the caller may wait().
   struct Claim {
-    Answer known;
-    bool is_own = false;
-    uint64_t changes = 0;  ///< for wait()
+    CachedOutput output;  ///< null if it is not cached
+    bool is_own = false;  ///< the caller must compute the output
+    uint64_t changes = 0;  ///< version for wait()
   };
 
-  /// patience: how long who computes may take until another computes the same.
-  explicit ResultCache(size_t max_bytes, std::chrono::milliseconds patience = kPatience);
+  /// wait_limit: time to wait for another thread's computation before computing the same output.
+  explicit ResultCache(size_t max_bytes, std::chrono::milliseconds wait_limit = kWaitLimit);
 
-  /// A model that no other has been.
+  /// Registers a model.
   std::shared_ptr<Model> add_model();
-  /// Drops all of its answers. It must have no claims.
+  /// Drops all outputs of a model, which must have no claims.
   void remove(const Model& model);
 
   Key key_of(const Model& model, const PreparedInput& input) const;
 
-  /// Null: it is not known.
-  Answer find(const Key& key);
+  /// Returns null if the output is not cached.
+  CachedOutput find(const Key& key);
 
   /// Throws std::bad_alloc.
   Claim claim(const Key& key);
-  /// The answer to what was claimed. Where there is no memory or no room for it, it is not kept.
+  /// Ends a claim with its output. An output that is too large, or for which memory is missing, is
+  /// not cached.
   void publish(Model& model, const Key& key, const Output& output) noexcept;
-  /// There is no answer to what was claimed.
+  /// Ends a claim without an output.
   void release(const Key& key) noexcept;
 
-  /// Until something was published or released since the claim. False: the patience is over; who
-  /// computes may never come back.
+  /// Waits until any claim has ended since claim() returned. Returns false after wait_limit: the
+  /// other thread may hang.
   bool wait(const Claim& claim);
 
  private:
-  static constexpr std::chrono::milliseconds kPatience{1000};
+  static constexpr std::chrono::milliseconds kWaitLimit{1000};
 
   struct Entry {
     Key key;
     Model* model;
-    Answer answer;
+    CachedOutput output;
     size_t bytes;
   };
   using Entries = std::list<Entry>;
-  /// A key was made by a hash.
+  /// Hash for the index: a key is already a hash.
   struct FirstWord {
     size_t operator()(const Key& key) const { return key[0]; }
   };
-  /// Null: it is being computed.
+  /// A null value is a claim.
   using Index = std::unordered_map<Key, std::unique_ptr<Entries::iterator>, FirstWord>;
 
-  Answer known(const Key& key);
+  CachedOutput lookup(const Key& key);
   void drop(Entries::iterator entry);
 
   const Key secret_;
   const size_t max_bytes_;
-  const std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds wait_limit_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t changes_ = 0;
   uint64_t models_ = 0;
   size_t bytes_ = 0;
-  Entries entries_;  ///< asked for last: first
+  Entries entries_;  ///< most recently used first
   Index index_;
 };
 

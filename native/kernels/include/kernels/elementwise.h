@@ -1,0 +1,35 @@
+// Layer normalization and rotary position embedding.
+#pragma once
+
+#include <cstdint>
+
+namespace kernels {
+
+/// y = (v − mean(v)) / √(variance(v) + epsilon) × weight + bias for each row of v = x + residual.
+struct LayerNormRows {
+  const float* x;         ///< [rows, size], contiguous
+  const float* residual;  ///< [rows, size], contiguous; null: no residual
+  float* y;               ///< [rows, size], contiguous; may be x
+  int64_t rows;
+  int64_t size;
+  const float* weight;  ///< [size]
+  const float* bias;    ///< [size]; null: no bias
+  float epsilon;
+};
+
+void normalize(const LayerNormRows& rows);
+
+/// Heads to rotate in place. The dimensions i and half + i of a head form a pair (i < half), which is
+/// rotated by the row's angle for i.
+struct RotatedHeads {
+  float* states;   ///< [rows, heads × 2 × half]
+  int64_t stride;  ///< row stride of `states` in floats
+  int64_t rows, heads;
+  int64_t half;      ///< half of the head size
+  const float* cos;  ///< [rows, half], contiguous
+  const float* sin;  ///< [rows, half], contiguous
+};
+
+void rotate(const RotatedHeads& heads);
+
+}  // namespace kernels

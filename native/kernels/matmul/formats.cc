@@ -1,0 +1,71 @@
+// The table of number formats.
+#include <algorithm>
+
+#include "matmul/int8.h"
+#include "matmul/pack.h"
+#include "kernels/format.h"
+#include "kernels/cpu.h"
+
+namespace kernels {
+namespace {
+
+#if defined(__x86_64__)
+constexpr const Kernel* kFloat32Kernels[] = {&kFloat32Avx512, &kFloat32Avx2, &kFloat32Portable};
+constexpr const Kernel* kBFloat16Kernels[] = {&kBFloat16Avx512, &kBFloat16Portable};
+constexpr const Kernel* kInt8Kernels[] = {&kInt8Avx512, &kInt8Avx2, &kInt8Portable};
+#else
+constexpr const Kernel* kFloat32Kernels[] = {&kFloat32Portable};
+constexpr const Kernel* kBFloat16Kernels[] = {&kBFloat16Portable};
+constexpr const Kernel* kInt8Kernels[] = {&kInt8Portable};
+#endif
+
+constexpr FormatDescription kTable[] = {
+    {.format = Format::kFloat32,
+     .name = "float32",
+     .error = 2e-6,
+     .pack_b = pack_b_as_stored,
+     .kernels = kFloat32Kernels},
+    {.format = Format::kBFloat16,
+     .name = "bfloat16",
+     .error = 1e-2,
+     .pack_b = pack_b_bfloat16,
+     .kernels = kBFloat16Kernels},
+    {.format = Format::kInt8,
+     .is_integer = true,
+     .supports_attention = false,
+     .max_inputs = kMaxInputs,
+     .name = "int8",
+     .error = 5e-2,
+     .pack_b = pack_b_int8,
+     .kernels = kInt8Kernels},
+};
+static_assert(std::size(kTable) == kFormats);
+
+/// The fastest kernel of the format that this processor supports.
+const Kernel* best_kernel(Format format) {
+  const auto kernels = description_of(format).kernels;
+  const auto found = std::ranges::find_if(kernels, [](const Kernel* kernel) {
+    return (kernel->needs & ~this_processor().usable) == 0;
+  });
+  return found != kernels.end() ? *found : kernels.back();
+}
+
+}  // namespace
+
+std::span<const FormatDescription> formats() { return kTable; }
+
+const FormatDescription& description_of(Format format) {
+  return kTable[static_cast<size_t>(format)];
+}
+
+FormatKernel::FormatKernel(Format format)
+    : format(&description_of(format)), kernel(best_kernel(format)) {}
+
+const char* kernel_name(Format format) { return best_kernel(format)->name; }
+
+bool is_fast(Format format) {
+  const auto kernels = description_of(format).kernels;
+  return best_kernel(format) != kernels.back() || kernels.size() == 1;
+}
+
+}  // namespace kernels

@@ -1,0 +1,176 @@
+#include "scheduler/scheduler.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "completion.h"
+#include "scheduler/model_queue.h"
+#include "request_queue.h"
+#include "worker.h"
+#include "thread_setup.h"
+
+namespace scheduler {
+
+Scheduler::Scheduler() = default;
+
+Scheduler::~Scheduler() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    wake_all();
+  }
+  watch_changed_.notify_all();
+  for (Worker& worker : workers_) worker.thread.join();
+  if (watchdog_.joinable()) watchdog_.join();
+}
+
+void Scheduler::add(ModelQueue& queue, Lock& lock) {
+  queues_.push_back(&queue);
+  capacity_ = std::max(capacity_, queue.options_.workers);
+  queue.virtual_runtime_ = virtual_time_;
+  start_threads_of(queue);
+  start_workers(priority_for(queue.description_));
+  wake_all();
+  queue_changed_.wait(lock, [&] { return queue.warm_up_error_ || is_warmed_up(queue); });
+  if (queue.warm_up_error_) std::rethrow_exception(queue.warm_up_error_);
+}
+
+/// Removes a queue that no worker is busy with.
+void Scheduler::remove(ModelQueue& queue, Lock& lock) {
+  std::erase(queues_, &queue);
+  for (Worker& worker : workers_) worker.warmed_up.erase(&queue);
+  queue.stopping_ = true;
+  for (auto& changed : queue.arrived_changed_) changed.notify_all();
+  std::vector<std::thread> tokenizers = std::exchange(queue.tokenization_threads_, {});
+  lock.unlock();
+  for (std::thread& thread : tokenizers) thread.join();
+  lock.lock();
+}
+
+/// True if at least one worker is warmed up for the queue's model and no free worker lacks it.
+bool Scheduler::is_warmed_up(const ModelQueue& queue) const {
+  bool is_warm = false;
+  for (const Worker& worker : workers_) {
+    if (worker.priority != priority_for(queue.description_)) continue;
+    if (worker.queue == &queue) return false;  // warming up
+    const bool may_run = worker.warmed_up.contains(&queue);
+    if (!may_run && worker.is_free()) return false;
+    is_warm = is_warm || may_run;
+  }
+  return is_warm;
+}
+
+/// True if the worker may never return: its run has exceeded the time limit, or its queue is aborted.
+bool Scheduler::is_abandoned(const Worker& worker) {
+  return worker.hung || (!worker.is_free() && worker.queue->abandoned_);
+}
+
+/// Starts missing workers of a priority. Abandoned workers are not counted if several models are loaded.
+void Scheduler::start_workers(Priority priority) {
+  size_t models = 0, needed = 0, existing = 0;
+  for (const ModelQueue* const queue : queues_) {
+    if (priority_for(queue->description_) != priority) continue;
+    ++models;
+    needed = std::max(needed, queue->options_.workers);
+  }
+  for (const Worker& worker : workers_) {
+    if (worker.priority == priority && !(models > 1 && is_abandoned(worker))) ++existing;
+  }
+  for (; existing < needed; ++existing) {
+    Worker& worker = workers_.emplace_back(priority);
+    try {
+      worker.thread = std::thread([this, &worker] {
+        set_up_thread("inference", worker.priority);
+        work(worker);
+      });
+    } catch (...) {
+      workers_.pop_back();
+      throw;
+    }
+  }
+}
+
+/// Starts workers in place of abandoned ones. If threads or memory are missing, fewer workers remain.
+void Scheduler::replace_abandoned() noexcept {
+  queue_changed_.notify_all();
+  try {
+    for (const Priority priority : {Priority::kEqual, Priority::kLower}) start_workers(priority);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+  }
+  wake_all();  // abandoned workers no longer count towards capacity_
+}
+
+void Scheduler::start_threads_of(ModelQueue& queue) {
+  if (!watchdog_.joinable()) {
+    watchdog_ = std::thread([this] {
+      set_up_thread("watchdog", Priority::kEqual);
+      watch();
+    });
+  }
+  if (!queue.description_.needs_preparation) return;
+  const auto start = [&](const char* name, Priority priority, TokenizationClass input_class) {
+    queue.tokenization_threads_.emplace_back([this, &queue, name, priority, input_class] {
+      set_up_thread(name, priority);
+      tokenize(queue, input_class);
+    });
+  };
+  start("tokenization", Priority::kEqual, TokenizationClass::kShort);
+  start("long texts", Priority::kLower, TokenizationClass::kLong);
+}
+
+/// Worker seconds that other models will receive while the backlog of this queue drains. Each model
+/// receives its weighted share, but not more than its own backlog.
+double Scheduler::competing_seconds(const ModelQueue& queue) const {
+  if (queues_.size() < 2) return 0;
+  const double own = queue.requests_->work();
+  double competing = 0;
+  for (const ModelQueue* each : queues_) {
+    const double fair_share = own * each->weight_ / queue.weight_;
+    if (each != &queue) competing += std::min(each->requests_->work(), fair_share);
+  }
+  return competing;
+}
+
+/// Main function of a tokenization thread.
+void Scheduler::tokenize(ModelQueue& queue, TokenizationClass input_class) {
+  Lock lock(mutex_);
+  while (!queue.stopping_) {
+    if (queue.requests_->next_arrival(input_class) == Clock::time_point::max()) {
+      queue.arrived_changed(input_class).wait(lock);
+    } else {
+      tokenize_next(queue, input_class, lock);
+    }
+  }
+}
+
+void Scheduler::tokenize_next(ModelQueue& queue, TokenizationClass input_class, Lock& lock) {
+  DequeuedArrival taken = queue.requests_->dequeue_arrival(input_class);
+  ++queue.busy_threads_;
+  lock.unlock();
+  queue.complete_as(Status::kDeadlineExceeded, taken.expired);
+  Request* const request = taken.request;
+  const bool is_prepared = request != nullptr && queue.prepare(*request);
+  lock.lock();
+  if (request != nullptr) {
+    RequestQueue& requests = *queue.requests_;
+    if (is_prepared && !requests.is_cleared() && !request->is_cancelled) {
+      requests.push_ready(*request);
+      wake_next();
+    } else {
+      if (is_prepared) set_completion(*request, Status::kDraining);
+      if (request->is_cancelled) {
+        request->completion.front() = {};  // discards the result of the preparation
+        set_completion(*request, Status::kCancelled);
+      }
+      Requests dropped = requests.drop_arrived(*request);
+      lock.unlock();
+      queue.deliver(std::move(dropped.front().completion));
+      dropped.clear();
+      lock.lock();
+    }
+  }
+  queue.release_thread();
+}
+
+}  // namespace scheduler
