@@ -1,5 +1,5 @@
-// The rate at which all cores together read memory, in GB/s: the best of ten passes over more than
-// any cache holds. Threads as cores, or as the argument says:
+// Measures the memory read bandwidth of all cores in GB/s: the best of ten passes over 1 GiB. The number of
+// threads is the number of cores or the argument:
 //
 //   g++ -std=c++20 -O3 -march=native -pthread bench/bandwidth.cc -o /tmp/bandwidth && /tmp/bandwidth
 #include <algorithm>

@@ -1,12 +1,12 @@
 // Compares our matrix multiplication kernels with LibTorch's at::native::cpublas::brgemm (oneDNN
 // microkernels) in bfloat16 and int8, on one thread. Prints GFLOP/s of processor time (medians of
-// rounds in turn), the ratio brgemm / ours, whether results of brgemm depend on the number of rows
-// in a call, and what code for another number of rows costs: oneDNN generates it for each thread
-// and shape.
+// alternating rounds), the ratio brgemm / ours, whether results of brgemm depend on the number of rows
+// in a call, and the time to generate code for a new number of rows: oneDNN generates it for each
+// thread and shape.
 //
-// Both multiply the same panels of 32 outputs and the same rounded rows. brgemm returns the sums of
-// int8 as integers; "scaled" includes the pass that turns them into float32, as ours do. Weights
-// are those of as many layers as do not fit into the caches.
+// Both multiply the same panels of 32 outputs and the same rounded rows. brgemm returns int8 sums as
+// integers; "scaled" includes the conversion to float32, which our kernels include. The weights of all
+// layers exceed the caches.
 //
 //   L=~/.cache/libtorch-serve/libtorch-2.15.0-linux-x64
 //   g++ -O3 -march=native -std=c++20 -I native/kernels/include -I native/kernels -isystem $L/include \
@@ -32,9 +32,9 @@ namespace blas = at::native::cpublas;
 
 constexpr int kRounds = 21;
 constexpr int64_t kWeightBytes = 32 << 20;      // of 16-bit numbers
-constexpr int64_t kWidth = 32;                  // outputs in a panel
-constexpr int64_t kBlock = 32;                  // rows in a call, in one of the variants
-constexpr int64_t kFirstNew = 201, kNew = 200;  // numbers of rows that no call had before
+constexpr int64_t kWidth = 32;                  // outputs per panel
+constexpr int64_t kBlock = 32;                  // rows per call in one of the variants
+constexpr int64_t kFirstNew = 201, kNew = 200;  // numbers of rows without generated code
 
 struct Shape {
   int64_t inputs, outputs;
@@ -70,7 +70,7 @@ T median(std::vector<T> values) {
   return values[values.size() / 2];
 }
 
-/// One product: rounded rows, packed weights, and where results go.
+/// One multiplication: packed rows, packed weights, and the result.
 struct Product {
   const kernels::Rows* x;
   const kernels::PackedWeight* weight;
@@ -78,7 +78,7 @@ struct Product {
   int64_t rows;
 };
 
-/// c[rows, outputs]: sums, all rows of a panel in calls of at most `block` rows.
+/// Computes c[rows, outputs], in calls of at most `block` rows per panel.
 void brgemm(const Product& product, int64_t first, int64_t rows, int64_t block, void* c) {
   const auto& [x, weight, shape, ignored] = product;
   const bool is_integer = !weight->scales.empty();
@@ -100,7 +100,7 @@ void brgemm(const Product& product, int64_t first, int64_t rows, int64_t block, 
   }
 }
 
-/// Sums of int8 become float32, in place.
+/// Converts int8 sums to float32 in place.
 void scale(const Product& product, void* c) {
   const int64_t outputs = product.shape.outputs;
   const float* const scales = product.weight->scales.data();
@@ -168,7 +168,7 @@ void measure(kernels::Format format, Shape shape) {
   }
   blas::brgemm_release();
 
-  // One result for each row, whatever rows are in its call.
+  // Results must not depend on the number of rows in a call.
   const kernels::PackedA rounded = linear[0].pack_a(x.data(), 512, shape.inputs);
   const Product product{&rounded, packed.data(), shape, 512};
   std::vector<float> one(static_cast<size_t>(shape.outputs));
@@ -184,8 +184,7 @@ void measure(kernels::Format format, Shape shape) {
     brgemm(product, row, 1, 1, one.data());
     different += std::memcmp(one.data(), all.data() + row * shape.outputs, one.size() * 4) != 0;
   }
-  // Ours, without a bias and unscaled where integers: the same sums, or as near as the order
-  // allows.
+  // Our results without bias and scales: equal integer sums; bfloat16 differs by the order of sums.
   linear[0].multiply(rounded, {0, shape.outputs}, y.data(), shape.outputs);
   auto values = all;
   if (format == kernels::Format::kInt8) scale(product, values.data());

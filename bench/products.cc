@@ -1,11 +1,10 @@
-// How fast matrix products are in each number format, on one thread: GFLOP/s of processor time, the
-// best of the rounds, with what each product needs done to the rows before it; and times float32.
-// The formats take turns. Products of the sizes of a small encoder and of BERT's, weights of as
-// many layers as do not stay in the caches, as in a model. Then heads of attention, of texts of so
-// many tokens, the keys and values laid out anew for each. Of the formats those that this processor
-// has instructions for.
+// Measures matrix multiplication in each number format on one thread: GFLOP/s of CPU time, best of the rounds,
+// including packing of the left operand, and the ratio to float32. Rounds alternate between formats. The
+// sizes are those of a small encoder and of BERT; the weights of all layers exceed the caches, as in a
+// model. Then measures attention heads by number of tokens, including packing of keys and values. Formats
+// without instructions on this processor are skipped.
 //
-//   nice -n 5 node scripts/build-native.mjs gemm
+//   nice -n 5 node scripts/build-native.mjs kernels
 //   g++ -O2 -std=c++20 -I native/kernels/include -o build/products bench/products.cc \
 //     build/native/native/kernels/libkernels.a -lpthread && build/products
 #include <algorithm>
@@ -22,7 +21,7 @@
 namespace {
 
 constexpr int kRounds = 15;
-constexpr int64_t kWeightBytes = 64 << 20;  // of float32
+constexpr int64_t kWeightBytes = 64 << 20;  // size of the weights in float32
 
 struct Shape {
   int64_t inputs, outputs;
@@ -63,7 +62,7 @@ void measure(const std::vector<kernels::Format>& formats, Shape shape) {
     }
   }
   for (const int64_t rows : kRowCounts) {
-    // As many products as take some milliseconds, of as many layers.
+    // Each round multiplies all layers and takes some milliseconds.
     const int64_t count = std::clamp<int64_t>(1'000'000'000 / (size * rows), 2, layers);
     std::vector<double> best(formats.size(), 1e9);
     for (int round = 0; round < kRounds; ++round) {
@@ -88,7 +87,7 @@ void measure(const std::vector<kernels::Format>& formats, Shape shape) {
   }
 }
 
-/// The heads of a text, one after the other, as they lie in a tensor of all heads.
+/// All heads of a text as columns of one tensor.
 void measure_attention(int64_t head_size, int64_t tokens) {
   const std::vector<kernels::Format> all = fast_formats(kernels::has_fast_attention);
   constexpr int64_t kHeads = 12;

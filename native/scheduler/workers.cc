@@ -10,7 +10,7 @@
 
 namespace scheduler {
 
-/// Model that the worker must warm up for; null if there is no such model. While models serve requests,
+/// Model that the worker must warm up for; null: none. While models serve requests,
 /// one worker at a time warms up, and the other workers continue with their batches.
 ModelQueue* Scheduler::next_model_to_warm_up(const Worker& worker) const {
   const auto wants = [&](const ModelQueue* queue) {

@@ -1,4 +1,4 @@
-// The process ends although something has not.
+// The process exits although a thread hangs.
 #include "scheduler/abandoned_threads.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace scheduler::test {
 namespace {
 
-/// Destroyed by exit(), unless it leaves before it comes to that.
+/// A static object, whose destructor changes the exit status.
 struct Unwanted {
   ~Unwanted() {
     if (is_armed) _Exit(99);
@@ -24,7 +24,7 @@ struct Unwanted {
 };
 Unwanted unwanted;
 
-TEST(DetachedDeathTest, ExitKeepsItsStatusAndDestroysNothingUnderThreadsThatAreLeftBehind) {
+TEST(AbandonedThreadsDeathTest, ExitKeepsItsStatusAndDestroysNothingUnderThreadsThatAreLeftBehind) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -36,7 +36,7 @@ TEST(DetachedDeathTest, ExitKeepsItsStatusAndDestroysNothingUnderThreadsThatAreL
       testing::ExitedWithCode(7), "");
 }
 
-TEST(DetachedDeathTest, ExitTakesItsUsualWayOnceTheyHaveEnded) {
+TEST(AbandonedThreadsDeathTest, ExitTakesItsUsualWayOnceTheyHaveEnded) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -48,9 +48,8 @@ TEST(DetachedDeathTest, ExitTakesItsUsualWayOnceTheyHaveEnded) {
       testing::ExitedWithCode(99), "");
 }
 
-/// Each allocation fails in turn, and the thread. What is held would be destroyed under a thread
-/// that still uses it.
-TEST(DetachedDeathTest, WhatNobodyCanWaitForStays) {
+/// Each allocation fails in turn, then the thread. The resources must be leaked, because a thread uses them.
+TEST(AbandonedThreadsDeathTest, WhatNobodyCanWaitForStays) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {

@@ -1,5 +1,5 @@
-// Attention in every format and with every kernel that this processor runs, against sums in double
-// precision of the same numbers.
+// Attention in every format, with every kernel that this processor supports, compared with double precision
+// on the same rounded operands.
 #include "kernels/attention.h"
 
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ using kernels::AttentionHead;
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 constexpr float kUntouched = 777;
 constexpr float kScale = 0.3F;
-/// Floats on each side of the scratch memory that must stay as they are: whole cache lines, and
-/// more than a query's scores take.
+/// Number of guard floats before and after the scratch memory: whole cache lines, more than the scores of a
+/// query.
 constexpr size_t kMargin = 1024;
 
 struct Shape {
@@ -37,10 +37,10 @@ struct Shape {
   bool keys_by_offset = false, queries_by_offset = false;
 };
 
-/// Each vector for that many offsets beyond a distance, as logarithmic buckets have it.
+/// Number of offsets that share a vector beyond a distance, like logarithmic buckets.
 constexpr int64_t kNear = 20, kShared = 3;
 
-/// For up to 600 tokens, those of the offsets from the lowest on.
+/// Table rows for up to 600 tokens, from the lowest offset on.
 std::vector<int64_t> table_rows() {
   constexpr int64_t kMaxTokens = 600;
   std::vector<int64_t> rows;
@@ -54,15 +54,15 @@ std::vector<int64_t> table_rows() {
 
 float as_it_is(float value) { return value; }
 
-/// A format with certain kernels.
+/// A format with given kernels.
 struct Way {
   std::string name;
   std::function<int64_t(const AttentionHead&)> scratch;
   std::function<void(const AttentionHead&, float*)> attend;
   std::function<kernels::HeadPositions(const kernels::PositionVectors&)> pack;
-  float (*number)(float) = as_it_is;  ///< as it is multiplied
+  float (*number)(float) = as_it_is;  ///< rounding of an operand
   double tolerance = 5e-6;
-  double weight_tolerance = 0;  ///< of a weight, where one is rounded the other way
+  double weight_tolerance = 0;  ///< for a weight that is rounded in the other direction
 };
 
 const kernels::Elementwise* elementwise_beside(int64_t nr) {
@@ -104,7 +104,7 @@ class AttentionTest : public testing::Test {
   const std::vector<Way> ways_ = all_ways();
 };
 
-/// Inputs of one head between other columns, as they lie in a tensor of all heads.
+/// Inputs of one head as columns of a tensor of all heads.
 class Example {
  public:
   explicit Example(const Shape& shape) : shape_(shape), stride_(3 * shape.head_size + 5) {
@@ -181,7 +181,7 @@ struct Expected {
   double tolerance;
 };
 
-/// The result for one query, of numbers as they are multiplied.
+/// The result of one query, with rounded operands.
 Expected expected(const AttentionHead& head, const kernels::PositionVectors& vectors, int64_t query,
                   const Way& way) {
   std::vector<double> scores(static_cast<size_t>(head.tokens));
@@ -257,19 +257,19 @@ TEST_F(AttentionTest, EverySizeOfHead) {
   }
 }
 
-/// Late interaction fills queries up with tokens that see the others, and are seen by none.
+/// Expanded queries (ColBERT): expansion tokens attend to the others, but no token attends to them.
 TEST_F(AttentionTest, QueriesOfTokensThatNoneSees) {
   for (const int64_t tokens : {1, 2, 7, 16, 17, 31}) {
     expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32});
     expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32, .biased = true});
     expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32, .window = 31});
   }
-  // The last query sees the last token alone.
+  // The last query attends to the last token only.
   expect_attention(ways_, {.queries = 100, .tokens = 60, .head_size = 24, .window = 40});
 }
 
-/// However far queries lie behind the last token's window: their results are 0, and memory beside
-/// the scratch is not touched.
+/// Queries beyond the window of the last token have the result 0, and no memory outside of the scratch is
+/// written.
 TEST_F(AttentionTest, QueriesThatSeeNoToken) {
   for (const int64_t queries : {1, 2, 13, 16, 17, 33, 64, 128, 300}) {
     for (const int64_t tokens : {1, 2, 10, 16, 31, 33, 65}) {
@@ -289,7 +289,7 @@ TEST_F(AttentionTest, NoTokenAtAll) {
   expect_attention(ways_, {.queries = 0, .tokens = 20, .head_size = 8});
 }
 
-/// Offsets and a window together, with fewer and with more queries than tokens.
+/// Relative positions with a window, with fewer and with more queries than tokens.
 TEST_F(AttentionTest, AddedByRelativePositionInAWindow) {
   for (const int64_t queries : {1, 15, 40, 100}) {
     for (const int64_t tokens : {1, 16, 33, 90}) {
@@ -328,7 +328,7 @@ TEST_F(AttentionTest, AddedToTheScores) {
   }
 }
 
-/// Every number of tokens of a few tiles and panels, and more than the offsets that are kept.
+/// Every number of tokens up to a few tiles and panels, and more tokens than kRingRows.
 TEST_F(AttentionTest, AddedByRelativePosition) {
   for (int64_t tokens = 1; tokens <= 70; ++tokens) {
     expect_attention(ways_, {.queries = tokens,
@@ -346,7 +346,7 @@ TEST_F(AttentionTest, AddedByRelativePosition) {
   }
 }
 
-/// Neighbours that share a row of the table share one, wherever else it is used.
+/// Adjacent offsets with the same table row share a row.
 TEST(OffsetRowsTest, GrowByOneAtMost) {
   const kernels::RelativePositionIndex rows(std::vector<int64_t>{5, 5, 2, 2, 9, 5, 5});
   EXPECT_EQ(rows.max_tokens(), 4);
@@ -355,7 +355,7 @@ TEST(OffsetRowsTest, GrowByOneAtMost) {
             (std::vector<int32_t>{0, 0, 1, 1, 2, 3, 3, 3}));
 }
 
-/// Scores far apart: the highest takes all, nothing overflows.
+/// Scores with large differences do not overflow; the maximum gets the weight 1.
 TEST_F(AttentionTest, LargeScores) {
   Example example({.queries = 20, .tokens = 20, .head_size = 16, .biased = true});
   for (float& value : example.bias) value *= 1e4F;
@@ -373,7 +373,7 @@ TEST_F(AttentionTest, LargeScores) {
   }
 }
 
-/// What is no number is not hidden, and stays in the queries that see it.
+/// NaN is propagated to exactly the queries that attend to it.
 TEST_F(AttentionTest, NotANumber) {
   for (const float poison : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
     Example example({.queries = 12, .tokens = 12, .head_size = 16, .biased = true});

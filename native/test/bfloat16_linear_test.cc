@@ -1,4 +1,4 @@
-// Products in bfloat16, against products of the same rounded numbers in double precision.
+// bfloat16 multiplication, compared with double precision on the same rounded operands.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -18,7 +18,7 @@ using kernels::FormatKernel;
 using kernels::Linear;
 using kernels::Storage;
 
-/// With every kernel that this processor runs.
+/// All kernels that this processor supports.
 class BFloat16LinearTest : public testing::TestWithParam<FormatKernel> {};
 
 INSTANTIATE_TEST_SUITE_P(Kernels, BFloat16LinearTest,
@@ -66,11 +66,11 @@ TEST_P(BFloat16LinearTest, SomeOfTheOutputs) {
   expect_product(GetParam(), 7, 108, 36, 0, 0);
 }
 
-/// All signs, exponents and low halves that a rounding can depend on; NaN stays NaN.
+/// All signs, exponents and low halves that affect rounding; NaN stays NaN.
 TEST_P(BFloat16LinearTest, RoundsToTheNearestAndToEven) {
   std::vector<float> values;
   for (uint32_t high = 0; high <= 0xffff; ++high) {
-    const bool is_subnormal = (high & 0x7f80) == 0;  // 0 to the instructions
+    const bool is_subnormal = (high & 0x7f80) == 0;  // the instructions flush subnormal values to 0
     if (is_subnormal && (high & 0x7fff) != 0) continue;
     for (const uint32_t low : {0x0U, 0x1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU}) {
       if (!is_subnormal || low == 0) values.push_back(std::bit_cast<float>(high << 16 | low));

@@ -1,4 +1,4 @@
-// A backend whose answers can be checked: the output of "17" is {17, number of tokens}.
+// A backend for tests: the output of "17" is {17, number of tokens}.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +67,7 @@ inline const std::string& text_of(const PreparedInput* input) {
   return static_cast<const Characters*>(input)->text;
 }
 
-/// Texts that are longer can be made to wait in prepare().
+/// Length limit; longer texts can be blocked in prepare().
 inline constexpr size_t kShortText = 16;
 
 /// Returns the number that a text spells and its number of characters. The text "fail" makes every
@@ -136,28 +136,28 @@ class EchoBackend : public Backend {
     return results;
   }
 
-  /// Batches wait inside run() until release().
+  /// Blocks batches inside run() until release().
   void hold() {
     const std::lock_guard lock(mutex_);
     held_ = true;
   }
-  /// Workers wait inside prepare_thread() until it is called with false.
+  /// Blocks workers inside prepare_thread() until a call with false.
   void hold_warm_up(bool held) {
     const std::lock_guard lock(mutex_);
     warm_up_is_held_ = held;
     changed_.notify_all();
   }
-  /// Until a worker is inside prepare_thread().
+  /// Waits until a worker is inside prepare_thread().
   void await_warm_up() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return warming_up_ > 0; });
   }
-  /// Workers that were inside prepare_thread() at once, at most.
+  /// Maximum number of workers that were inside prepare_thread() at the same time.
   size_t most_warming_up() {
     const std::lock_guard lock(mutex_);
     return most_warming_up_;
   }
-  /// Those with this text alone.
+  /// Blocks only batches that contain this text.
   void hold_text(const std::string& text) {
     const std::lock_guard lock(mutex_);
     held_text_ = text;
@@ -168,29 +168,29 @@ class EchoBackend : public Backend {
     held_text_.clear();
     changed_.notify_all();
   }
-  /// So many batches, and those after them are held as before.
+  /// Unblocks a number of batches.
   void let_run(size_t batches = 1) {
     const std::lock_guard lock(mutex_);
     passes_ += batches;
     changed_.notify_all();
   }
-  /// The long texts behind the first `count` wait inside prepare().
+  /// Blocks long texts inside prepare(), except for the first `count`.
   void let_pass(size_t count) {
     const std::lock_guard lock(mutex_);
     passing_ = count;
     changed_.notify_all();
   }
-  /// Until the preparation of `count` long texts has begun.
+  /// Waits until `count` long texts have entered prepare().
   void await_preparing(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return preparing_ >= count; });
   }
-  /// Until `count` batches have begun.
+  /// Waits until `count` batches have started.
   void await_running(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return running_ >= count; });
   }
-  /// Batches that have begun.
+  /// Number of batches that have started.
   size_t begun() {
     const std::lock_guard lock(mutex_);
     return running_;
@@ -200,13 +200,13 @@ class EchoBackend : public Backend {
     return batch_sizes;
   }
 
-  /// That could compute each batch, in the order in which they began.
+  /// Number of threads of each batch at its start, in order.
   std::vector<int64_t> threads() {
     const std::lock_guard lock(mutex_);
     return batch_threads;
   }
 
-  /// That may compute each of them now; 0: the worker that had it has no batch any more.
+  /// Current number of threads of the worker of each batch; 0: the worker has no batch.
   std::vector<int64_t> threads_now() {
     const std::lock_guard lock(mutex_);
     std::vector<int64_t> threads;
@@ -220,7 +220,7 @@ class EchoBackend : public Backend {
   bool uses_pool = false;
   bool thread_fails = false;
   bool fails_once_prepared = false;
-  bool forgetful = false;  ///< a result less than there are inputs
+  bool forgetful = false;  ///< returns one output too few
 
  private:
   static int64_t threads_of(const scheduler::AssignedPool& lent) {
@@ -257,13 +257,13 @@ class Collector {
     };
   }
 
-  /// The completion of a ticket; waits for it.
+  /// Waits for the completion of a ticket.
   Completion of(uint64_t ticket) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ended_.contains(ticket); });
     return ended_.at(ticket);
   }
-  /// Whether it completes in any time that a machine at work may need.
+  /// Waits up to 30 s for the completion of a ticket.
   bool has(uint64_t ticket) {
     constexpr std::chrono::seconds kLongest{30};
     std::unique_lock lock(mutex_);
@@ -273,7 +273,7 @@ class Collector {
     const std::lock_guard lock(mutex_);
     return ended_.size();
   }
-  /// The tickets, as they ended.
+  /// Tickets in the order of completion.
   std::vector<uint64_t> order() {
     const std::lock_guard lock(mutex_);
     return order_;
@@ -293,7 +293,7 @@ class Collector {
 
 inline constexpr auto kNever = Clock::time_point::max();
 
-/// Of one engine alone.
+/// A scheduler for one queue.
 inline std::shared_ptr<Scheduler> a_scheduler() { return std::make_shared<Scheduler>(); }
 
 inline Status submit(ModelQueue& queue, uint64_t ticket, InputPtr input, Clock::time_point deadline) {
@@ -306,7 +306,7 @@ inline Status submit(ModelQueue& queue, uint64_t ticket, Text text, Clock::time_
   return submit(queue, ticket, input_of(std::move(text)), deadline);
 }
 
-/// Until so many requests wait, prepared or not.
+/// Waits until the queue has this number of requests.
 inline void await_queue(const ModelQueue& queue, size_t requests) {
   while (queue.statistics().queue_requests != requests) std::this_thread::yield();
 }

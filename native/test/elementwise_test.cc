@@ -1,5 +1,5 @@
-// Layer normalization, GELU, exponentials and rotation with every kernel that this processor runs,
-// against double precision.
+// Layer normalization, GELU, softmax numerators and rotary embedding with every kernel that this processor
+// supports, compared with double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -89,10 +89,10 @@ TEST(LayerNormTest, WithAndWithoutEachPart) {
 
 TEST(LayerNormTest, NoRows) { expect_normalized(Example(0, 8), true, true, true); }
 
-/// The mean is taken off before squares are added up: nothing is lost far from 0.
+/// The mean is subtracted before squaring, so values far from 0 lose no precision.
 TEST(LayerNormTest, FarFromZero) { expect_normalized(Example(2, 384, 16), false, true, false); }
 
-/// What is no number is not hidden, and stays in its row.
+/// NaN is propagated within its row only.
 TEST(LayerNormTest, NotANumber) {
   for (const float poison : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
     Example example(2, 40);
@@ -112,7 +112,7 @@ TEST(LayerNormTest, NotANumber) {
   }
 }
 
-/// x Φ(x), over a range that ends where it is x or 0 in float32.
+/// x Φ(x), up to the range where float32 rounds it to x or 0.
 TEST(GeluTest, IsThatOfTheErrorFunction) {
   constexpr int64_t kValues = 20'000;
   std::vector<float> x(kValues);
@@ -139,8 +139,7 @@ TEST(GeluTest, OfWhatIsNoNumber) {
   }
 }
 
-/// Over all exponents that float32 has, the highest of a row at its end; what is not seen is next
-/// to 0.
+/// All exponents of float32, with the row maximum at the end. The weights of masked tokens are almost 0.
 TEST(ExponentialsTest, AreThoseOfTheDistanceFromTheHighest) {
   constexpr int64_t kRows = 3, kCount = 4'096;
   for (const kernels::Elementwise* kernel : supported_elementwise()) {
@@ -180,7 +179,7 @@ TEST(ExponentialsTest, NotANumberStays) {
   }
 }
 
-/// Heads of every size, columns of a larger tensor.
+/// Heads of all sizes as columns of a larger tensor.
 TEST(RotationTest, TurnsEachPairByItsAngle) {
   constexpr int64_t kRows = 3, kHeads = 2;
   for (const kernels::Elementwise* kernel : supported_elementwise()) {

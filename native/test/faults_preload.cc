@@ -1,12 +1,11 @@
-// For LD_PRELOAD into a service: memory and threads that cannot be had, when a test says so.
+// A library for LD_PRELOAD: makes allocations and threads of a service fail.
 //
-// FAULTS_CONTROL names a file that the test writes and this library has mapped; see Control and
+// FAULTS_CONTROL is the path of a file that the test writes and this library maps, see Control and
 // test/helpers/faults.ts.
 //
-// What can be refused is operator new, and the memory of tensors, for which LibTorch's libc10 calls
-// posix_memalign. Always given is what ends the process by its makers' design: what Node.js and V8
-// ask for, and what is asked for by malloc: Rust's library (the tokenizer) and oneDNN (in
-// LibTorch).
+// operator new can fail, and posix_memalign, with which libc10 of LibTorch allocates tensors. Allocations
+// never fail if a failure would end the process by design: those of Node.js and V8, and those by malloc
+// of Rust (the tokenizer) and oneDNN (in LibTorch).
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -28,13 +27,13 @@ extern "C" void* __libc_memalign(size_t alignment, size_t size);
 
 namespace {
 
-/// Little-endian, as test/helpers/faults.ts writes it.
+/// Content of the control file, little-endian. test/helpers/faults.ts writes it.
 struct Control {
-  std::atomic<int64_t> failing_allocation;  ///< the place of the one that fails, from 1; 0: none
+  std::atomic<int64_t> failing_allocation;  ///< number of the allocation that fails, from 1; 0: none
   std::atomic<int64_t> allocations;         ///< counted so far
-  std::atomic<int64_t> failing_thread;      ///< the same of threads that std::thread creates
+  std::atomic<int64_t> failing_thread;      ///< likewise for threads that std::thread creates
   std::atomic<int64_t> threads;
-  /// Allocations of threads with this name are counted, or those of the addon on the event loop.
+  /// Name of the threads whose allocations are counted; or the addon's allocations on the event loop.
   char thread_name[16];
 };
 constexpr const char* kEventLoop = "event loop";
@@ -44,11 +43,11 @@ constexpr int kMaxFrames = 16;
 Control* control = nullptr;
 uintptr_t program_begin = 0;
 uintptr_t program_end = 0;
-// In the block of every thread from its start: reading them allocates nothing.
+// Static TLS: access allocates nothing.
 __attribute__((tls_model("initial-exec"))) thread_local char name_of_thread[16];
 __attribute__((tls_model("initial-exec"))) thread_local bool is_looking = false;
 
-/// The code of Node.js and V8: the program itself.
+/// Address range of the executable: Node.js and V8.
 int find_program(dl_phdr_info* info, size_t, void*) {
   program_begin = UINTPTR_MAX;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -58,13 +57,13 @@ int find_program(dl_phdr_info* info, size_t, void*) {
     program_begin = std::min(program_begin, begin);
     program_end = std::max(program_end, begin + header.p_memsz);
   }
-  return 1;  // the program comes first
+  return 1;  // the executable is the first object
 }
 
 __attribute__((constructor)) void open_control() {
   dl_iterate_phdr(find_program, nullptr);
   void* frame = nullptr;
-  backtrace(&frame, 1);  // loads what it needs, once
+  backtrace(&frame, 1);  // the first call loads a library
   std::strncpy(name_of_thread, kEventLoop, sizeof name_of_thread - 1);
   const char* const path = std::getenv("FAULTS_CONTROL");
   if (path == nullptr) return;
@@ -76,14 +75,14 @@ __attribute__((constructor)) void open_control() {
   control = static_cast<Control*>(mapped);
 }
 
-/// By the file's name. (dladdr() looks for the symbol, too: milliseconds in LibTorch.)
+/// Finds a library by its file name. dladdr() would also search the symbol, which takes milliseconds in LibTorch.
 bool is_in(const void* address, const char* library) {
   dl_find_object found{};
   return _dl_find_object(const_cast<void*>(address), &found) == 0 &&
          std::strstr(found.dlfo_link_map->l_name, library) != nullptr;
 }
 
-/// Whether the addon asks, itself or through libstdc++.
+/// True if the caller is the addon, directly or through libstdc++.
 bool addon_asks() {
   void* frames[kMaxFrames];
   const int count = backtrace(frames, kMaxFrames);

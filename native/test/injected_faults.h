@@ -1,21 +1,20 @@
-// Faults on demand, for the program that this is linked into: its operator new and pthread_create.
+// Injected failures of operator new and pthread_create in the program that links this file.
 #pragma once
 
 #include <cstddef>
 
 namespace faults {
 
-/// The allocation `place` of those that are counted from now on, 1 being the next one, throws
-/// std::bad_alloc. 0: none does.
+/// Makes the allocation `place` throw std::bad_alloc, counted from now on and from 1. 0: no failure.
 void fail_allocation(size_t place);
 
 /// Allocations counted since fail_allocation().
 size_t allocations();
 
-/// The thread `place` of those created from now on, 1 being the next one, cannot be: EAGAIN.
+/// Makes the creation of thread `place` fail with EAGAIN, counted from now on and from 1.
 void fail_thread(size_t place);
 
-/// While it lives, allocations of the calling thread are counted or not. By default they are.
+/// Turns counting of the calling thread's allocations on or off during its lifetime. Default: on.
 class Counting {
  public:
   explicit Counting(bool counting);

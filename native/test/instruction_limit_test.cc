@@ -1,4 +1,4 @@
-// The setting INSTRUCTIONS: what each limit allows, and that this program keeps to its own.
+// The setting INSTRUCTIONS: the instructions that each value allows.
 #include "kernels/cpu.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(InstructionLimit, TheHighestIsTheLastOneThatIsThereInFull) {
   }
   EXPECT_STREQ(kernels::highest_limit(0), "portable");
 #if defined(__x86_64__)
-  // AVX-512 of which a part is missing.
+  // Incomplete AVX-512.
   const Instructions avx2 = kernels::instruction_limits()[1].instructions;
   EXPECT_STREQ(kernels::highest_limit(avx2 | kernels::kAvx512f | kernels::kAvx512bw), "avx2");
 #endif
@@ -57,7 +57,7 @@ TEST(InstructionLimit, NothingBeyondItIsUsedHere) {
   }
 }
 
-/// Starts this program anew with INSTRUCTIONS set, which ends before any test (limited.cc).
+/// Starts this program with INSTRUCTIONS set; it exits before any test (limited.cc).
 void expect_refused(const std::string& value) {
   const char* const before = std::getenv("INSTRUCTIONS");
   const std::string kept = before != nullptr ? before : "";

@@ -1,4 +1,4 @@
-// Products of 8-bit integers, against the same quantization in double precision.
+// int8 multiplication, compared with the same quantization in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,14 +19,14 @@ using kernels::Linear;
 using kernels::PackedA;
 using kernels::Storage;
 
-/// With every kernel that this processor runs.
+/// All kernels that this processor supports.
 class Int8LinearTest : public testing::TestWithParam<FormatKernel> {};
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Int8LinearTest,
                          testing::ValuesIn(supported_kernels(Format::kInt8)),
                          kernel_name<testing::TestParamInfo<FormatKernel>>);
 
-/// What `values` become with whole numbers from 0 to 127 around their zero point.
+/// `values` after quantization to integers from 0 to 127 with a zero point.
 std::vector<double> quantized_row(const float* values, int64_t count) {
   const auto [low, high] = std::minmax_element(values, values + count);
   const float lowest = std::min(*low, 0.0F);
@@ -41,8 +41,8 @@ std::vector<double> quantized_row(const float* values, int64_t count) {
   return result;
 }
 
-/// As many of 8 bits as fit: of 16 inputs the first and the second two of each four meet in a lane,
-/// where 258 × 127 is the most that 16 bits hold. Rounding 8 weights may add 4.
+/// Quantized weights: for 16 inputs, the first and the second pair of each group of four share a 16-bit lane,
+/// whose maximum is 258 × 127. Rounding of 8 weights may add 4.
 std::vector<double> quantized_weights(const float* values, int64_t count) {
   float most = 0, most_in_lane = 0;
   for (int64_t first = 0; first < count; first += 16) {
@@ -83,7 +83,7 @@ void expect_product(const FormatKernel& kernel, int64_t rows, int64_t outputs, i
       const auto weights = quantized_weights(weight.data() + (first + j) * inputs, inputs);
       double sum = bias[static_cast<size_t>(first + j)];
       for (size_t k = 0; k < weights.size(); ++k) sum += values[k] * weights[k];
-      // A value that lies on the edge between two whole numbers may fall to either side.
+      // A value halfway between two integers may be rounded in either direction.
       const double step = std::abs(weights.front()) + 3.0 / 40;
       ASSERT_NEAR(got, sum, 0.02 * step + 1e-5 * static_cast<double>(inputs)) << row << ", " << j;
     }
@@ -104,7 +104,7 @@ TEST_P(Int8LinearTest, SomeOfTheOutputs) {
   expect_product(GetParam(), 7, 108, 36, 0, 0);
 }
 
-/// The largest values with weights of one sign: where sums in 16 bits would overflow.
+/// Maximum values with weights of one sign, for which unlimited weights would overflow 16-bit sums.
 TEST_P(Int8LinearTest, SumsDoNotOverflow) {
   constexpr size_t kInputs = 1536;
   std::vector<std::vector<float>> examples{std::vector<float>(kInputs, 1),
@@ -127,12 +127,11 @@ TEST_P(Int8LinearTest, SumsDoNotOverflow) {
   }
 }
 
-/// The largest sums that there can be, of both signs, around the limit of inputs and far beyond it.
+/// Maximum sums of both signs, around the limit of inputs and far beyond it.
 TEST_P(Int8LinearTest, SumsOfAnyNumberOfInputsDoNotOverflow) {
   for (const int64_t inputs : {133'136, 524'288, 524'304, 524'320, 1'048'608}) {
     const auto count = static_cast<size_t>(inputs);
-    // In each lane 7 × 32 + 30 = 254: they are rounded to themselves, and are as large as they can
-    // be together.
+    // Each lane has the sum 7 × 32 + 30 = 254, the maximum without rounding.
     std::vector<float> weight(2 * count, 32);
     for (size_t k = 0; k < count; k += 16) weight[k] = weight[k + 2] = 30;
     for (size_t k = 0; k < count; ++k) weight[count + k] = -weight[k];
@@ -148,7 +147,7 @@ TEST_P(Int8LinearTest, SumsOfAnyNumberOfInputsDoNotOverflow) {
   }
 }
 
-/// In every bit.
+/// Bitwise equality.
 TEST_P(Int8LinearTest, AnswersAreThoseOfThePortableKernel) {
   constexpr int64_t kRows = 41, kInputs = 203, kOutputs = 71;
   const auto x = random_floats(kRows * kInputs, 8);
@@ -163,7 +162,7 @@ TEST_P(Int8LinearTest, AnswersAreThoseOfThePortableKernel) {
   EXPECT_EQ(answers(GetParam()), answers(supported_kernels(Format::kInt8).front()));
 }
 
-/// A row's scale is its own: a large neighbour costs it nothing.
+/// Each row has its own scale: a row with large values does not affect other rows.
 TEST_P(Int8LinearTest, RowsDoNotDependOnEachOther) {
   constexpr int64_t kInputs = 32;
   auto x = random_floats(2 * kInputs, 4);
@@ -176,7 +175,7 @@ TEST_P(Int8LinearTest, RowsDoNotDependOnEachOther) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(alone[i], together[i]);
 }
 
-/// Down to the smallest number that there is: 0 and the largest value are met, whatever the scale.
+/// Scales down to the smallest float32: 0 and the maximum are represented exactly.
 TEST_P(Int8LinearTest, RowsOfATinyRangeAreRoundedToWhatFloatsHold) {
   constexpr float kLeast = 0x1p-126F, kSmallest = 0x1p-149F;
   std::vector<float> weight(40, 0);
@@ -196,15 +195,15 @@ TEST_P(Int8LinearTest, RowsOfATinyRangeAreRoundedToWhatFloatsHold) {
       EXPECT_LE(rows.scales(0)->zero_point, 127);
       float y = 0;
       linear.multiply(rows, {0, 1}, &y, 1);
-      // Each value is off by half a step at most, and by nothing where the steps are its own.
+      // The error is half a step at most, and 0 for exact multiples of the step.
       EXPECT_NEAR(y / 0x1p60F, sign * 2 * size, 2 * scale);
     }
   }
 }
 
-/// Weights, too: each is at most 127 steps, or its 8 bits would hold another number.
+/// Quantized weights are limited to 127, so they do not wrap in 8 bits.
 TEST_P(Int8LinearTest, TinyWeightsAreRoundedToWhatFloatsHold) {
-  const std::vector<float> x(16, 127);  // each 127 steps of 1
+  const std::vector<float> x(16, 127);  // 127 steps of 1
   const PackedA rows(GetParam(), x.data(), 1, 16, 16);
   for (const float size : {0x1p-149F, 190 * 0x1p-149F, 0x1p-130F, 0x1p-126F, 0x1p-120F}) {
     for (const float sign : {1.0F, -1.0F}) {
@@ -219,7 +218,7 @@ TEST_P(Int8LinearTest, TinyWeightsAreRoundedToWhatFloatsHold) {
   }
 }
 
-/// Of one output: the others are what they are.
+/// NaN in the weights of one output affects only that output.
 TEST_P(Int8LinearTest, AWeightThatIsNoNumberMakesItsOutputNone) {
   const std::vector<float> x(20, 1);
   const PackedA rows(GetParam(), x.data(), 1, 20, 20);
@@ -232,7 +231,7 @@ TEST_P(Int8LinearTest, AWeightThatIsNoNumberMakesItsOutputNone) {
     float y[2];
     linear.multiply(rows, {0, 2}, y, 2);
     EXPECT_FALSE(std::isfinite(y[0]));
-    EXPECT_NEAR(y[1], 20, 0.2);  // 8 bits
+    EXPECT_NEAR(y[1], 20, 0.2);  // precision of 8 bits
   }
 }
 

@@ -1,4 +1,4 @@
-// The matrix products of every kernel that this processor runs, against sums in double precision.
+// Matrix multiplication with every kernel that this processor supports, compared with double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ double value_of_bfloat16(uint16_t bits) {
   return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
 }
 
-/// A weight as it is stored, and its values.
+/// A stored weight and its values.
 struct Weight {
   std::vector<float> floats;
   std::vector<uint16_t> halves;
@@ -59,7 +59,7 @@ Weight random_weight(Storage storage, size_t size, std::mt19937& random) {
       weight.halves.push_back(static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16));
       weight.values.push_back(value_of_bfloat16(weight.halves.back()));
     } else {
-      // Signs, exponents from subnormal to 1, all fractions.
+      // Both signs, exponents from subnormal to 1, all fractions.
       weight.halves.push_back(static_cast<uint16_t>(random() % 0x3c00 | (random() & 0x8000)));
       weight.values.push_back(value_of_float16(weight.halves.back()));
     }
@@ -78,7 +78,7 @@ struct Case {
   int64_t rows, outputs, inputs, first, count;
 };
 
-/// With x and y wider than their rows, so that a wrong stride shows.
+/// Strides of x and y exceed the row length, so that a wrong stride fails.
 void expect_product(const FormatKernel& by, Storage storage, const Case& shape) {
   std::mt19937 random(7);
   const auto [rows, outputs, inputs, first, count] = shape;
@@ -165,7 +165,7 @@ TEST(Float32Linear, NoBiasIsZero) {
   }
 }
 
-/// Every one of the 65,536 values, through a product with 1.
+/// All 65,536 values, multiplied with 1.
 TEST(Float32Linear, WidensEveryStoredValueExactly) {
   constexpr int64_t kValues = 65'536;
   std::vector<uint16_t> weight(kValues);
@@ -189,7 +189,7 @@ TEST(Float32Linear, WidensEveryStoredValueExactly) {
   }
 }
 
-/// Rows that share sets of the cache are moved apart: those bits are theirs, too.
+/// Rows that would share cache sets are copied with another stride; the bits of their results are equal.
 TEST(Float32Linear, RowsFarApartHaveTheSameBits) {
   constexpr int64_t kRows = 9, kInputs = 1024, kOutputs = 40;
   std::mt19937 random(5);
@@ -207,7 +207,7 @@ TEST(Float32Linear, RowsFarApartHaveTheSameBits) {
   }
 }
 
-/// In every format.
+/// All formats.
 TEST(Linear, TheBestKernelIsTheLastOneThatRuns) {
   for (const kernels::FormatDescription& each : kernels::formats()) {
     const auto supported = supported_kernels(each.format);
@@ -217,7 +217,7 @@ TEST(Linear, TheBestKernelIsTheLastOneThatRuns) {
   }
 }
 
-/// Off by no more than the table of formats says, of random numbers.
+/// The error for random matrices does not exceed FormatDescription::error.
 TEST(Linear, EveryFormatIsAsExactAsItsDescriptionSays) {
   constexpr int64_t kRows = 20, kInputs = 512, kOutputs = 70;
   std::mt19937 random(3);

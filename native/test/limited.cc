@@ -1,4 +1,4 @@
-// Keeps a test program to the setting INSTRUCTIONS, and LibTorch's libraries where it has them.
+// Applies the setting INSTRUCTIONS to a test program and to the libraries in LibTorch.
 #include <cstdio>
 #include <cstdlib>
 
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// A limit that cannot be had ends the program, for it would test something else.
+/// Exits if the machine does not support the limit.
 bool keep_to_limit() noexcept {
   const std::string problem = kernels::limit_problem();
   if (!problem.empty()) {
@@ -22,7 +22,7 @@ bool keep_to_limit() noexcept {
   return true;
 }
 
-/// Before any test.
+/// Runs before the first test.
 [[maybe_unused]] const bool is_limited = keep_to_limit();
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Linear layers of every number format, with every kernel that this processor runs.
+// Linear layers in every number format, with every kernel that this processor supports.
 #include "kernels/matmul.h"
 
 #include <gtest/gtest.h>
@@ -52,8 +52,7 @@ TEST_P(LinearTest, GeluIsApplied) {
   }
 }
 
-/// What y has is read where it belongs, of columns that are no whole panel, too; what lies beside
-/// them stays.
+/// Epilogues read y at the right position, also for parts of a panel, and change no other columns.
 TEST_P(LinearTest, ProductsAreAddedAndMultipliedInPlace) {
   constexpr size_t kRows = 14, kInputs = 16, kOutputs = 70, kStride = 80;
   const auto x = random_floats(kRows * kInputs, 4), before = random_floats(kRows * kStride, 6);
@@ -79,8 +78,8 @@ TEST_P(LinearTest, ProductsAreAddedAndMultipliedInPlace) {
   }
 }
 
-/// Each row is added up in the same order, whichever rows and outputs are computed with it: so no
-/// answer depends on the texts that it shared a batch with, nor on who helped to compute it.
+/// The bits of a row do not depend on the rows and outputs that are computed with it. So a response does not
+/// depend on the batch, nor on the number of threads.
 TEST_P(LinearTest, ARowHasTheSameBitsInAnyBatch) {
   constexpr int64_t kRows = 50, kInputs = 71, kOutputs = 70;
   const auto x = random_floats(kRows * kInputs, 8);
@@ -109,7 +108,7 @@ TEST_P(LinearTest, ARowHasTheSameBitsInAnyBatch) {
   }
 }
 
-/// What is no number, or infinite, stays in its row, and is not finite there.
+/// NaN and infinities affect only their own row, whose result is not finite.
 TEST_P(LinearTest, WhatIsNoNumberStaysNone) {
   constexpr size_t kInputs = 40;
   const auto weight = random_floats(4 * kInputs, 7);

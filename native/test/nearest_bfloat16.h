@@ -1,10 +1,10 @@
-// What rounding to bfloat16 should give, for tests.
+// Reference implementation of rounding to bfloat16.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
-/// To the nearest number of 8 bits, to even where two are as near.
+/// Rounds to the nearest bfloat16, ties to even.
 inline float nearest_bfloat16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const uint32_t up = 0x7fff + (bits >> 16 & 1);

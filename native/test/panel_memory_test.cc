@@ -1,4 +1,4 @@
-// Where weights lie: its pages, and that they go back.
+// Memory of packed weights: huge pages, and their return to the system.
 #include "kernels/memory.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using kernels::PanelMemory;
 
 constexpr size_t kMiB = size_t{1} << 20;
 
-/// Of those in which it lies, how many pages are in memory.
+/// Number of resident pages of the memory.
 size_t resident_pages(const std::byte* start, size_t bytes) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const auto address = reinterpret_cast<uintptr_t>(start);
@@ -54,7 +54,7 @@ TEST(PanelMemory, PagesGoBackWithTheLastWeightInThem) {
   std::memset(second.get(), 1, kBytes);
   ASSERT_GT(resident_pages(start, kBytes), 0U);
   first = PanelMemory();
-  // A page of 2 MiB at each end may be another weight's, too.
+  // The huge pages at both ends may be shared with other weights.
   EXPECT_EQ(resident_pages(start + 2 * kMiB, kBytes - 4 * kMiB), 0U);
   EXPECT_TRUE(std::all_of(second.get(), second.get() + kBytes,
                           [](std::byte each) { return each == std::byte{1}; }));

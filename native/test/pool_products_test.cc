@@ -1,4 +1,4 @@
-// Products and attention that a pool shares: the same numbers as one thread gives.
+// Multiplication and attention on a thread pool: the results equal those of one thread.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr int64_t kOutputs = 200;
 std::vector<float> random_weight() { return random_floats(kOutputs * kInputs, 1); }
 std::vector<float> random_rows() { return random_floats(kRows * kInputs, 2); }
 
-/// All outputs, a panel at a time by whoever takes it: [kRows, kOutputs].
+/// All outputs, [kRows, kOutputs], computed one panel per part.
 template <class Multiply>
 std::vector<float> shared(ThreadPool& pool, int64_t nr, const Multiply& multiply) {
   std::vector<float> y(kRows * kOutputs);

@@ -1,4 +1,4 @@
-// Which instructions are granted, with made-up answers of CPUID and XGETBV.
+// Usable instructions with simulated results of CPUID and XGETBV.
 #include "kernels/cpu.h"
 
 #include <gtest/gtest.h>
@@ -21,14 +21,14 @@ using kernels::Processor;
 
 enum Register : uint8_t { kEax, kEbx, kEcx, kEdx };
 
-/// Where CPUID has the flag of an instruction, written down once more, from the manual.
+/// The CPUID flag of an instruction set, copied independently from the manual.
 struct Flag {
   Instructions instruction;
   uint32_t leaf, subleaf;
   Register place;
   uint32_t bit;
-  Instructions upon;  ///< cannot be without
-  uint64_t state;     ///< of XCR0
+  Instructions upon;  ///< required instructions
+  uint64_t state;     ///< required bits of XCR0
 };
 constexpr Flag kFlags[] = {
     {kernels::kSse3, 1, 0, kEcx, 0, 0, 0},
@@ -58,12 +58,12 @@ constexpr uint64_t kAllStates = 0x2e7;
 /// AMX_BF16, AMX_TILE and AMX_INT8: CPUID leaf 7, EDX.
 constexpr uint32_t kAmxFlags[] = {1U << 22, 1U << 24, 1U << 25};
 
-/// A processor that has everything, until something is hidden.
+/// A processor with all features, which tests hide.
 class MadeUp final : public kernels::ProcessorQueries {
  public:
   MadeUp() {
     leaves[{0, 0}][kEax] = 0x20;
-    leaves[{7, 0}][kEax] = 1;  // the highest subleaf
+    leaves[{7, 0}][kEax] = 1;  // highest subleaf
     for (const Flag& flag : kFlags) {
       leaves[{flag.leaf, flag.subleaf}][flag.place] |= 1U << flag.bit;
     }
@@ -72,11 +72,11 @@ class MadeUp final : public kernels::ProcessorQueries {
     leaves[{0x1d, 1}] = {1024U << 16 | 8192U, 8U << 16 | 64U, 16, 0};
   }
 
-  /// Beyond the highest leaf: what the highest one says, here all flags.
-  Answer cpuid(uint32_t leaf, uint32_t subleaf) const override {
+  /// CPUID above the highest leaf returns the data of the highest leaf; here all flags.
+  Registers cpuid(uint32_t leaf, uint32_t subleaf) const override {
     if (leaf > leaves.at({0, 0})[kEax]) return {~0U, ~0U, ~0U, ~0U};
     const auto found = leaves.find({leaf, subleaf});
-    return found != leaves.end() ? found->second : Answer{};
+    return found != leaves.end() ? found->second : Registers{};
   }
 
   uint64_t xcr0() const override {
@@ -95,7 +95,7 @@ class MadeUp final : public kernels::ProcessorQueries {
     return (leaves.at({flag.leaf, flag.subleaf})[flag.place] >> flag.bit & 1) != 0;
   }
 
-  std::map<std::pair<uint32_t, uint32_t>, Answer> leaves;
+  std::map<std::pair<uint32_t, uint32_t>, Registers> leaves;
   uint64_t state = kAllStates;
 };
 
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
              kAll & ~kAvx512 & ~kernels::kAvx2}),
     [](const testing::TestParamInfo<Case>& info) { return std::to_string(info.index); });
 
-/// oneDNN relies on leaf 0x1D wherever CPUID has a flag of AMX.
+/// oneDNN relies on leaf 0x1D if CPUID reports AMX.
 TEST(Processor, AmxWithoutTheSizeOfItsTilesIsInconsistent) {
   using Change = void (*)(MadeUp&);
   const auto is_inconsistent = [](Change change) {
@@ -145,7 +145,7 @@ TEST(Processor, AmxWithoutTheSizeOfItsTilesIsInconsistent) {
   EXPECT_FALSE(is_inconsistent([](MadeUp&) {}));
   constexpr Change kIncomplete[] = {
       [](MadeUp& p) { p.leaves[{0x1d, 0}] = p.leaves[{0x1d, 1}] = {}; },
-      [](MadeUp& p) { p.leaves[{0x1d, 1}][kEbx] = 0; },  // tiles of another size
+      [](MadeUp& p) { p.leaves[{0x1d, 1}][kEbx] = 0; },  // other tile size
       [](MadeUp& p) { p.leaves[{0, 0}][kEax] = 0x1c; },  // no leaf 0x1D
   };
   for (const Change change : kIncomplete) {
@@ -184,12 +184,12 @@ TEST(Processor, IsOfAVendor) {
   EXPECT_EQ(vendor_of("HygonGenuine"), kernels::Vendor::kOther);
 }
 
-/// Whatever is hidden: what is granted has its flag, its state, and what it builds upon.
+/// Usable instructions always have their flag, their saved registers and their required instructions.
 TEST(Processor, NothingIsGrantedWithoutWhatItNeeds) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 20'000; ++round) {
     MadeUp made_up;
-    // Half of the bits, a quarter or an eighth.
+    // Hides 1/2, 1/4 or 1/8 of the bits.
     const auto mask = [&] {
       uint64_t bits = random();
       if (round % 2 == 0) bits &= random();
@@ -217,7 +217,7 @@ TEST(Processor, NothingIsGrantedWithoutWhatItNeeds) {
   }
 }
 
-/// What an option of the compiler implies is needed, too.
+/// kCompiledFor includes instruction sets that a compiler option implies.
 TEST(Processor, KernelsNeedWhatTheyWereCompiledFor) {
 #if defined(__x86_64__)
   const auto needs = [](const auto& kernel, Instructions wanted) {
@@ -238,7 +238,7 @@ TEST(Processor, KernelsNeedWhatTheyWereCompiledFor) {
 }
 
 #if defined(__x86_64__)
-/// The compiler's own runtime, which does not mind that AVX comes without what was before it.
+/// Compared with the compiler's runtime, which does not check the prerequisites of AVX.
 TEST(Processor, AgreesWithTheCompilerAboutThisOne) {
   const Instructions usable = kernels::examine_all().usable;
   const bool is_masked_oddly =

@@ -1,4 +1,4 @@
-// Numbers to multiply.
+// Random test data.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-/// Of a normal distribution, the same for the same seed.
+/// Normally distributed values, reproducible by seed.
 inline std::vector<float> random_floats(size_t size, uint32_t seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;

@@ -1,4 +1,4 @@
-// Answers that are given again: the same, within the bound, and computed once.
+// The result cache: equal outputs, the size limit, and single computation.
 #include "scheduler/result_cache.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMegabyte = size_t{1024} * 1024;
 
-/// Of the reference implementation: key 00 01 … 0f, message 00 01 …, of so many bytes.
+/// Test vectors of the reference implementation: key 00 01 … 0f, message 00 01 …, by length in words.
 TEST(SipHash128, IsThatOfTheReference) {
   const struct {
     size_t words;
@@ -47,7 +47,7 @@ TEST(ResultCache, HasADifferentKeyForEachInputAndModel) {
   std::ranges::sort(keys);
   EXPECT_EQ(std::ranges::adjacent_find(keys), keys.end());
   EXPECT_EQ(cache.key_of(*model, different.front()), cache.key_of(*model, different.front()));
-  // Nobody outside can know them.
+  // Keys depend on the secret of the cache.
   ResultCache elsewhere(kMegabyte);
   EXPECT_NE(elsewhere.key_of(*elsewhere.add_model(), different.front()),
             cache.key_of(*model, different.front()));
@@ -68,7 +68,7 @@ TEST(ResultCache, KeepsWhatWasAskedForLastWithinItsBound) {
   EXPECT_NE(cache.find(key(99)), nullptr);
   EXPECT_EQ(cache.find(key(1)), nullptr);
   EXPECT_GT(model->bytes, kBytes / 2);
-  // More than all of the room.
+  // Larger than the cache.
   EXPECT_TRUE(cache.claim(key(1000)).is_own);
   cache.publish(*model, key(1000), {.values = std::vector<float>(kBytes)});
   EXPECT_EQ(cache.find(key(1000)), nullptr);
@@ -131,7 +131,7 @@ TEST_F(CachedModelQueueTest, EqualTextsInFlightRunOnce) {
   submit(*queue, 0, Text{.text = "17"}, kNever);
   backend->await_running(1);
   submit(*queue, 1, Text{.text = "17"}, kNever);
-  await_queue(*queue, 0);  // the other worker has it, and waits for the first
+  await_queue(*queue, 0);  // the other worker waits for the output of the first
   backend->release();
   for (uint64_t i = 0; i < 2; ++i) EXPECT_EQ(ended.of(i).output.values[0], 17);
   EXPECT_EQ(queue->statistics().cache_misses, 1U);
@@ -154,7 +154,7 @@ TEST_F(CachedModelQueueTest, WhoWaitsForWhatFailsComputesItself) {
   backend->hold_text("17");
   submit(*queue, 0, Text{.text = "17"}, kNever);
   backend->await_running(1);
-  backend->forgetful = true;  // it leaves its input unanswered
+  backend->forgetful = true;  // returns one output too few
   submit(*queue, 1, Text{.text = "17"}, kNever);
   await_queue(*queue, 0);
   backend->release();
@@ -167,7 +167,7 @@ TEST_F(CachedModelQueueTest, WhoWaitsForWhatFailsComputesItself) {
   EXPECT_EQ(ended.of(2).output.values[0], 17);
 }
 
-/// As of a run that is given up.
+/// A run that exceeds its time limit.
 TEST_F(CachedModelQueueTest, WhoWaitsTooLongComputesItself) {
   results = std::make_shared<ResultCache>(kMegabyte, std::chrono::milliseconds(10));
   const auto queue = engine_with(2);
@@ -175,7 +175,7 @@ TEST_F(CachedModelQueueTest, WhoWaitsTooLongComputesItself) {
   submit(*queue, 0, Text{.text = "17"}, kNever);
   backend->await_running(1);
   submit(*queue, 1, Text{.text = "17"}, kNever);
-  backend->await_running(2);  // after its patience
+  backend->await_running(2);  // after the wait limit
   backend->release();
   EXPECT_EQ(ended.of(0).output.values, ended.of(1).output.values);
   EXPECT_EQ(queue->statistics().cache_misses, 2U);

@@ -1,4 +1,4 @@
-// What is accepted right after a model was loaded, and of lists: by a clock of the test's own.
+// Admission right after a model is loaded, and admission of lists, with a simulated clock.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -20,7 +20,7 @@ using std::chrono::seconds;
 /// An input of cost 1.
 const Text kWindow{.text = "w"};
 
-/// Windows of signals: every run takes a while, however few windows share it.
+/// A signal model whose run time is mostly independent of the batch size.
 class SimulatedProgram : public Backend {
  public:
   SimulatedProgram(milliseconds run, std::chrono::microseconds window)
@@ -54,7 +54,7 @@ class SimulatedProgram : public Backend {
   bool held_ = false;
 };
 
-/// A long text takes half a second.
+/// Preparation of a long text takes half a second.
 class SlowTokenizer : public EchoBackend {
  public:
   PreparedPtr prepare(InputPtr input) const override {
@@ -65,8 +65,8 @@ class SlowTokenizer : public EchoBackend {
   }
 };
 
-/// What small batches take says nothing of the wait behind many requests: neither right after the
-/// load, nor when requests have come one by one so far.
+/// The run times of small batches do not determine the expected wait behind many requests, neither right
+/// after the load nor after single requests.
 TEST(AdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
   const std::pair<milliseconds, std::chrono::microseconds> programs[] = {
       {milliseconds(0), std::chrono::microseconds(900)},
@@ -92,14 +92,14 @@ TEST(AdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
         }
         program->hold(true);
         ask();
-        await_queue(queue, 0);  // it runs
+        await_queue(queue, 0);  // the request runs
         std::vector<InputPtr> list = inputs_of(std::vector<Text>(behind, kWindow));
         EXPECT_EQ(queue.submit(ticket + 1, std::move(list), kNever).status, Status::kOk);
         ticket += behind;
         const duration<double> expected = queue.statistics().queue_wait;
         ask();
         program->hold(false);
-        // It begins with its batch, which is counted as one before it.
+        // The request starts together with its batch, which the estimate counts as being ahead of it.
         const Completion last = windows.of(ticket);
         EXPECT_GT(expected, 0.5 * last.queue_time);
         EXPECT_LT(expected, 2 * (last.queue_time + last.inference_time));
@@ -108,7 +108,7 @@ TEST(AdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
   }
 }
 
-/// In whatever order its texts come: short ones and long ones wait in lines of their own.
+/// The order of the texts in a list has no effect: short and long texts have separate queues.
 TEST(AdmissionTest, AListWaitsAsLongAsTheSlowerOfItsLanes) {
   const auto slow = std::make_shared<SlowTokenizer>();
   Collector ended;
@@ -119,7 +119,7 @@ TEST(AdmissionTest, AListWaitsAsLongAsTheSlowerOfItsLanes) {
                         .now = simulated_now};
   ModelQueue queue(a_scheduler(), slow, options, ended.handler());
   const Text small{.text = "1"}, large{.text = std::string(kShortText, '0') + "1"};
-  for (const Text& text : {small, large}) {  // how long each takes
+  for (const Text& text : {small, large}) {  // measures both classes
     ASSERT_EQ(submit(queue, ++ticket, text, kNever), Status::kOk);
     ended.of(ticket);
   }
@@ -129,7 +129,7 @@ TEST(AdmissionTest, AListWaitsAsLongAsTheSlowerOfItsLanes) {
     EXPECT_EQ(queue.submit(ticket + 1, inputs_of(list), kNever).status, Status::kWaitTooLong);
   }
   EXPECT_EQ(queue.submit(ticket + 1, inputs_of({small, small}), kNever).status, Status::kOk);
-  EXPECT_EQ(queue.admission(kNever).status, Status::kOk);  // of what is not known yet
+  EXPECT_EQ(queue.admission(kNever).status, Status::kOk);  // the class of the next input is unknown
   slow->let_pass(SIZE_MAX);
   queue.close();
 }

@@ -1,4 +1,4 @@
-// Several engines on one machine: who has its workers, and when.
+// Several models on one scheduler: fair shares of the workers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -121,7 +121,7 @@ TEST_F(FairShareTest, ABatchBesideThatOfAnotherModelHasItsOwnCores) {
   EXPECT_EQ(first.ended.of(held).status, Status::kOk);
   one.close();
   EXPECT_EQ(second.backend->threads(), (std::vector<int64_t>{1}));
-  do {  // until the worker is done with the one before
+  do {  // until the worker has finished the previous request
     EXPECT_EQ(second.ended.of(second.ask(two)).status, Status::kOk);
   } while (second.backend->threads().back() != 2);
 }
@@ -138,7 +138,7 @@ TEST_F(FairShareTest, AModelThatIsStuckDoesNotTakeTheOthersWorkersForEver) {
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(second.ended.of(second.ask(sound)).status, Status::kOk);
   }
-  EXPECT_EQ(first.backend->begun(), 2U);  // it has none of those that replace its own
+  EXPECT_EQ(first.backend->begun(), 2U);  // a replacement worker does not run the hung model
   EXPECT_GT(stuck.statistics().hung_for, kLimit);
   EXPECT_EQ(sound.statistics().hung_for, Clock::duration(0));
   first.backend->release();
@@ -215,11 +215,11 @@ TEST_F(FairShareTest, CountsWhatOthersHaveRunFirstForTheWait) {
   first.ended.of(first.ask(one));
   second.ended.of(second.ask(two));
   first.backend->hold();
-  for (int i = 0; i < 11; ++i) first.ask(one);  // one runs
+  for (int i = 0; i < 11; ++i) first.ask(one);  // one of them runs
   await_queue(one, 10);
   EXPECT_EQ(one.statistics().queue_wait, milliseconds(110));
   for (int i = 0; i < 5; ++i) second.ask(two);
-  // Half of the worker's time each, until the second has nothing left.
+  // Each model gets half of the worker time until the queue of the second is empty.
   EXPECT_EQ(one.statistics().queue_wait, milliseconds(160));
   EXPECT_EQ(two.statistics().queue_wait, milliseconds(100));
   first.backend->release();
@@ -237,10 +237,10 @@ TEST_F(FairShareTest, CountsByTheirSharesWhatOthersHaveRunFirst) {
   first.ended.of(first.ask(large));
   second.ended.of(second.ask(small));
   first.backend->hold();
-  for (int i = 0; i < 13; ++i) first.ask(large);  // one runs
+  for (int i = 0; i < 13; ++i) first.ask(large);  // one of them runs
   await_queue(large, 12);
   for (int i = 0; i < 5; ++i) second.ask(small);
-  // In the time of its 130 ms the small one has its 50; in the time of those the large one has 100.
+  // The large model needs 130 ms, in which the small one completes its 50 ms; within those the large one gets 100.
   EXPECT_EQ(large.statistics().queue_wait, milliseconds(180));
   EXPECT_EQ(small.statistics().queue_wait, milliseconds(150));
   first.backend->release();

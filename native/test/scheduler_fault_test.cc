@@ -1,4 +1,4 @@
-// What the engine does when memory or threads cannot be had.
+// Behavior of the scheduler if memory or threads are not available.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,10 +14,10 @@
 namespace scheduler::test {
 namespace {
 
-/// At least this many places of a request are made to fail, one after the other.
+/// Minimum number of allocations of a request that are made to fail, one per round.
 constexpr size_t kPlaces = 100;
 
-/// How the requests of one round ended.
+/// Outcomes of the requests of one round.
 struct Outcomes {
   size_t answered = 0;
   size_t failed = 0;
@@ -35,7 +35,7 @@ class SchedulerFaultTest : public testing::Test {
     };
   }
 
-  /// Nothing when memory ran out. Only what submit() does is counted.
+  /// Returns the ticket; empty if submit() has thrown std::bad_alloc. Only allocations of submit() count.
   std::optional<uint64_t> submit(ModelQueue& queue, const std::string& text) {
     const uint64_t ticket = ++last_ticket;
     InputPtr input = input_of(Text{.text = text});
@@ -48,7 +48,7 @@ class SchedulerFaultTest : public testing::Test {
     }
   }
 
-  /// Three requests behind one that keeps the worker, while one allocation of theirs fails.
+  /// Submits three requests while the worker is busy; one of their allocations fails.
   Outcomes run_round(ModelQueue& queue, size_t failing_place) {
     backend->hold();
     const size_t begun = backend->begun();
@@ -77,7 +77,7 @@ class SchedulerFaultTest : public testing::Test {
     return outcomes;
   }
 
-  /// Until a round is over without having reached the place, and kPlaces at least.
+  /// Repeats rounds with a later failing allocation until a round makes fewer allocations; kPlaces rounds at least.
   void fail_every_place(const Options& options) {
     ModelQueue queue(a_scheduler(), backend, options, handler());
     uint64_t answered = 0;
@@ -93,7 +93,7 @@ class SchedulerFaultTest : public testing::Test {
       const auto next = submit(queue, "3");
       ASSERT_TRUE(next.has_value());
       ASSERT_EQ(ended.of(*next).output.values, (std::vector<float>{3, 1})) << "place " << place;
-      answered += outcomes.answered + 1;  // and the one after
+      answered += outcomes.answered + 1;  // and the request after the round
       failed += outcomes.failed;
     }
     queue.close();
@@ -119,7 +119,7 @@ TEST_F(SchedulerFaultTest, AnyAllocationMayFailOfARequestThatNeedsNoPreparation)
   fail_every_place({.workers = 1, .max_queue_requests = 4});
 }
 
-/// So that whatever has eaten the memory, those who wait are told.
+/// Completions do not allocate, so waiting clients get a response without memory.
 TEST_F(SchedulerFaultTest, ToEndARequestThatDoesNotRunTakesNoMemory) {
   backend->needs_preparation = false;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, handler());
@@ -148,7 +148,7 @@ TEST_F(SchedulerFaultTest, ToGiveUpARunTakesNoMemory) {
     backend->hold();
     test::submit(queue, ++last_ticket, Text{.text = "1"}, kNever);
     backend->await_running(1);
-    faults::fail_allocation(1);  // the watchdog's, unless it was faster
+    faults::fail_allocation(1);  // an allocation of the watchdog, if there is one
     hung = ended.of(last_ticket);
     faults::fail_allocation(0);
     backend->release();
@@ -182,7 +182,7 @@ TEST_F(SchedulerFaultTest, ToDropWhatWaitsTakesNoMemory) {
 }
 
 TEST_F(SchedulerFaultTest, AnyThreadMayBeImpossibleToCreateAndTheConstructorSaysSo) {
-  constexpr size_t kThreads = 5;  // the watchdog, two that run batches, two that prepare
+  constexpr size_t kThreads = 5;  // the watchdog, two workers, two tokenization threads
   for (size_t place = 1; place <= kThreads; ++place) {
     faults::fail_thread(place);
     EXPECT_THROW(ModelQueue(a_scheduler(), backend, {.workers = 2}, handler()), std::system_error)

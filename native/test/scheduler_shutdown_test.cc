@@ -1,4 +1,4 @@
-// How the engine ends: drained, aborted, destroyed, or never begun.
+// End of a queue: drained, aborted, destroyed, or never used.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -22,12 +22,12 @@ TEST(Shutdown, CloseAnswersWhatWasAcceptedAndRefusesTheRest) {
   closer.join();
   for (uint64_t i = 0; i < 100; ++i) EXPECT_EQ(ended.of(i).status, Status::kOk);
   EXPECT_EQ(submit(queue, 1001, Text{.text = "1"}, kNever), Status::kDraining);
-  queue.close();  // again: nothing happens
+  queue.close();  // no effect
 }
 
 TEST(Shutdown, AbortFinishesTheRunningBatchAndDropsWhatWaits) {
   auto backend = std::make_shared<EchoBackend>();
-  backend->needs_preparation = false;  // what is being prepared would still run
+  backend->needs_preparation = false;  // a request in preparation would still run
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
   backend->hold();

@@ -1,4 +1,4 @@
-// How the engine schedules: batches, bounds, deadlines, errors.
+// A queue with one model: batches, limits, deadlines, errors.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace {
 
 class ModelQueueTest : public testing::Test {
  protected:
-  /// A worker is inside run() with the request `ticket`, and stays there until release().
+  /// Blocks a worker inside run() with the request `ticket` until release().
   void occupy_worker(ModelQueue& queue, uint64_t ticket) {
     backend->hold();
     ASSERT_EQ(submit(queue, ticket, Text{.text = "0"}, kNever), Status::kOk);
@@ -53,10 +53,9 @@ TEST_F(ModelQueueTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
   EXPECT_EQ(queue.statistics().completed, kThreads * kEach);
 }
 
-/// The first of two workers that comes back leaves half to the other, and what is not worth sharing
-/// stays together.
+/// The first of two free workers takes half of the queue; a small queue is not split.
 TEST_F(ModelQueueTest, SharesWhatWaitsAmongTheWorkers) {
-  backend->needs_preparation = false;  // what was submitted is ready to run
+  backend->needs_preparation = false;  // requests are ready without preparation
   ModelQueue queue(a_scheduler(), backend, {.workers = 2, .max_batch_tokens = 1024}, ended.handler());
   occupy_worker(queue, 100);
   submit(queue, 101, Text{.text = "0"}, kNever);
@@ -72,7 +71,7 @@ TEST_F(ModelQueueTest, SharesWhatWaitsAmongTheWorkers) {
 }
 
 TEST_F(ModelQueueTest, TakesWhatWaitsUpToTheTokenBudget) {
-  backend->needs_preparation = false;  // what was submitted is ready to run
+  backend->needs_preparation = false;  // requests are ready without preparation
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_batch_tokens = 8}, ended.handler());
   occupy_worker(queue, 100);
   for (uint64_t i = 0; i < 5; ++i) submit(queue, i, Text{.text = "111"}, kNever);  // 3 tokens each
@@ -86,7 +85,7 @@ TEST_F(ModelQueueTest, ABatchThatIsAloneHasAllCores) {
   backend->uses_pool = true;
   ModelQueue queue(a_scheduler(), backend, {.workers = 2, .threads_per_worker = 2}, ended.handler());
   occupy_worker(queue, 1);
-  submit(queue, 2, Text{.text = "2"}, kNever);  // next to the first
+  submit(queue, 2, Text{.text = "2"}, kNever);  // concurrently with the first
   backend->await_running(2);
   backend->release();
   ended.of(1);
@@ -107,7 +106,7 @@ TEST_F(ModelQueueTest, CoresAreLentAnewWhenABatchComesAndWhenOneIsDone) {
   EXPECT_EQ(backend->threads_now(), (Threads{2, 2}));
   backend->let_run(1);
   Threads now;
-  do {  // until the worker is done with it
+  do {  // until the worker has finished it
     now = backend->threads_now();
     std::ranges::sort(now);
   } while (now != Threads{0, 4});
@@ -131,7 +130,7 @@ TEST_F(ModelQueueTest, ABatchBehindWhichOthersWaitHasItsOwnCores) {
 }
 
 TEST_F(ModelQueueTest, OneRequestOverTheTokenBudgetRunsAlone) {
-  backend->needs_preparation = false;  // what was submitted is ready to run
+  backend->needs_preparation = false;  // requests are ready without preparation
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_batch_tokens = 4}, ended.handler());
   occupy_worker(queue, 100);
   submit(queue, 1, Text{.text = "1"}, kNever);
@@ -144,7 +143,7 @@ TEST_F(ModelQueueTest, OneRequestOverTheTokenBudgetRunsAlone) {
 }
 
 TEST_F(ModelQueueTest, TakesNoMoreThanTheMostRequests) {
-  backend->needs_preparation = false;  // what was submitted is ready to run
+  backend->needs_preparation = false;  // requests are ready without preparation
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_batch_requests = 2}, ended.handler());
   occupy_worker(queue, 100);
   for (uint64_t i = 0; i < 3; ++i) submit(queue, i, Text{.text = "1"}, kNever);
@@ -154,7 +153,7 @@ TEST_F(ModelQueueTest, TakesNoMoreThanTheMostRequests) {
 }
 
 TEST_F(ModelQueueTest, AModelThatCannotBatchRunsEachAlone) {
-  backend->needs_preparation = false;  // what was submitted is ready to run
+  backend->needs_preparation = false;  // requests are ready without preparation
   backend->batching = false;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
   occupy_worker(queue, 100);
@@ -196,7 +195,7 @@ TEST_F(ModelQueueTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
 TEST_F(ModelQueueTest, BoundsTheBytesThatWait) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_bytes = 4}, ended.handler());
   occupy_worker(queue, 100);
-  EXPECT_EQ(submit(queue, 1, Text{.text = "111111"}, kNever), Status::kOk);  // alone, it is let in
+  EXPECT_EQ(submit(queue, 1, Text{.text = "111111"}, kNever), Status::kOk);  // a single request is always accepted
   EXPECT_EQ(submit(queue, 2, Text{.text = "2"}, kNever), Status::kQueueFull);
   backend->release();
 }
@@ -218,13 +217,13 @@ TEST_F(ModelQueueTest, DropsACancelledRequestAndFreesItsPlace) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_requests = 1}, ended.handler());
   occupy_worker(queue, 100);
   submit(queue, 1, Text{.text = "1"}, kNever);
-  // Cancelled while it waits, before or after its tokenization; never while it is tokenized.
+  // Requests are cancelled before or after tokenization, never during it.
   do {
     queue.cancel(1);
   } while (ended.size() == 0);
   EXPECT_EQ(ended.of(1).status, Status::kCancelled);
   EXPECT_EQ(submit(queue, 2, Text{.text = "2"}, kNever), Status::kOk);
-  queue.cancel(77);  // unknown: nothing happens
+  queue.cancel(77);  // unknown ticket: no effect
   backend->release();
   queue.close();
   EXPECT_EQ(ended.size(), 3U);

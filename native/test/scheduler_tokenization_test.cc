@@ -1,4 +1,4 @@
-// Inputs that take long to prepare, and the short ones next to them.
+// Tokenization classes: long inputs do not delay short ones.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,14 +11,14 @@
 namespace scheduler::test {
 namespace {
 
-/// A long text whose answer is {7, its length}.
+/// A long text with the output {7, its length}.
 Text long_text() { return Text{.text = std::string(kShortText, '0') + "7"}; }
 
 class TokenizationClassTest : public testing::Test {
  protected:
-  /// The thread for long inputs is inside prepare() with the request `ticket`, and done with those
-  /// before it.
-  void occupy_long_lane(ModelQueue& queue, uint64_t ticket) {
+  /// Blocks the tokenization thread of long inputs inside prepare() with the request `ticket`, after all
+  /// earlier ones.
+  void block_long_inputs(ModelQueue& queue, uint64_t ticket) {
     backend->let_pass(long_texts);
     ASSERT_EQ(submit(queue, ticket, long_text(), kNever), Status::kOk);
     backend->await_preparing(++long_texts);
@@ -32,7 +32,7 @@ class TokenizationClassTest : public testing::Test {
 
 TEST_F(TokenizationClassTest, ALongInputDoesNotHoldUpShortOnes) {
   ModelQueue queue(a_scheduler(), backend, options, ended.handler());
-  occupy_long_lane(queue, 0);
+  block_long_inputs(queue, 0);
   for (uint64_t i = 1; i <= 20; ++i) submit(queue, i, Text{.text = "1"}, kNever);
   for (uint64_t i = 1; i <= 20; ++i) EXPECT_EQ(ended.of(i).status, Status::kOk);
   EXPECT_EQ(ended.size(), 20U);
@@ -42,7 +42,7 @@ TEST_F(TokenizationClassTest, ALongInputDoesNotHoldUpShortOnes) {
 
 TEST_F(TokenizationClassTest, ShortOnesKeepTheirOrder) {
   ModelQueue queue(a_scheduler(), backend, options, ended.handler());
-  occupy_long_lane(queue, 0);
+  block_long_inputs(queue, 0);
   std::vector<uint64_t> expected;
   for (uint64_t i = 1; i <= 50; ++i) {
     submit(queue, i, Text{.text = "1"}, kNever);
@@ -58,11 +58,11 @@ TEST_F(TokenizationClassTest, OnceItIsPreparedALongInputHasThePlaceOfItsArrival)
   backend->hold();
   submit(queue, 0, Text{.text = "0"}, kNever);
   backend->await_running(1);
-  occupy_long_lane(queue, 1);
+  block_long_inputs(queue, 1);
   submit(queue, 2, Text{.text = "2"}, kNever);
   submit(queue, 3, Text{.text = "untokenizable"}, kNever);
-  EXPECT_EQ(ended.of(3).status, Status::kFailed);  // so 2 is prepared
-  occupy_long_lane(queue, 4);                     // so 1 is prepared
+  EXPECT_EQ(ended.of(3).status, Status::kFailed);  // then 2 is prepared
+  block_long_inputs(queue, 4);                     // then 1 is prepared
   backend->release();
   ended.of(2);
   EXPECT_EQ(ended.order(), (std::vector<uint64_t>{3, 0, 1, 2}));
@@ -71,7 +71,7 @@ TEST_F(TokenizationClassTest, OnceItIsPreparedALongInputHasThePlaceOfItsArrival)
 
 TEST_F(TokenizationClassTest, LongOnesThatWaitExpireAndAreCancelled) {
   ModelQueue queue(a_scheduler(), backend, options, ended.handler());
-  occupy_long_lane(queue, 0);
+  block_long_inputs(queue, 0);
   submit(queue, 1, long_text(), Clock::now() - std::chrono::seconds(1));
   submit(queue, 2, long_text(), kNever);
   queue.cancel(2);
@@ -81,11 +81,11 @@ TEST_F(TokenizationClassTest, LongOnesThatWaitExpireAndAreCancelled) {
   EXPECT_EQ(ended.of(0).status, Status::kOk);
 }
 
-/// Whatever its preparation comes to.
+/// A request that is cancelled during preparation completes as kCancelled, also if its preparation fails.
 TEST_F(TokenizationClassTest, WhatIsCancelledWhileItIsPreparedDoesNotRun) {
   const std::string filling(kShortText, '0');
   for (const bool fails : {false, true}) {
-    for (const size_t border : {size_t{1}, size_t{1'000}}) {  // a long input, and a short one
+    for (const size_t border : {size_t{1}, size_t{1'000}}) {  // a long and a short input
       auto slow = std::make_shared<EchoBackend>();
       slow->fails_once_prepared = fails;
       Collector of_slow;
@@ -95,7 +95,7 @@ TEST_F(TokenizationClassTest, WhatIsCancelledWhileItIsPreparedDoesNotRun) {
       submit(queue, 0, Text{.text = filling + "1"}, kNever);
       slow->await_preparing(1);
       queue.cancel(0);
-      queue.cancel(7);  // nobody's
+      queue.cancel(7);  // unknown ticket
       submit(queue, 1, Text{.text = filling + "2"}, kNever);
       slow->let_pass(SIZE_MAX);
       ASSERT_TRUE(of_slow.has(0));
@@ -112,7 +112,7 @@ TEST_F(TokenizationClassTest, WhatIsCancelledWhileItIsPreparedDoesNotRun) {
   }
 }
 
-/// A tokenizer that does not come back, in both lanes.
+/// A hung tokenizer in both classes.
 TEST_F(TokenizationClassTest, ASlowTokenizerDelaysItsOwnModelOnly) {
   const auto scheduler = a_scheduler();
   ModelQueue slow(scheduler, backend, options, ended.handler());
@@ -120,7 +120,7 @@ TEST_F(TokenizationClassTest, ASlowTokenizerDelaysItsOwnModelOnly) {
   Collector of_other;
   ModelQueue fast(scheduler, other, options, of_other.handler());
   backend->let_pass(0);
-  // In the lane for long inputs, and in the one for short ones.
+  // In the class of long inputs, then in the class of short ones.
   ModelQueue slow_as_well(scheduler, backend, {.workers = 1, .long_input_bytes = 1'000}, ended.handler());
   submit(slow, 0, long_text(), kNever);
   submit(slow_as_well, 1, long_text(), kNever);
@@ -136,7 +136,7 @@ TEST_F(TokenizationClassTest, ASlowTokenizerDelaysItsOwnModelOnly) {
 
 TEST_F(TokenizationClassTest, CloseAnswersTheLongOnesToo) {
   ModelQueue queue(a_scheduler(), backend, options, ended.handler());
-  occupy_long_lane(queue, 0);
+  block_long_inputs(queue, 0);
   submit(queue, 1, long_text(), kNever);
   std::jthread closer([&] { queue.close(); });
   while (submit(queue, 9, Text{.text = "1"}, kNever) != Status::kDraining)
@@ -149,7 +149,7 @@ TEST_F(TokenizationClassTest, CloseAnswersTheLongOnesToo) {
 
 TEST_F(TokenizationClassTest, AbortDropsTheLongOnesThatWaitAndThatWhichIsPrepared) {
   ModelQueue queue(a_scheduler(), backend, options, ended.handler());
-  occupy_long_lane(queue, 0);
+  block_long_inputs(queue, 0);
   submit(queue, 1, long_text(), kNever);
   std::jthread aborter([&] { queue.abort(); });
   EXPECT_EQ(ended.of(1).status, Status::kDraining);

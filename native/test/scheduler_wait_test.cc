@@ -1,5 +1,4 @@
-// How long the queue thinks that a request would wait, against how long it does, by a clock of the
-// test's own: a run takes what the test says, and nothing else takes time.
+// Expected and real queue waits with a simulated clock, on which only runs take time.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -28,8 +27,8 @@ Clock::time_point simulated_now() {
   return Clock::time_point(hours(1) + Clock::duration(simulated_time.load()));
 }
 
-/// Tokens of a text: its length. Like an encoder: something for each batch, something for each
-/// token, and for long texts attention.
+/// Run time like that of an encoder: a constant per batch, a linear and a quadratic part per text. A text
+/// has one token per character.
 class SimulatedEncoder : public Backend {
  public:
   Description description() const override {
@@ -64,7 +63,7 @@ class SimulatedEncoder : public Backend {
     changed_.notify_all();
   }
 
-  /// The next run takes so much longer.
+  /// Delays the next run.
   void hiccup(milliseconds time) {
     const std::lock_guard lock(mutex_);
     hiccup_ = time;
@@ -91,8 +90,8 @@ class WaitEstimateTest : public testing::Test {
     return status;
   }
 
-  /// Lets all that waits run. What is prepared meanwhile would be charged with the time of the
-  /// runs, so nothing is: a text that fails to be prepared is the last.
+  /// Runs all waiting requests. Preparation in the meantime would include the simulated time of the runs, so
+  /// the last text fails in preparation.
   void run_all(ModelQueue& queue) {
     submit(queue, next_++, Text{.text = ""}, kNever);
     EXPECT_EQ(ended.of(next_ - 1).status, Status::kFailed);
@@ -110,10 +109,10 @@ class WaitEstimateTest : public testing::Test {
     run_all(queue);
   }
 
-  /// Expected wait of a text behind `count` others, in units of its real one.
+  /// Ratio of the expected to the real wait of a text behind `count` other texts.
   double error_behind(ModelQueue& queue, int count, size_t tokens) {
     for (int i = 0; i < count; ++i) submit_text(queue, tokens);
-    // How many tokens a text has is known once it is prepared.
+    // The number of tokens is known after preparation.
     submit(queue, next_++, Text{.text = ""}, kNever);
     EXPECT_EQ(ended.of(next_ - 1).status, Status::kFailed);
     const duration<double> expected = queue.statistics().queue_wait;
@@ -157,7 +156,7 @@ TEST_F(WaitEstimateTest, IsNotLedAstrayByOneRunThatLostItsCore) {
   backend->hold(true);
   backend->hiccup(milliseconds(500));
   run(queue, 1, 20);
-  // They take 0.1 s; at the pace of that run it would be 15.
+  // They take 0.1 s; at the speed of the slow run they would take 15 s.
   for (int i = 0; i < 50; ++i) EXPECT_EQ(submit_text(queue, 20), Status::kOk);
   EXPECT_LT(queue.statistics().queue_wait, milliseconds(600));
   run_all(queue);
@@ -168,12 +167,12 @@ TEST_F(WaitEstimateTest, CountsWhatRunsByWhatIsLeftOfIt) {
   backend->hold(true);
   run(queue, 20, 500);
   submit_text(queue, 500);
-  while (queue.statistics().queue_requests != 0) std::this_thread::yield();  // it runs
+  while (queue.statistics().queue_requests != 0) std::this_thread::yield();  // the batch runs
   const auto whole = queue.statistics().queue_wait;
   EXPECT_GT(whole.count(), 0);
   simulated_time += whole.count() / 2;
   EXPECT_NEAR(duration<double>(queue.statistics().queue_wait) / whole, 0.5, 0.01);
-  simulated_time += 2 * whole.count();  // longer than expected: it may end at any moment
+  simulated_time += 2 * whole.count();  // longer than expected
   EXPECT_EQ(queue.statistics().queue_wait.count(), 0);
   run_all(queue);
 }
@@ -201,7 +200,7 @@ TEST_F(WaitEstimateTest, RefusesWhatWouldWaitTooLongAndSaysHowLong) {
   EXPECT_GE(queue.statistics().refused, 1U);
   const auto start = simulated_now();
   release();
-  // Whoever was let in began to run in about a second.
+  // Accepted requests started within about a second.
   expect_within_a_factor_of_two(duration<double>(simulated_now() - start).count());
 }
 
@@ -221,7 +220,7 @@ TEST_F(WaitEstimateTest, DropsDeadlinesInWhateverOrderTheyCome) {
   ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
   submit_text(queue, 1);
-  while (queue.statistics().queue_requests != 0) std::this_thread::yield();  // it runs
+  while (queue.statistics().queue_requests != 0) std::this_thread::yield();  // the batch runs
   submit_text(queue, 1, simulated_now() + hours(1));
   submit_text(queue, 1, simulated_now() + milliseconds(500));
   submit_text(queue, 1);

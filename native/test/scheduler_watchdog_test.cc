@@ -1,4 +1,4 @@
-// A model that does not come back: runs that are given up, and how the engine ends next to them.
+// Hung models: runs over their time limit, and the end of a queue with such runs.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,10 +11,10 @@
 namespace scheduler::test {
 namespace {
 
-/// Over in a moment. What must be in time is not run with it.
+/// A short time limit, for runs that must exceed it.
 constexpr std::chrono::milliseconds kLimit{20};
 
-/// A clock that stands still until it is set.
+/// A simulated clock.
 std::atomic<Clock::time_point> test_time{Clock::now()};
 Clock::time_point test_clock() { return test_time; }
 
@@ -22,7 +22,7 @@ void await_back(const ModelQueue& queue) {
   while (queue.statistics().hung_for > Clock::duration(0)) std::this_thread::yield();
 }
 
-/// Its only worker has been given up, with the request 0.
+/// The only worker hangs with request 0.
 void get_stuck(ModelQueue& queue, EchoBackend& backend, Collector& ended) {
   backend.hold();
   submit(queue, 0, Text{.text = "1"}, kNever);
@@ -52,15 +52,15 @@ TEST(EngineWatchdog, ARunOverTheLimitEndsItsRequestsOnceAndSaysTheLimit) {
 
 TEST(EngineWatchdog, AllRequestsOfTheBatchEndAndNoneOfThemRunsAgain) {
   auto backend = std::make_shared<EchoBackend>();
-  backend->needs_preparation = false;  // so that what waits is one batch
+  backend->needs_preparation = false;  // waiting requests form one batch
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
   get_stuck(queue, *backend, ended);
   for (uint64_t i = 1; i < 5; ++i) submit(queue, i, Text{.text = i == 2 ? "fail" : "1"}, kNever);
   await_queue(queue, 4);
-  backend->let_run();  // the first; the next batch, of four, is held again
+  backend->let_run();  // the first; the next batch of four is held
   for (uint64_t i = 1; i < 5; ++i) EXPECT_EQ(ended.of(i).status, Status::kTimedOut);
-  backend->release();  // it fails, and what was given up is not run again one by one
+  backend->release();  // the batch fails, but abandoned requests are not run again one by one
   queue.close();
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 4}));
   EXPECT_EQ(ended.repeated(), 0U);
@@ -68,9 +68,9 @@ TEST(EngineWatchdog, AllRequestsOfTheBatchEndAndNoneOfThemRunsAgain) {
 
 TEST(EngineWatchdog, OfABatchThatFailedOneThatIsStuckAloneKeepsNoOtherFromItsEnd) {
   std::vector<Status> seen;
-  do {  // until the machine is fast enough for what must be in time
+  do {  // repeated if the machine is too slow
     auto backend = std::make_shared<EchoBackend>();
-    backend->needs_preparation = false;  // so that what waits is one batch
+    backend->needs_preparation = false;  // waiting requests form one batch
     Collector ended;
     ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
     backend->hold_text("7");
@@ -80,7 +80,7 @@ TEST(EngineWatchdog, OfABatchThatFailedOneThatIsStuckAloneKeepsNoOtherFromItsEnd
     for (const char* text : {"1", "fail", "7", "2"})
       submit(queue, ++ticket, Text{.text = text}, kNever);
     await_queue(queue, 4);
-    backend->let_run(2);  // the first, and those four together
+    backend->let_run(2);  // the first and the batch of four
     seen.clear();
     for (uint64_t i = 1; i <= 4; ++i) seen.push_back(ended.of(i).status);
     backend->release();
@@ -99,7 +99,7 @@ TEST(EngineWatchdog, OtherWorkersAnswerMeanwhileAndAllDoOnceItIsBack) {
   backend->hold_text("7");
   submit(queue, 0, Text{.text = "7"}, kNever);
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
-  // Whatever the machine does, some are in time.
+  // Some requests complete in time on any machine.
   uint64_t ticket = 1;
   do {
     submit(queue, ticket, Text{.text = "3"}, kNever);
@@ -113,7 +113,7 @@ TEST(EngineWatchdog, OtherWorkersAnswerMeanwhileAndAllDoOnceItIsBack) {
 
 TEST(EngineWatchdog, ARunThatEndsItselfInTimeHasTheSameStatus) {
   auto backend = std::make_shared<EchoBackend>();
-  backend->needs_preparation = false;  // so that what waits is one batch
+  backend->needs_preparation = false;  // waiting requests form one batch
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
   backend->hold();
@@ -140,7 +140,7 @@ TEST(EngineWatchdog, CloseAnswersTheRestAndDoesNotWaitForWhatWasGivenUp) {
   for (uint64_t i = 1; i < 20; ++i) submit(queue, i, Text{.text = "1"}, kNever);
   queue.close();
   EXPECT_EQ(ended.size(), 20U);
-  EXPECT_FALSE(queue.abort_within(std::chrono::hours(1)));  // nor for so long
+  EXPECT_FALSE(queue.abort_within(std::chrono::hours(1)));  // does not wait
   backend->release();
   queue.abort();
   EXPECT_TRUE(queue.abort_within(Clock::duration(0)));
@@ -158,7 +158,7 @@ TEST(EngineWatchdog, AbortWithinLeavesABatchThatRunsAndDropsTheRest) {
   await_queue(queue, 1);
   std::jthread closer([&] { queue.close(); });
   EXPECT_FALSE(queue.abort_within(std::chrono::milliseconds(1)));
-  closer.join();  // it waits no longer, either
+  closer.join();  // close() returns as well
   EXPECT_EQ(ended.of(1).status, Status::kDraining);
   backend->release();
   queue.abort();
@@ -236,7 +236,7 @@ TEST(EngineWatchdog, WhatTookTooLongSaysNothingOfThePace) {
   backend->release();
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
   submit(queue, 1, Text{.text = "1"}, kNever);
-  EXPECT_EQ(ended.of(1).status, Status::kOk);  // so the batch before it is done with
+  EXPECT_EQ(ended.of(1).status, Status::kOk);  // the previous batch has ended
   backend->hold();
   submit(queue, 2, Text{.text = "1"}, kNever);
   backend->await_running(3);

@@ -1,5 +1,4 @@
-// The workers of a machine: their priorities, whom a request wakes, and how a model that is loaded
-// takes them from those that serve.
+// The workers: priorities, wake-ups, and warm-up of a model while other models serve requests.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -20,7 +19,7 @@ namespace {
 
 class WorkersTest : public SeveralModelsTest {};
 
-/// Nice values of the threads that its batches run on: the worker's, and those of its helpers.
+/// Records the nice values of the threads that run its batches: workers and helpers.
 class NiceBackend : public EchoBackend {
  public:
   explicit NiceBackend(bool has_texts) {
@@ -51,7 +50,7 @@ class NiceBackend : public EchoBackend {
   std::set<int> nice_values_;
 };
 
-/// Alone, next to a batch of the same model, and next to one of the other.
+/// A batch alone, concurrent with a batch of the same model, and with a batch of the other model.
 TEST_F(WorkersTest, AModelHasItsOwnPriorityWhateverWasLoadedBefore) {
   const int own = getpriority(PRIO_PROCESS, 0);
   const int lower = std::min(own + 10, 19);
@@ -80,7 +79,7 @@ TEST_F(WorkersTest, AModelHasItsOwnPriorityWhateverWasLoadedBefore) {
   }
 }
 
-/// Signals and texts have threads of their own; the machine's time is one.
+/// Signal and text models have separate workers, but share the capacity.
 TEST_F(WorkersTest, ModelsOfTwoPrioritiesShareTheMachine) {
   Log log;
   first.backend = std::make_shared<TimedBackend>('a', milliseconds(1), log);
@@ -94,9 +93,9 @@ TEST_F(WorkersTest, ModelsOfTwoPrioritiesShareTheMachine) {
   first.backend->await_running(1);
   for (int i = 0; i < 60; ++i) first.ask(signals);
   for (int i = 0; i < 60; ++i) second.ask(texts);
-  // All are prepared once this one has failed: nothing else is shown to wait for a worker.
+  // When this request has failed, all requests are prepared.
   EXPECT_EQ(second.ended.of(second.ask(texts, "untokenizable")).status, Status::kFailed);
-  EXPECT_EQ(second.backend->begun(), 0U);  // one batch at once, whoever runs it
+  EXPECT_EQ(second.backend->begun(), 0U);  // one batch at a time, on any worker
   first.backend->release();
   signals.close();
   texts.close();
@@ -105,8 +104,7 @@ TEST_F(WorkersTest, ModelsOfTwoPrioritiesShareTheMachine) {
   EXPECT_LE(count, 34) << log.runs;
 }
 
-/// Workers that may not run a model are woken for it in no other's place: after one that was
-/// replaced, only some workers may run the model that it was stuck on.
+/// Only workers that may run a model are woken for it: replacement workers may not run the hung model.
 TEST_F(WorkersTest, NoRequestWaitsWhileAWorkerThatMayRunItSleeps) {
   for (int round = 0; round < 20; ++round) {
     scheduler = a_scheduler();
@@ -139,7 +137,7 @@ TEST_F(WorkersTest, AModelThatIsLoadedTakesOneWorkerAtATimeFromThoseInService) {
   second.backend->await_warm_up();
   first.backend->hold();
   for (int i = 0; i < 2; ++i) first.ask(serving);
-  first.backend->await_running(3);  // two workers at once, next to the one that warms up
+  first.backend->await_running(3);  // two workers run, a third warms up
   first.backend->release();
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(first.ended.has(first.ask(serving)));
   second.backend->hold_warm_up(false);

@@ -1,4 +1,4 @@
-// Several engines on one machine, with backends whose runs take simulated time.
+// Several queues on one scheduler, with backends whose runs take simulated time.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace scheduler::test {
 
 using std::chrono::milliseconds;
 
-/// Over in a moment. What must be in time is not run with it.
+/// A short time limit, for runs that must exceed it.
 inline constexpr milliseconds kLimit{20};
 
 inline std::atomic<Clock::duration::rep> simulated_time{0};
@@ -25,13 +25,13 @@ inline Clock::time_point simulated_now() {
   return Clock::time_point(std::chrono::hours(1) + Clock::duration(simulated_time.load()));
 }
 
-/// What has run on a machine, in its order.
+/// The runs of all models in order.
 struct Log {
   std::mutex mutex;
   std::string runs;
 };
 
-/// A run takes as long as it is told to, by the simulated clock.
+/// A model with a fixed run time on the simulated clock.
 class TimedBackend : public EchoBackend {
  public:
   TimedBackend(char name, milliseconds time, Log& log) : name_(name), time_(time), log_(log) {
@@ -54,7 +54,7 @@ class TimedBackend : public EchoBackend {
 
 class SeveralModelsTest : public testing::Test {
  protected:
-  /// Any number of engines; it answers each request with a number.
+  /// A model with any number of queues.
   struct Model {
     std::shared_ptr<EchoBackend> backend = std::make_shared<EchoBackend>();
     Collector ended;

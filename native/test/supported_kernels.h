@@ -1,4 +1,4 @@
-// Kernels of number formats that this processor runs, the portable one first.
+// All kernels that this processor supports, the portable one first.
 #pragma once
 
 #include <ostream>
@@ -11,7 +11,7 @@
 
 namespace kernels {
 
-/// For GoogleTest.
+/// Printer for GoogleTest.
 inline void PrintTo(const FormatKernel& by, std::ostream* out) { *out << by.kernel->name; }
 
 }  // namespace kernels
@@ -36,7 +36,7 @@ inline std::vector<const kernels::Elementwise*> supported_elementwise() {
   return supported;
 }
 
-/// As the name of a test that runs once for each kernel.
+/// Name of a parameterized test for a kernel.
 template <class Info>
 std::string kernel_name(const Info& info) {
   std::string name = info.param.kernel->name;

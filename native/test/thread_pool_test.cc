@@ -1,4 +1,4 @@
-// Shared work: every part once, whatever the helpers do.
+// The thread pool: every part is run once.
 #include "scheduler/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(ThreadPool, RunsEveryPartOnce) {
   }
 }
 
-/// Helpers that are late must not take parts of the next work for those of the last.
+/// A late helper must not run parts of the next work with the function of the previous one.
 TEST(ThreadPool, KeepsWorksApart) {
   ThreadPool pool(3);
   for (int round = 0; round < 20'000; ++round) {
@@ -40,7 +40,7 @@ TEST(ThreadPool, KeepsWorksApart) {
 TEST(ThreadPool, HelpersTakePart) {
   ThreadPool pool(1);
   std::set<std::thread::id> threads;
-  // A helper may be busy elsewhere on a loaded machine; it need not come the first time.
+  // On a loaded machine the helper may miss some calls.
   for (int round = 0; round < 1000 && threads.size() < 2; ++round) {
     std::vector<std::thread::id> by(64);
     pool.run(64, [&](uint32_t part) noexcept {
@@ -58,7 +58,7 @@ TEST(ThreadPool, HelpersThatSleepAreWoken) {
     std::atomic<int> runs{0};
     pool.run(50, [&](uint32_t) noexcept { ++runs; });
     ASSERT_EQ(runs, 50);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // beyond the time they stay awake
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // longer than helpers spin
   }
 }
 

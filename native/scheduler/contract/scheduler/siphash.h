@@ -1,5 +1,5 @@
 // SipHash-2-4 with 128 bits of output (Aumasson and Bernstein, 2012; github.com/veorq/SipHash) for
-// messages of whole 64-bit words. Without the key nobody can construct two messages with equal hashes.
+// messages of whole 64-bit words. Finding two messages with equal hashes requires the key.
 #pragma once
 
 #include <array>

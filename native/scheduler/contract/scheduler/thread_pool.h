@@ -13,7 +13,7 @@ namespace scheduler {
 
 /// Helper threads for a thread that computes. The caller takes parts of the work like every helper
 /// and never waits for a helper that has not started a part. If another process occupies a core, its
-/// helper contributes nothing, but delays nobody. (In OpenMP every thread of the team must reach
+/// helper contributes nothing, but causes no delay. (In OpenMP every thread of the team must reach
 /// every barrier.)
 class ThreadPool {
  public:
