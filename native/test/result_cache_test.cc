@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "../queue/siphash.h"
+#include "scheduler/siphash.h"
 #include "echo_backend.h"
 
 namespace scheduler::test {
@@ -53,12 +53,12 @@ TEST(ResultCache, HasADifferentKeyForEachInputAndModel) {
             cache.key_of(*model, different.front()));
 }
 
-TEST(ResultCache, KeepsWhatWasAskedForLastWithinItsBound) {
+TEST(ResultCache, KeepsTheMostRecentlyUsedOutputsWithinItsLimit) {
   constexpr size_t kBytes = kMegabyte / 64;
   ResultCache cache(kBytes);
   const auto model = cache.add_model();
   const Output output{.values = std::vector<float>(256, 1)};
-  const auto key = [&](int64_t i) { return cache.key_of(*model, sequence_of({i})); };
+  const auto key = [&](int64_t i) { return cache.key_of(*model, Characters(std::to_string(i))); };
   for (int64_t i = 0; i < 100; ++i) {
     EXPECT_TRUE(cache.claim(key(i)).is_own);
     cache.publish(*model, key(i), output);
@@ -78,10 +78,10 @@ TEST(ResultCache, KeepsWhatWasAskedForLastWithinItsBound) {
   EXPECT_EQ(cache.find(key(99)), nullptr);
 }
 
-TEST(ResultCache, OfTwoThatComputeTheSameTheFirstAnswerStays) {
+TEST(ResultCache, KeepsTheFirstOfTwoOutputsForTheSameInput) {
   ResultCache cache(kMegabyte);
   const auto model = cache.add_model();
-  const auto key = cache.key_of(*model, sequence_of({1}));
+  const auto key = cache.key_of(*model, Characters("1"));
   EXPECT_TRUE(cache.claim(key).is_own);
   EXPECT_FALSE(cache.claim(key).is_own);
   cache.publish(*model, key, {.values = {1}});
@@ -89,7 +89,7 @@ TEST(ResultCache, OfTwoThatComputeTheSameTheFirstAnswerStays) {
   cache.publish(*model, key, {.values = {1}});
   cache.release(key);
   EXPECT_EQ(model->bytes, bytes);
-  EXPECT_EQ(cache.claim(key).known->values, std::vector<float>{1});
+  EXPECT_EQ(cache.claim(key).output->values, std::vector<float>{1});
 }
 
 class CachedModelQueueTest : public testing::Test {

@@ -84,7 +84,7 @@ TEST(AdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
                       windows.handler());
         uint64_t ticket = 0;
         const auto ask = [&] {
-          EXPECT_EQ(submit(queue, ++ticket, std::vector<float>(4), kNever), Status::kOk);
+          EXPECT_EQ(submit(queue, ++ticket, kWindow, kNever), Status::kOk);
         };
         for (int i = 0; i < before; ++i) {
           ask();
