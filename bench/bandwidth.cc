@@ -1,7 +1,8 @@
-// Measures the memory read bandwidth of all cores in GB/s: the best of ten passes over 1 GiB. The number of
-// threads is the number of cores or the argument:
+// Measures the memory read bandwidth of all cores in GB/s: the best of ten passes over 1 GiB. The
+// number of threads is the number of cores or the argument:
 //
-//   g++ -std=c++20 -O3 -march=native -pthread bench/bandwidth.cc -o /tmp/bandwidth && /tmp/bandwidth
+//   g++ -std=c++20 -O3 -march=native -pthread bench/bandwidth.cc -o /tmp/bandwidth &&
+//   /tmp/bandwidth
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -33,6 +34,7 @@ int main(int argc, char** argv) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     best = std::max(best, kWords * sizeof(uint64_t) / took.count() / 1e9);
   }
-  std::printf("%zu threads: %.1f GB/s (%llu words)\n", threads, best,
-              static_cast<unsigned long long>(std::accumulate(sums.begin(), sums.end(), uint64_t{0})));
+  std::printf(
+      "%zu threads: %.1f GB/s (%llu words)\n", threads, best,
+      static_cast<unsigned long long>(std::accumulate(sums.begin(), sums.end(), uint64_t{0})));
 }

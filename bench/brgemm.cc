@@ -1,17 +1,18 @@
 // Compares our matrix multiplication kernels with LibTorch's at::native::cpublas::brgemm (oneDNN
 // microkernels) in bfloat16 and int8, on one thread. Prints GFLOP/s of processor time (medians of
-// alternating rounds), the ratio brgemm / ours, whether results of brgemm depend on the number of rows
-// in a call, and the time to generate code for a new number of rows: oneDNN generates it for each
-// thread and shape.
+// alternating rounds), the ratio brgemm / ours, whether results of brgemm depend on the number of
+// rows in a call, and the time to generate code for a new number of rows: oneDNN generates it for
+// each thread and shape.
 //
-// Both multiply the same panels of 32 outputs and the same rounded rows. brgemm returns int8 sums as
-// integers; "scaled" includes the conversion to float32, which our kernels include. The weights of all
-// layers exceed the caches.
+// Both multiply the same panels of 32 outputs and the same rounded rows. brgemm returns int8 sums
+// as integers; "scaled" includes the conversion to float32, which our kernels include. The weights
+// of all layers exceed the caches.
 //
 //   L=~/.cache/libtorch-serve/libtorch-2.15.0-linux-x64
-//   g++ -O3 -march=native -std=c++20 -I native/kernels/include -I native/kernels -isystem $L/include \
-//     -o build/brgemm bench/brgemm.cc build/native/native/kernels/libkernels.a -L $L/lib -ltorch_cpu \
-//     -lc10 -Wl,-rpath,$L/lib -lpthread && build/brgemm
+//   g++ -O3 -march=native -std=c++20 -I native/kernels/include -I native/kernels -isystem
+//   $L/include \
+//     -o build/brgemm bench/brgemm.cc build/native/native/kernels/libkernels.a -L $L/lib
+//     -ltorch_cpu \ -lc10 -Wl,-rpath,$L/lib -lpthread && build/brgemm
 #include <ATen/native/CPUBlas.h>
 
 #include <algorithm>
@@ -22,9 +23,9 @@
 #include <random>
 #include <vector>
 
+#include "kernels/matmul.h"
 #include "matmul/kernel.h"
 #include "matmul/pack.h"
-#include "kernels/matmul.h"
 
 namespace {
 
@@ -123,7 +124,7 @@ void measure(kernels::Format format, Shape shape) {
   const auto weights = random_floats(size, 0.05F);
   const auto x = random_floats(512 * shape.inputs, 1);
   const kernels::StoredWeight stored{weights.data(), kernels::Storage::kFloat32, shape.outputs,
-                                  shape.inputs};
+                                     shape.inputs};
   std::vector<kernels::Linear> linear;
   std::vector<kernels::PackedWeight> packed;
   for (int64_t layer = 0; layer < layers; ++layer) {

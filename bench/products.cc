@@ -1,8 +1,8 @@
-// Measures matrix multiplication in each number format on one thread: GFLOP/s of CPU time, best of the rounds,
-// including packing of the left operand, and the ratio to float32. Rounds alternate between formats. The
-// sizes are those of a small encoder and of BERT; the weights of all layers exceed the caches, as in a
-// model. Then measures attention heads by number of tokens, including packing of keys and values. Formats
-// without instructions on this processor are skipped.
+// Measures matrix multiplication in each number format on one thread: GFLOP/s of CPU time, best of
+// the rounds, including packing of the left operand, and the ratio to float32. Rounds alternate
+// between formats. The sizes are those of a small encoder and of BERT; the weights of all layers
+// exceed the caches, as in a model. Then measures attention heads by number of tokens, including
+// packing of keys and values. Formats without instructions on this processor are skipped.
 //
 //   nice -n 5 node scripts/build-native.mjs kernels
 //   g++ -O2 -std=c++20 -I native/kernels/include -o build/products bench/products.cc \
@@ -14,9 +14,9 @@
 #include <random>
 #include <vector>
 
-#include "kernels/memory.h"
 #include "kernels/attention.h"
 #include "kernels/matmul.h"
+#include "kernels/memory.h"
 
 namespace {
 
@@ -38,7 +38,8 @@ double cpu_seconds() {
 std::vector<kernels::Format> fast_formats(bool (*is_fast)(kernels::Format)) {
   std::vector<kernels::Format> fast;
   for (const auto& each : kernels::formats()) {
-    if (each.format == kernels::Format::kFloat32 || is_fast(each.format)) fast.push_back(each.format);
+    if (each.format == kernels::Format::kFloat32 || is_fast(each.format))
+      fast.push_back(each.format);
   }
   return fast;
 }
@@ -54,7 +55,7 @@ void measure(const std::vector<kernels::Format>& formats, Shape shape) {
   for (float& value : x) value = normal(random);
   std::vector<float> y(static_cast<size_t>(512 * shape.outputs));
   const kernels::StoredWeight stored{weight.data(), kernels::Storage::kFloat32, shape.outputs,
-                                  shape.inputs};
+                                     shape.inputs};
   std::vector<std::vector<kernels::Linear>> models(formats.size());
   for (size_t i = 0; i < formats.size(); ++i) {
     for (int64_t layer = 0; layer < layers; ++layer) {
@@ -80,8 +81,8 @@ void measure(const std::vector<kernels::Format>& formats, Shape shape) {
                 static_cast<long long>(shape.inputs), static_cast<long long>(shape.outputs));
     for (size_t i = 0; i < formats.size(); ++i) {
       const double flops = 2.0 * static_cast<double>(size * rows);
-      std::printf("  %s %5.0f (%.2f)", kernels::description_of(formats[i]).name, flops / best[i] / 1e9,
-                  best[0] / best[i]);
+      std::printf("  %s %5.0f (%.2f)", kernels::description_of(formats[i]).name,
+                  flops / best[i] / 1e9, best[0] / best[i]);
     }
     std::printf("\n");
   }

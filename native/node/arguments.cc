@@ -41,7 +41,7 @@ constexpr Named<backend::Truncation> kTruncations[] = {
     {"only_second", backend::Truncation::kOnlySecond},
     {"do_not_truncate", backend::Truncation::kNone}};
 constexpr Named<backend::TruncationSide> kSides[] = {{"right", backend::TruncationSide::kRight},
-                                                    {"left", backend::TruncationSide::kLeft}};
+                                                     {"left", backend::TruncationSide::kLeft}};
 constexpr Named<backend::ProductNumbers> kProducts[] = {
     {"auto", backend::ProductNumbers::kAuto},
     {"float32", backend::ProductNumbers::kFloat32},
@@ -49,12 +49,13 @@ constexpr Named<backend::ProductNumbers> kProducts[] = {
 
 /// TextInput of src/native/binding.ts.
 backend::TextInput text_input(const Napi::Object& from) {
-  backend::TextInput input{.text = text(from, "text"), .pair = optional<std::string>(text, from, "pair")};
+  backend::TextInput input{.text = text(from, "text"),
+                           .pair = optional<std::string>(text, from, "pair")};
   input.prompt = optional<std::string>(text, from, "prompt");
   input.truncation = choice<backend::Truncation>(from.Get("truncation"), "truncation",
-                                                input.truncation, kTruncations);
+                                                 input.truncation, kTruncations);
   input.side = choice<backend::TruncationSide>(from.Get("truncationSide"), "truncationSide",
-                                              input.side, kSides);
+                                               input.side, kSides);
   input.with_offsets = flag(from, "places");
   input.stride = optional(id, from, "stride");
   input.max_windows = static_cast<size_t>(optional(id, from, "mostWindows").value_or(0));

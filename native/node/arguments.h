@@ -25,8 +25,8 @@ backend::Dtype dtype_argument(const Napi::Value& value);
 /// kAuto if undefined.
 backend::ProductNumbers products_argument(const Napi::Value& value);
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options);
-/// Converts a NativeInput of src/native/binding.ts, or an array of them. `max_outputs`: maximum number
-/// of values in all outputs together, for models with a row for each token; 0: no limit.
+/// Converts a NativeInput of src/native/binding.ts, or an array of them. `max_outputs`: maximum
+/// number of values in all outputs together, for models with a row for each token; 0: no limit.
 std::vector<scheduler::InputPtr> inputs_argument(const Napi::Value& value, int64_t max_outputs);
 /// See ModelQueue::set_weight().
 double weight_argument(const Napi::Value& value);

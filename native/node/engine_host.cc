@@ -76,10 +76,10 @@ void EngineHost::load(LoadArguments arguments, LoadHandler on_loaded) {
     post([&](PendingEvents& events) { events.load_result = std::move(error); });
   };
   try {
-    loading_ = std::make_shared<Loading>(
-        std::move(arguments), [router = router_](scheduler::Completions completions) {
-          router->deliver(std::move(completions));
-        });
+    loading_ = std::make_shared<Loading>(std::move(arguments),
+                                         [router = router_](scheduler::Completions completions) {
+                                           router->deliver(std::move(completions));
+                                         });
     helper_ = std::thread([this, post_result] {
       try {
         model_ = loading_->run();
@@ -93,8 +93,9 @@ void EngineHost::load(LoadArguments arguments, LoadHandler on_loaded) {
   }
 }
 
-scheduler::Admission EngineHost::submit(uint64_t first_ticket, std::vector<scheduler::InputPtr> inputs,
-                                     scheduler::Clock::time_point deadline) {
+scheduler::Admission EngineHost::submit(uint64_t first_ticket,
+                                        std::vector<scheduler::InputPtr> inputs,
+                                        scheduler::Clock::time_point deadline) {
   const size_t count = inputs.size();
   if (!model_.queue) return {.status = scheduler::Status::kDraining};
   const auto admission = model_.queue->submit(first_ticket, std::move(inputs), deadline);
@@ -129,8 +130,8 @@ void EngineHost::close(CloseHandler on_closed) {
   }
 }
 
-/// Frees the model after the queue is closed. The JavaScript object may live on, so it keeps nothing of
-/// the model. Freeing takes milliseconds and therefore happens on another thread.
+/// Frees the model after the queue is closed. The JavaScript object may live on, so it keeps
+/// nothing of the model. Freeing takes milliseconds and therefore happens on another thread.
 void EngineHost::unload() {
   if (helper_.joinable()) helper_.join();  // the thread that posted `closed`
   const auto post_freed = [this] { post([](PendingEvents& events) { events.freed = true; }); };
@@ -155,7 +156,8 @@ EngineHost::ModelMemory EngineHost::take_model() {
   return {.queue = std::move(model_.queue), .vocabulary = std::move(model_.vocabulary)};
 }
 
-/// Tells V8 how much memory the JavaScript object keeps, so that it collects an unused object earlier.
+/// Tells V8 how much memory the JavaScript object keeps, so that it collects an unused object
+/// earlier.
 void EngineHost::report_memory_to_v8(size_t bytes) {
   const auto change = static_cast<int64_t>(bytes) - static_cast<int64_t>(reported_bytes_);
   if (change != 0) Napi::MemoryManagement::AdjustExternalMemory(env_, change);

@@ -15,7 +15,7 @@ scheduler::Clock::time_point deadline_after(double timeout_ms) {
   constexpr double kMaxMs = 1e12;
   if (!(timeout_ms > 0) || timeout_ms > kMaxMs) return scheduler::Clock::time_point::max();
   return scheduler::Clock::now() + std::chrono::duration_cast<scheduler::Clock::duration>(
-                                    std::chrono::duration<double, std::milli>(timeout_ms));
+                                       std::chrono::duration<double, std::milli>(timeout_ms));
 }
 
 /// NativeRefusal of src/native/binding.ts; undefined if the request is accepted.
@@ -30,8 +30,8 @@ Napi::Value refusal(Napi::Env env, const scheduler::Admission& admission) {
 
 Napi::Object trial_object(Napi::Env env, const backend::Trial& trial) {
   auto object = Napi::Object::New(env);
-  object["outputs"] = array(env, trial.outputs,
-                            [&](const scheduler::Output& each) { return floats(env, each.values); });
+  object["outputs"] = array(
+      env, trial.outputs, [&](const scheduler::Output& each) { return floats(env, each.values); });
   object["error"] = trial.error;
   object["repeatable"] = trial.repeatable;
   return object;

@@ -18,8 +18,8 @@ using Patterns = rust::Box<tokenizers::Patterns>;
 /// Patterns that JavaScript may close or collect while a thread still searches with them.
 using SharedPatterns = std::shared_ptr<Patterns>;
 
-/// Maximum size in bytes of a compiled pattern (guard/patterns.rs). Reported to V8, so that it collects
-/// unused handles earlier.
+/// Maximum size in bytes of a compiled pattern (guard/patterns.rs). Reported to V8, so that it
+/// collects unused handles earlier.
 constexpr int64_t kMaxPatternBytes = int64_t{2} << 20;
 
 /// Target of a JavaScript handle.
@@ -114,8 +114,9 @@ Napi::Value compile_patterns(const Napi::CallbackInfo& info) {
   return AsyncWorker<Compiled>::run(
       info.Env(),
       [sources = std::move(sources)] {
-        return Compiled{.patterns = std::make_shared<Patterns>(tokenizers::compile_patterns(sources)),
-                        .count = static_cast<int64_t>(sources.size())};
+        return Compiled{
+            .patterns = std::make_shared<Patterns>(tokenizers::compile_patterns(sources)),
+            .count = static_cast<int64_t>(sources.size())};
       },
       handle);
 }

@@ -42,8 +42,8 @@ std::shared_ptr<scheduler::Scheduler> scheduler_of_process() {
   return shared;
 }
 
-/// The result cache of the process. It exists while a queue holds it; the first queue determines its
-/// size. Null if max_bytes is 0. Any thread.
+/// The result cache of the process. It exists while a queue holds it; the first queue determines
+/// its size. Null if max_bytes is 0. Any thread.
 std::shared_ptr<scheduler::ResultCache> results_of_process(size_t max_bytes) {
   if (max_bytes == 0) return nullptr;
   const std::lock_guard lock(process().mutex);
@@ -87,7 +87,7 @@ Model Loading::load_model() const {
   scheduler::Options options = arguments_.scheduling;
   options.results = results_of_process(arguments_.result_cache_bytes);
   model.queue = std::make_shared<scheduler::ModelQueue>(scheduler_of_process(), std::move(backend),
-                                                     std::move(options), on_completions_);
+                                                        std::move(options), on_completions_);
   return model;
 }
 

@@ -22,16 +22,16 @@ struct Model {
   size_t file_bytes = 0;  ///< size of the weights or of the program
 };
 
-/// Loads a model and creates its queue on a thread of its own. If the model hangs while it is tested,
-/// or if the load is cancelled, the thread is abandoned.
+/// Loads a model and creates its queue on a thread of its own. If the model hangs while it is
+/// tested, or if the load is cancelled, the thread is abandoned.
 class Loading : public std::enable_shared_from_this<Loading> {
  public:
   /// on_completions: see ModelQueue.
   Loading(LoadArguments arguments, scheduler::CompletionHandler on_completions)
       : arguments_(std::move(arguments)), on_completions_(std::move(on_completions)) {}
 
-  /// Loads the model; returns when the load has ended or is abandoned. Throws the error of the load,
-  /// backend::LoadError, or std::system_error if no thread can be started. Call it once.
+  /// Loads the model; returns when the load has ended or is abandoned. Throws the error of the
+  /// load, backend::LoadError, or std::system_error if no thread can be started. Call it once.
   Model run();
 
   /// Makes run() return soon. Any thread.

@@ -69,8 +69,8 @@ Property optional(Property (*read)(const Napi::Object&, const char*), const Napi
 template <class Choice>
 using Named = std::pair<const char*, std::type_identity_t<Choice>>;
 
-/// Converts a name to its value in `choices`. An undefined value gives `default_value`, or an error if
-/// that is empty. `before_last`: separator before the last name in the error message.
+/// Converts a name to its value in `choices`. An undefined value gives `default_value`, or an error
+/// if that is empty. `before_last`: separator before the last name in the error message.
 template <class Choice>
 Choice choice(const Napi::Value& value, const std::string& name,
               std::optional<std::type_identity_t<Choice>> default_value,

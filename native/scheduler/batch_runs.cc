@@ -5,8 +5,8 @@
 
 #include "caching_backend.h"
 #include "completion.h"
-#include "scheduler/model_queue.h"
 #include "request_queue.h"
+#include "scheduler/model_queue.h"
 #include "worker.h"
 
 namespace scheduler {
@@ -21,8 +21,8 @@ struct ModelQueue::RunResult {
   bool is_typical;  ///< the run time is a valid sample of the model's speed
 };
 
-/// Prepares a request. Returns false if the model is not run for it: preparation has failed or is the
-/// whole response, or the output is cached. Its completion is then filled in.
+/// Prepares a request. Returns false if the model is not run for it: preparation has failed or is
+/// the whole response, or the output is cached. Its completion is then filled in.
 bool ModelQueue::prepare(Request& request) noexcept {
   const auto start = options_.now();
   try {
@@ -43,8 +43,8 @@ bool ModelQueue::prepare(Request& request) noexcept {
   return false;
 }
 
-/// Warms up a worker, and measures a batch of one input and a larger batch, so that the queue wait is
-/// known before the first request. The larger batch is full, or takes about 250 ms.
+/// Warms up a worker, and measures a batch of one input and a larger batch, so that the queue wait
+/// is known before the first request. The larger batch is full, or takes about 250 ms.
 void ModelQueue::warm_up_worker(Scheduler::Worker& worker) {
   constexpr std::chrono::milliseconds kMaxTime{250};
   constexpr size_t kMaxCount = 256;  // the time of larger batches is proportional
@@ -61,7 +61,7 @@ void ModelQueue::warm_up_worker(Scheduler::Worker& worker) {
 
 /// Measures a run of `count` copies of the sample; empty if the run fails.
 std::optional<Clock::duration> ModelQueue::measure(const PreparedInput& sample, size_t count,
-                                               Scheduler::Worker& worker) {
+                                                   Scheduler::Worker& worker) {
   const std::vector<const PreparedInput*> batch(count, &sample);
   const auto start = options_.now();
   try {
@@ -87,8 +87,8 @@ bool ModelQueue::run_batch(Requests& batch, Scheduler::Worker& worker) {
     deliver(std::move(completions));
     return result->is_typical;
   }
-  // A request must not fail because of others in its batch: each runs again alone. Its completion is
-  // delivered before the next run, which may hang.
+  // A request must not fail because of others in its batch: each runs again alone. Its completion
+  // is delivered before the next run, which may hang.
   bool is_typical = true;
   for (auto request = batch.begin(); request != batch.end(); ++request) {
     const auto alone = run_part(batch, {request, std::next(request)}, worker);
@@ -99,10 +99,10 @@ bool ModelQueue::run_batch(Requests& batch, Scheduler::Worker& worker) {
   return is_typical;
 }
 
-/// Runs a part of a batch and fills in its completions, which have the same status. Empty if the run
-/// exceeded its time limit: the watchdog has then delivered all completions of the batch.
+/// Runs a part of a batch and fills in its completions, which have the same status. Empty if the
+/// run exceeded its time limit: the watchdog has then delivered all completions of the batch.
 std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const Part& part,
-                                                Scheduler::Worker& worker) noexcept {
+                                                          Scheduler::Worker& worker) noexcept {
   const auto start = options_.now();
   const auto size = static_cast<size_t>(std::ranges::distance(part));
   std::vector<Output> outputs;
@@ -118,7 +118,7 @@ std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const
     inputs.reserve(size);
     for (const auto& request : part) inputs.push_back(request.prepared.get());
     outputs = caching_backend_ ? caching_backend_->run(inputs, worker.pool, is_typical)
-                      : backend_->run(inputs, worker.pool);
+                               : backend_->run(inputs, worker.pool);
     if (outputs.size() != size) throw BackendError("the model returned fewer outputs than inputs");
   } catch (const RunTimeout&) {
     status = Status::kTimedOut;
@@ -150,8 +150,8 @@ std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const
   return RunResult{.status = status, .is_typical = is_typical && status != Status::kTimedOut};
 }
 
-/// Completes the requests of a hung run. Called by the watchdog; if the run returns later, its outputs
-/// are discarded.
+/// Completes the requests of a hung run. Called by the watchdog; if the run returns later, its
+/// outputs are discarded.
 void ModelQueue::mark_timed_out(Requests& batch, size_t slot) noexcept {
   ++batches_;
   requests_->runs().mark_hung(slot);

@@ -20,8 +20,8 @@ class CachingBackend {
   /// Returns null if the output is not cached.
   ResultCache::CachedOutput find(const PreparedInput& input);
 
-  /// Same contract as Backend::run(). `computes_all`: set to true if every input was run here, so that
-  /// the elapsed time is a valid sample of the model's speed.
+  /// Same contract as Backend::run(). `computes_all`: set to true if every input was run here, so
+  /// that the elapsed time is a valid sample of the model's speed.
   std::vector<Output> run(Batch batch, const AssignedPool& pool, bool& computes_all);
 
   const ResultCache::Model& counts() const { return *model_; }

@@ -16,8 +16,9 @@ Options for_model(Options options, const Description& description) {
 }
 
 /// Null without a cache, and for signal models, which rarely see a window twice.
-std::unique_ptr<CachingBackend> create_caching_backend(const Options& options, const Description& description,
-                                        const std::shared_ptr<Backend>& backend) {
+std::unique_ptr<CachingBackend> create_caching_backend(const Options& options,
+                                                       const Description& description,
+                                                       const std::shared_ptr<Backend>& backend) {
   if (!options.results || !description.needs_preparation) return nullptr;
   return std::make_unique<CachingBackend>(options.results, backend);
 }
@@ -46,7 +47,7 @@ ModelQueue::ModelQueue(std::shared_ptr<Scheduler> scheduler, std::shared_ptr<Bac
 ModelQueue::~ModelQueue() { abort(); }
 
 Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs,
-                         Clock::time_point deadline) {
+                             Clock::time_point deadline) {
   if (inputs.empty()) return {};
   const bool ready = !description_.needs_preparation;
   const auto arrival = options_.now();
@@ -63,8 +64,10 @@ Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs
   const size_t count = requests.size();
   Scheduler::Lock lock(scheduler_->mutex_);
   // An idle model accumulates no credit.
-  if (busy_threads_ == 0 && requests_->size() == 0) virtual_runtime_ = std::max(virtual_runtime_, scheduler_->virtual_time_);
-  const Admission admission = requests_->push(requests, ready, scheduler_->competing_seconds(*this));
+  if (busy_threads_ == 0 && requests_->size() == 0)
+    virtual_runtime_ = std::max(virtual_runtime_, scheduler_->virtual_time_);
+  const Admission admission =
+      requests_->push(requests, ready, scheduler_->competing_seconds(*this));
   if (admission.status != Status::kOk) {
     counts_.at(static_cast<size_t>(admission.status)) += count;
     return admission;
@@ -78,7 +81,8 @@ Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs
     if (worker != nullptr) worker->changed.notify_one();
     return admission;
   }
-  const bool has_long = requests_->next_arrival(TokenizationClass::kLong) != Clock::time_point::max();
+  const bool has_long =
+      requests_->next_arrival(TokenizationClass::kLong) != Clock::time_point::max();
   lock.unlock();
   arrived_changed(TokenizationClass::kShort).notify_one();
   if (has_long) arrived_changed(TokenizationClass::kLong).notify_one();
@@ -112,7 +116,8 @@ Statistics ModelQueue::statistics() const {
                         .queue_requests_limit = options_.max_queue_requests,
                         .queue_bytes = requests_->bytes(),
                         .queue_bytes_limit = options_.max_queue_bytes,
-                        .queue_wait = requests_->wait(TokenizationClass::kShort, scheduler_->competing_seconds(*this)),
+                        .queue_wait = requests_->wait(TokenizationClass::kShort,
+                                                      scheduler_->competing_seconds(*this)),
                         .queue_wait_limit = options_.max_queue_wait,
                         .completed = count(Status::kOk),
                         .failed = count(Status::kFailed),
@@ -136,8 +141,9 @@ void ModelQueue::close() {
   Scheduler::Lock lock(scheduler_->mutex_);
   requests_->close();
   scheduler_->wake_all();  // workers stop waiting for further requests
-  scheduler_->queue_changed_.wait(
-      lock, [this] { return abandoned_ || (requests_->size() == 0 && busy_threads_ == hung_runs()); });
+  scheduler_->queue_changed_.wait(lock, [this] {
+    return abandoned_ || (requests_->size() == 0 && busy_threads_ == hung_runs());
+  });
 }
 
 void ModelQueue::set_weight(double share) {
@@ -165,7 +171,8 @@ bool ModelQueue::abort_within(Clock::duration timeout) {
   Scheduler::Lock lock(scheduler_->mutex_);
   abandoned_ = true;
   scheduler_->queue_changed_.notify_all();
-  scheduler_->queue_changed_.wait_for(lock, timeout, [this] { return busy_threads_ == hung_runs(); });
+  scheduler_->queue_changed_.wait_for(lock, timeout,
+                                      [this] { return busy_threads_ == hung_runs(); });
   if (busy_threads_ > 0) {
     scheduler_->replace_abandoned();
     return false;
@@ -183,9 +190,9 @@ void ModelQueue::release_thread() {
 /// Number of runs that have exceeded their time limit and have not returned.
 size_t ModelQueue::hung_runs() const {
   const auto& workers = scheduler_->workers_;
-  return static_cast<size_t>(std::ranges::count_if(workers, [this](const Scheduler::Worker& worker) {
-    return worker.queue == this && worker.hung;
-  }));
+  return static_cast<size_t>(std::ranges::count_if(
+      workers,
+      [this](const Scheduler::Worker& worker) { return worker.queue == this && worker.hung; }));
 }
 
 }  // namespace scheduler

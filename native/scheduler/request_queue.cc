@@ -6,8 +6,8 @@
 namespace scheduler {
 namespace {
 
-/// Minimum number of tokens in a batch before the queue is split among workers. Smaller batches take
-/// about the same time, because every batch reads all weights.
+/// Minimum number of tokens in a batch before the queue is split among workers. Smaller batches
+/// take about the same time, because every batch reads all weights.
 constexpr size_t kMinSplitTokens = 256;
 
 }  // namespace
@@ -24,7 +24,8 @@ Admission RequestQueue::push(Requests& requests, bool ready, double competing_se
   for (const auto& request : requests) bytes += request.bytes;
   // The list is accepted or rejected as a whole, so the slower class counts.
   Clock::duration expected{0};
-  for (const TokenizationClass input_class : {TokenizationClass::kShort, TokenizationClass::kLong}) {
+  for (const TokenizationClass input_class :
+       {TokenizationClass::kShort, TokenizationClass::kLong}) {
     const bool is_used = std::ranges::any_of(
         requests, [&](const Request& request) { return class_of(request) == input_class; });
     if (is_used) expected = std::max(expected, wait(input_class, competing_seconds));
@@ -48,12 +49,17 @@ Admission RequestQueue::push(Requests& requests, bool ready, double competing_se
 }
 
 Admission RequestQueue::admission(Clock::time_point deadline, double competing_seconds) const {
-  return admission(1, 0, std::min(wait(TokenizationClass::kShort, competing_seconds), wait(TokenizationClass::kLong, competing_seconds)), deadline);
+  return admission(1, 0,
+                   std::min(wait(TokenizationClass::kShort, competing_seconds),
+                            wait(TokenizationClass::kLong, competing_seconds)),
+                   deadline);
 }
 
 Admission RequestQueue::admission(size_t requests, size_t bytes, Clock::duration expected,
                                   Clock::time_point deadline) const {
-  const auto decision = [&](Status status) { return Admission{.status = status, .wait = expected}; };
+  const auto decision = [&](Status status) {
+    return Admission{.status = status, .wait = expected};
+  };
   if (closed_) return decision(Status::kDraining);
   if (count_ + requests > options_.max_queue_requests) return decision(Status::kQueueFull);
   // A single request is accepted at any size: the HTTP layer limits it.
@@ -84,7 +90,8 @@ DequeuedArrival RequestQueue::dequeue_arrival(TokenizationClass input_class) {
   return taken;
 }
 
-/// Position of a request in preparation. The list is as short as the number of tokenization threads.
+/// Position of a request in preparation. The list is as short as the number of tokenization
+/// threads.
 Requests::iterator RequestQueue::find_preparing(const Request& preparing) {
   return std::ranges::find_if(preparing_,
                               [&](const Request& request) { return &request == &preparing; });
@@ -98,7 +105,8 @@ void RequestQueue::push_ready(Request& request) {
   ready_.next_deadline = std::min(ready_.next_deadline, request.deadline);
   // Later requests of the other class may already be in the list.
   auto position = ready_.requests.end();
-  while (position != ready_.requests.begin() && std::prev(position)->arrival > request.arrival) --position;
+  while (position != ready_.requests.begin() && std::prev(position)->arrival > request.arrival)
+    --position;
   ready_.requests.splice(position, preparing_, find_preparing(request));
 }
 

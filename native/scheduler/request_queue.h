@@ -10,7 +10,7 @@ namespace scheduler {
 struct DequeuedBatch {
   Requests batch;
   Requests expired;
-  size_t slot = 0;     ///< of the batch, see WaitEstimate
+  size_t slot = 0;      ///< of the batch, see WaitEstimate
   double expected = 0;  ///< expected worker seconds of the batch
 };
 
@@ -20,8 +20,8 @@ struct DequeuedArrival {
   Requests expired;
 };
 
-/// FIFO lists: arrived requests by TokenizationClass, requests in preparation, and requests that are
-/// ready to run. The limits count all of them. Guarded by the scheduler's lock.
+/// FIFO lists: arrived requests by TokenizationClass, requests in preparation, and requests that
+/// are ready to run. The limits count all of them. Guarded by the scheduler's lock.
 ///
 /// No function allocates, so an accepted request is not lost if memory runs out.
 class RequestQueue {
@@ -30,9 +30,9 @@ class RequestQueue {
   RequestQueue(const Options& options, size_t max_tokens)
       : options_(options), estimate_(options, max_tokens) {}
 
-  /// Accepts all requests or none; moves them out of `requests` only if the status is kOk. They have
-  /// the same deadline. `ready`: they need no preparation. `competing_seconds`: worker seconds that
-  /// other models are due first.
+  /// Accepts all requests or none; moves them out of `requests` only if the status is kOk. They
+  /// have the same deadline. `ready`: they need no preparation. `competing_seconds`: worker seconds
+  /// that other models are due first.
   Admission push(Requests& requests, bool ready, double competing_seconds);
 
   /// Returns the admission of one small request in the class with the shorter wait.
@@ -41,7 +41,8 @@ class RequestQueue {
   /// Arrival time of the first request of the class; max() if no request waits.
   Clock::time_point next_arrival(TokenizationClass input_class) const;
 
-  /// Dequeues the next request to prepare. The caller must pass it to push_ready() or drop_arrived().
+  /// Dequeues the next request to prepare. The caller must pass it to push_ready() or
+  /// drop_arrived().
   DequeuedArrival dequeue_arrival(TokenizationClass input_class);
 
   /// Adds a prepared request to the ready list, in the order of arrival.
@@ -53,12 +54,12 @@ class RequestQueue {
   /// True after close_and_clear(): requests in preparation must be dropped.
   bool is_cleared() const { return cleared_; }
 
-  /// Time at which the next batch may start; max() if no request is ready or all workers of the model
-  /// are busy. Later than now while batching waits for further requests.
+  /// Time at which the next batch may start; max() if no request is ready or all workers of the
+  /// model are busy. Later than now while batching waits for further requests.
   Clock::time_point next_batch() const;
 
-  /// Dequeues the oldest ready requests, up to the batch limits and the worker's share of the queue.
-  /// One request always fits.
+  /// Dequeues the oldest ready requests, up to the batch limits and the worker's share of the
+  /// queue. One request always fits.
   DequeuedBatch dequeue_batch();
 
   /// Bookkeeping of running batches.
@@ -97,15 +98,16 @@ class RequestQueue {
   };
 
   TokenizationClass class_of(const Request& request) const {
-    return request.bytes < options_.long_input_bytes ? TokenizationClass::kShort : TokenizationClass::kLong;
+    return request.bytes < options_.long_input_bytes ? TokenizationClass::kShort
+                                                     : TokenizationClass::kLong;
   }
-  WaitEstimate::Waiting waiting() const {
-    return {.requests = count_, .ready_cost = ready_cost_};
-  }
+  WaitEstimate::Waiting waiting() const { return {.requests = count_, .ready_cost = ready_cost_}; }
   Admission admission(size_t requests, size_t bytes, Clock::duration expected,
                       Clock::time_point deadline) const;
   Requests::iterator find_preparing(const Request& preparing);
-  Fifo& arrived(TokenizationClass input_class) { return input_class == TokenizationClass::kShort ? short_ : long_; }
+  Fifo& arrived(TokenizationClass input_class) {
+    return input_class == TokenizationClass::kShort ? short_ : long_;
+  }
   bool batch_is_full() const;
   size_t batch_budget() const;
   void account_removed(const Request& request);

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <random>
 
-
 namespace scheduler {
 namespace {
 

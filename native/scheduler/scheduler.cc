@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "completion.h"
-#include "scheduler/model_queue.h"
 #include "request_queue.h"
-#include "worker.h"
+#include "scheduler/model_queue.h"
 #include "thread_setup.h"
+#include "worker.h"
 
 namespace scheduler {
 
@@ -61,12 +61,14 @@ bool Scheduler::is_warmed_up(const ModelQueue& queue) const {
   return is_warm;
 }
 
-/// True if the worker may never return: its run has exceeded the time limit, or its queue is aborted.
+/// True if the worker may never return: its run has exceeded the time limit, or its queue is
+/// aborted.
 bool Scheduler::is_abandoned(const Worker& worker) {
   return worker.hung || (!worker.is_free() && worker.queue->abandoned_);
 }
 
-/// Starts missing workers of a priority. Abandoned workers are not counted if several models are loaded.
+/// Starts missing workers of a priority. Abandoned workers are not counted if several models are
+/// loaded.
 void Scheduler::start_workers(Priority priority) {
   size_t models = 0, needed = 0, existing = 0;
   for (const ModelQueue* const queue : queues_) {
@@ -91,7 +93,8 @@ void Scheduler::start_workers(Priority priority) {
   }
 }
 
-/// Starts workers in place of abandoned ones. If threads or memory are missing, fewer workers remain.
+/// Starts workers in place of abandoned ones. If threads or memory are missing, fewer workers
+/// remain.
 void Scheduler::replace_abandoned() noexcept {
   queue_changed_.notify_all();
   try {

@@ -21,8 +21,8 @@ constexpr auto kLate = std::chrono::microseconds(300);
 /// Time without helpers after they have cost more time than they saved.
 constexpr auto kAlone = std::chrono::milliseconds(100);
 
-/// Upper limit of ThreadPool::benefit_. It tolerates a hypervisor that occasionally takes a core for
-/// one or two milliseconds, but not a process that competes for the core.
+/// Upper limit of ThreadPool::benefit_. It tolerates a hypervisor that occasionally takes a core
+/// for one or two milliseconds, but not a process that competes for the core.
 constexpr auto kMaxBenefit = std::chrono::milliseconds(10);
 
 void pause() {

@@ -11,8 +11,8 @@ namespace scheduler {
 /// Priority relative to the event loop, which uses the same cores.
 enum class Priority { kEqual, kLower };
 
-/// Sets the priority and the name of the calling thread. Debuggers and `top -H` show the name, which has
-/// 15 characters at most.
+/// Sets the priority and the name of the calling thread. Debuggers and `top -H` show the name,
+/// which has 15 characters at most.
 inline void set_up_thread(const char* name, Priority priority) {
   pthread_setname_np(pthread_self(), name);
   if (priority == Priority::kEqual) return;

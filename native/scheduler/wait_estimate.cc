@@ -11,8 +11,9 @@ namespace {
 /// Constant part of the preparation time of a text, expressed in bytes.
 constexpr size_t kOverheadBytes = 64;
 
-/// Limit of a run time sample relative to the expected time. Longer runs have usually lost their core;
-/// a single one must not cause rejections. If the model has become slower, further samples show it.
+/// Limit of a run time sample relative to the expected time. Longer runs have usually lost their
+/// core; a single one must not cause rejections. If the model has become slower, further samples
+/// show it.
 constexpr double kMaxSlowdown = 4;
 
 size_t preparation_work(const Request& request) { return request.bytes + kOverheadBytes; }
@@ -41,22 +42,23 @@ ThroughputEwma::Duration RunTimes::of(double cost) const {
     before = std::exchange(smaller, &size);
   }
   const auto interpolate = [cost](double from_cost, ThroughputEwma::Duration from, double to_cost,
-                            ThroughputEwma::Duration to) {
+                                  ThroughputEwma::Duration to) {
     return from + (to - from) * ((cost - from_cost) / (to_cost - from_cost));
   };
   if (larger != nullptr) {
     // Without a smaller size the line starts at the origin.
-    return smaller != nullptr
-               ? interpolate(smaller->mean_cost(), smaller->mean_time(), larger->mean_cost(),
-                       larger->mean_time())
-               : interpolate(0, ThroughputEwma::Duration(0), larger->mean_cost(), larger->mean_time());
+    return smaller != nullptr ? interpolate(smaller->mean_cost(), smaller->mean_time(),
+                                            larger->mean_cost(), larger->mean_time())
+                              : interpolate(0, ThroughputEwma::Duration(0), larger->mean_cost(),
+                                            larger->mean_time());
   }
   if (smaller == nullptr) return ThroughputEwma::Duration(0);
   const ThroughputEwma::Duration least = smaller->mean_time();
   if (before == nullptr) return least;
   const auto most = interpolate(0, ThroughputEwma::Duration(0), smaller->mean_cost(), least);
-  return std::clamp(interpolate(before->mean_cost(), before->mean_time(), smaller->mean_cost(), least),
-                    least, std::max(least, most));
+  return std::clamp(
+      interpolate(before->mean_cost(), before->mean_time(), smaller->mean_cost(), least), least,
+      std::max(least, most));
 }
 
 WaitEstimate::WaitEstimate(const Options& options, size_t max_tokens)
@@ -79,8 +81,8 @@ void WaitEstimate::remove_arrived(TokenizationClass input_class, const Request& 
 
 /// The ratio of tokens to bytes is averaged over about 100 texts. Truncated texts are excluded.
 void WaitEstimate::learn_preparation(TokenizationClass input_class, const Request& request) {
-  preparation(input_class).pace.add(static_cast<double>(preparation_work(request)),
-                             request.preparation_time);
+  preparation(input_class)
+      .pace.add(static_cast<double>(preparation_work(request)), request.preparation_time);
   if (request.prepared->is_truncated()) return;
   constexpr double kKept = 0.99;
   tokens_ = tokens_ * kKept + static_cast<double>(request.prepared->cost());
@@ -126,7 +128,8 @@ void WaitEstimate::learn_run(size_t cost, ThroughputEwma::Duration time) {
   run_times_.add(amount, expected.count() > 0 ? std::min(time, kMaxSlowdown * expected) : time);
 }
 
-Clock::duration WaitEstimate::wait(TokenizationClass input_class, const Waiting& waiting, double competing_seconds) const {
+Clock::duration WaitEstimate::wait(TokenizationClass input_class, const Waiting& waiting,
+                                   double competing_seconds) const {
   const Preparation& preparation = input_class == TokenizationClass::kShort ? short_ : long_;
   // Preparation and runs overlap.
   const auto wait = std::max(run_wait(waiting, competing_seconds),
@@ -157,7 +160,8 @@ double WaitEstimate::work(const Waiting& waiting) const {
 }
 
 /// Expected time until a worker is free for a new request. Workers with a hung run are not counted.
-ThroughputEwma::Duration WaitEstimate::run_wait(const Waiting& waiting, double competing_seconds) const {
+ThroughputEwma::Duration WaitEstimate::run_wait(const Waiting& waiting,
+                                                double competing_seconds) const {
   if (waiting.requests == 0 && has_free_slot()) return ThroughputEwma::Duration::zero();
   size_t workers = 0;
   auto hung_for = Clock::duration::max();
@@ -170,7 +174,8 @@ ThroughputEwma::Duration WaitEstimate::run_wait(const Waiting& waiting, double c
   }
   // All workers hang. The best guess is the time that the latest run has taken so far.
   if (workers == 0) return hung_for;
-  return ThroughputEwma::Duration((work(waiting) + competing_seconds) / static_cast<double>(workers));
+  return ThroughputEwma::Duration((work(waiting) + competing_seconds) /
+                                  static_cast<double>(workers));
 }
 
 size_t WaitEstimate::expected_cost(const Request& request) const {

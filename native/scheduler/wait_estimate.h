@@ -10,8 +10,9 @@
 
 namespace scheduler {
 
-/// Exponentially weighted throughput. Samples decay by 1/e per second of measured work, so idle time
-/// does not age them, and a change of load takes effect within one or two seconds. Not thread-safe.
+/// Exponentially weighted throughput. Samples decay by 1/e per second of measured work, so idle
+/// time does not age them, and a change of load takes effect within one or two seconds. Not
+/// thread-safe.
 class ThroughputEwma {
  public:
   using Duration = std::chrono::duration<double>;
@@ -32,13 +33,14 @@ class ThroughputEwma {
 
 /// Run time of a batch as a function of its cost. The time has a constant part, so it is not
 /// proportional: samples are averaged by powers of two of the cost, and times between two averages
-/// are interpolated. Samples decay by 1/e per second of later batches of their size. Not thread-safe.
+/// are interpolated. Samples decay by 1/e per second of later batches of their size. Not
+/// thread-safe.
 class RunTimes {
  public:
   void add(double cost, ThroughputEwma::Duration time);
 
-  /// Expected time; 0 without samples. For costs above the samples it is extrapolated linearly if two
-  /// sizes were measured; with one size it is a lower bound, so that small batches alone do not
+  /// Expected time; 0 without samples. For costs above the samples it is extrapolated linearly if
+  /// two sizes were measured; with one size it is a lower bound, so that small batches alone do not
   /// predict long times for large ones.
   ThroughputEwma::Duration of(double cost) const;
 
@@ -95,7 +97,8 @@ class WaitEstimate {
   };
   /// Expected wait of a request of this class that arrives now. competing_seconds: worker seconds
   /// that other models are due first.
-  Clock::duration wait(TokenizationClass input_class, const Waiting& waiting, double competing_seconds) const;
+  Clock::duration wait(TokenizationClass input_class, const Waiting& waiting,
+                       double competing_seconds) const;
   /// Expected worker seconds of waiting requests and of the remainder of running batches.
   double work(const Waiting& waiting) const;
 
@@ -110,17 +113,19 @@ class WaitEstimate {
   struct Running {
     size_t cost = 0;
     Clock::time_point since;
-    size_t cores = 1;           ///< now
-    Clock::time_point changed;  ///< time of the last change of `cores`
-    ThroughputEwma::Duration before{0};   ///< worker time until `changed`
-    bool hung = false;      ///< has exceeded its time limit
+    size_t cores = 1;                    ///< now
+    Clock::time_point changed;           ///< time of the last change of `cores`
+    ThroughputEwma::Duration before{0};  ///< worker time until `changed`
+    bool hung = false;                   ///< has exceeded its time limit
 
     ThroughputEwma::Duration time_until(Clock::time_point now) const {
       return before + (now - changed) * static_cast<double>(cores);
     }
   };
 
-  Preparation& preparation(TokenizationClass input_class) { return input_class == TokenizationClass::kShort ? short_ : long_; }
+  Preparation& preparation(TokenizationClass input_class) {
+    return input_class == TokenizationClass::kShort ? short_ : long_;
+  }
   size_t expected_cost(const Request& request) const;
   ThroughputEwma::Duration time_of_batches(const Waiting& waiting) const;
   ThroughputEwma::Duration run_wait(const Waiting& waiting, double competing_seconds) const;

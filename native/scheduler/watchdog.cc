@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "completion.h"
+#include "request_queue.h"
 #include "scheduler/model_queue.h"
 #include "scheduler/scheduler.h"
-#include "request_queue.h"
 #include "worker.h"
 
 namespace scheduler {
@@ -16,8 +16,8 @@ constexpr std::chrono::milliseconds kPeriod{100};
 
 }  // namespace
 
-/// Main function of the watchdog thread. Workers complete expired requests as well, but only between
-/// batches.
+/// Main function of the watchdog thread. Workers complete expired requests as well, but only
+/// between batches.
 void Scheduler::watch() {
   Lock lock(mutex_);
   while (!ending_) {
@@ -27,7 +27,9 @@ void Scheduler::watch() {
       complete_all(expired, Status::kDeadlineExceeded, queue->watchdog_completions_);
       if (!queue->watchdog_completions_.empty()) ++queue->busy_threads_;
     }
-    const auto has_completions = [](const ModelQueue* each) { return !each->watchdog_completions_.empty(); };
+    const auto has_completions = [](const ModelQueue* each) {
+      return !each->watchdog_completions_.empty();
+    };
     for (;;) {
       const auto found = std::ranges::find_if(queues_, has_completions);
       if (found == queues_.end()) break;

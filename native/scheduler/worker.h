@@ -13,9 +13,9 @@
 
 namespace scheduler {
 
-/// Priority of the workers of a model. Requests of signal models keep the event loop busy, which must
-/// take precedence. Requests of text models do not; with a lower priority, another process would take
-/// almost a whole core from their workers.
+/// Priority of the workers of a model. Requests of signal models keep the event loop busy, which
+/// must take precedence. Requests of text models do not; with a lower priority, another process
+/// would take almost a whole core from their workers.
 inline Priority priority_for(const Description& model) {
   return model.needs_preparation ? Priority::kEqual : Priority::kLower;
 }
@@ -43,8 +43,8 @@ struct Scheduler::Worker {
 
   bool is_free() const { return queue == nullptr; }
 
-  /// Marks the start of a run. The list must not move until end(): if the run exceeds its time limit,
-  /// the watchdog completes its requests.
+  /// Marks the start of a run. The list must not move until end(): if the run exceeds its time
+  /// limit, the watchdog completes its requests.
   void begin(Requests* requests) {
     batch = requests;
     start = Clock::now();

@@ -3,9 +3,9 @@
 #include <exception>
 #include <utility>
 
+#include "request_queue.h"
 #include "scheduler/model_queue.h"
 #include "scheduler/scheduler.h"
-#include "request_queue.h"
 #include "worker.h"
 
 namespace scheduler {
@@ -26,9 +26,9 @@ ModelQueue* Scheduler::next_model_to_warm_up(const Worker& worker) const {
   return is_in_service && another_warms_up ? nullptr : *found;
 }
 
-/// Among queues with a due batch, the one with the lowest virtual runtime. Null if no batch is due, or
-/// if the last unit of capacity_ belongs to a queue that only other free workers may run. `wake`: set
-/// to the earliest time at which a delayed batch becomes due.
+/// Among queues with a due batch, the one with the lowest virtual runtime. Null if no batch is due,
+/// or if the last unit of capacity_ belongs to a queue that only other free workers may run.
+/// `wake`: set to the earliest time at which a delayed batch becomes due.
 ModelQueue* Scheduler::pick_lowest_vruntime(const Worker& worker, Clock::time_point& wake) const {
   const auto at_work = static_cast<size_t>(std::ranges::count_if(
       workers_, [](const Worker& each) { return !each.is_free() && !is_abandoned(each); }));
@@ -43,13 +43,14 @@ ModelQueue* Scheduler::pick_lowest_vruntime(const Worker& worker, Clock::time_po
     } else if (may_run) {
       if (best == nullptr || queue->virtual_runtime_ < best->virtual_runtime_) best = queue;
     } else if (has_other_free_worker(*queue, worker)) {
-      const bool is_first = best_elsewhere == nullptr || queue->virtual_runtime_ < best_elsewhere->virtual_runtime_;
+      const bool is_first =
+          best_elsewhere == nullptr || queue->virtual_runtime_ < best_elsewhere->virtual_runtime_;
       if (is_first) best_elsewhere = queue;
     }
   }
   const bool is_last_place = at_work + 1 == capacity_;
-  const bool is_behind =
-      best != nullptr && best_elsewhere != nullptr && best_elsewhere->virtual_runtime_ < best->virtual_runtime_;
+  const bool is_behind = best != nullptr && best_elsewhere != nullptr &&
+                         best_elsewhere->virtual_runtime_ < best->virtual_runtime_;
   return is_last_place && is_behind ? nullptr : best;
 }
 
@@ -88,8 +89,8 @@ void Scheduler::wait(Worker& worker, Clock::time_point wake, Lock& lock) {
   worker.wakes_at = Clock::time_point::max();
 }
 
-/// Picks an idle worker that has work, by the same conditions as work(), and marks it as not idle; null
-/// if no idle worker has work. The caller must notify the worker.
+/// Picks an idle worker that has work, by the same conditions as work(), and marks it as not idle;
+/// null if no idle worker has work. The caller must notify the worker.
 Scheduler::Worker* Scheduler::next_to_wake() {
   for (Worker& worker : workers_) {
     if (!worker.idle) continue;
@@ -146,9 +147,9 @@ void Scheduler::warm_up(Worker& worker, ModelQueue& queue, Lock& lock) {
   queue.release_thread();
 }
 
-/// Creates the worker's own pool and, if no other worker has, the shared pool. Threads are started with
-/// the lock released, because submit() needs it; they inherit the worker's priority. Other threads
-/// read the worker's pools only while it runs a batch.
+/// Creates the worker's own pool and, if no other worker has, the shared pool. Threads are started
+/// with the lock released, because submit() needs it; they inherit the worker's priority. Other
+/// threads read the worker's pools only while it runs a batch.
 void Scheduler::create_thread_pools(Worker& worker, const ModelQueue& queue, Lock& lock) {
   const size_t own = queue.options_.threads_per_worker, all = queue.threads_of_all_workers();
   const auto make = [](size_t threads) {
@@ -181,12 +182,12 @@ void Scheduler::assign_worker(Worker& worker, ModelQueue* queue, std::optional<s
 }
 
 /// Assigns a thread pool to each running batch. If exactly one batch runs and no request waits, it
-/// uses the shared pool with all cores; otherwise each batch uses its worker's own pool. Called when a
-/// batch starts or ends, so no other batch still uses the shared pool. A shared pool that is being
-/// created is not assigned.
+/// uses the shared pool with all cores; otherwise each batch uses its worker's own pool. Called
+/// when a batch starts or ends, so no other batch still uses the shared pool. A shared pool that is
+/// being created is not assigned.
 void Scheduler::assign_thread_pools() {
-  const bool is_nothing_queued =
-      std::ranges::all_of(queues_, [](const ModelQueue* each) { return each->requests_->size() == 0; });
+  const bool is_nothing_queued = std::ranges::all_of(
+      queues_, [](const ModelQueue* each) { return each->requests_->size() == 0; });
   const bool is_single = std::ranges::count(workers_, false, &Worker::is_free) == 1;
   const bool has_all = is_nothing_queued && is_single;
   for (Worker& worker : workers_) {

@@ -48,7 +48,8 @@ TEST(AbandonedThreadsDeathTest, ExitTakesItsUsualWayOnceTheyHaveEnded) {
       testing::ExitedWithCode(99), "");
 }
 
-/// Each allocation fails in turn, then the thread. The resources must be leaked, because a thread uses them.
+/// Each allocation fails in turn, then the thread. The resources must be leaked, because a thread
+/// uses them.
 TEST(AbandonedThreadsDeathTest, WhatNobodyCanWaitForStays) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

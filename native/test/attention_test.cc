@@ -1,5 +1,5 @@
-// Attention in every format, with every kernel that this processor supports, compared with double precision
-// on the same rounded operands.
+// Attention in every format, with every kernel that this processor supports, compared with double
+// precision on the same rounded operands.
 #include "kernels/attention.h"
 
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ using kernels::AttentionHead;
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 constexpr float kUntouched = 777;
 constexpr float kScale = 0.3F;
-/// Number of guard floats before and after the scratch memory: whole cache lines, more than the scores of a
-/// query.
+/// Number of guard floats before and after the scratch memory: whole cache lines, more than the
+/// scores of a query.
 constexpr size_t kMargin = 1024;
 
 struct Shape {
@@ -268,8 +268,8 @@ TEST_F(AttentionTest, QueriesOfTokensThatNoneSees) {
   expect_attention(ways_, {.queries = 100, .tokens = 60, .head_size = 24, .window = 40});
 }
 
-/// Queries beyond the window of the last token have the result 0, and no memory outside of the scratch is
-/// written.
+/// Queries beyond the window of the last token have the result 0, and no memory outside of the
+/// scratch is written.
 TEST_F(AttentionTest, QueriesThatSeeNoToken) {
   for (const int64_t queries : {1, 2, 13, 16, 17, 33, 64, 128, 300}) {
     for (const int64_t tokens : {1, 2, 10, 16, 31, 33, 65}) {

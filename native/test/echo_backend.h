@@ -22,8 +22,8 @@ namespace scheduler::test {
 struct Text {
   std::string text;
   std::string pair{};
-  bool must_fit = false;   ///< the input is too long for the model
-  bool needs_run = true;   ///< false: its preparation is the response
+  bool must_fit = false;  ///< the input is too long for the model
+  bool needs_run = true;  ///< false: its preparation is the response
 };
 
 /// A Text as the scheduler transports it.
@@ -296,7 +296,8 @@ inline constexpr auto kNever = Clock::time_point::max();
 /// A scheduler for one queue.
 inline std::shared_ptr<Scheduler> a_scheduler() { return std::make_shared<Scheduler>(); }
 
-inline Status submit(ModelQueue& queue, uint64_t ticket, InputPtr input, Clock::time_point deadline) {
+inline Status submit(ModelQueue& queue, uint64_t ticket, InputPtr input,
+                     Clock::time_point deadline) {
   std::vector<InputPtr> inputs;
   inputs.push_back(std::move(input));
   return queue.submit(ticket, std::move(inputs), deadline).status;

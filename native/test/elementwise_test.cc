@@ -1,5 +1,7 @@
-// Layer normalization, GELU, softmax numerators and rotary embedding with every kernel that this processor
-// supports, compared with double precision.
+// Layer normalization, GELU, softmax numerators and rotary embedding with every kernel that this
+// processor supports, compared with double precision.
+#include "kernels/elementwise.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <random>
 #include <vector>
 
-#include "kernels/elementwise.h"
 #include "supported_kernels.h"
 
 namespace {
@@ -139,7 +140,8 @@ TEST(GeluTest, OfWhatIsNoNumber) {
   }
 }
 
-/// All exponents of float32, with the row maximum at the end. The weights of masked tokens are almost 0.
+/// All exponents of float32, with the row maximum at the end. The weights of masked tokens are
+/// almost 0.
 TEST(ExponentialsTest, AreThoseOfTheDistanceFromTheHighest) {
   constexpr int64_t kRows = 3, kCount = 4'096;
   for (const kernels::Elementwise* kernel : supported_elementwise()) {

@@ -3,9 +3,9 @@
 // FAULTS_CONTROL is the path of a file that the test writes and this library maps, see Control and
 // test/helpers/faults.ts.
 //
-// operator new can fail, and posix_memalign, with which libc10 of LibTorch allocates tensors. Allocations
-// never fail if a failure would end the process by design: those of Node.js and V8, and those by malloc
-// of Rust (the tokenizer) and oneDNN (in LibTorch).
+// operator new can fail, and posix_memalign, with which libc10 of LibTorch allocates tensors.
+// Allocations never fail if a failure would end the process by design: those of Node.js and V8, and
+// those by malloc of Rust (the tokenizer) and oneDNN (in LibTorch).
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -29,11 +29,13 @@ namespace {
 
 /// Content of the control file, little-endian. test/helpers/faults.ts writes it.
 struct Control {
-  std::atomic<int64_t> failing_allocation;  ///< number of the allocation that fails, from 1; 0: none
-  std::atomic<int64_t> allocations;         ///< counted so far
-  std::atomic<int64_t> failing_thread;      ///< likewise for threads that std::thread creates
+  std::atomic<int64_t>
+      failing_allocation;               ///< number of the allocation that fails, from 1; 0: none
+  std::atomic<int64_t> allocations;     ///< counted so far
+  std::atomic<int64_t> failing_thread;  ///< likewise for threads that std::thread creates
   std::atomic<int64_t> threads;
-  /// Name of the threads whose allocations are counted; or the addon's allocations on the event loop.
+  /// Name of the threads whose allocations are counted; or the addon's allocations on the event
+  /// loop.
   char thread_name[16];
 };
 constexpr const char* kEventLoop = "event loop";
@@ -75,7 +77,8 @@ __attribute__((constructor)) void open_control() {
   control = static_cast<Control*>(mapped);
 }
 
-/// Finds a library by its file name. dladdr() would also search the symbol, which takes milliseconds in LibTorch.
+/// Finds a library by its file name. dladdr() would also search the symbol, which takes
+/// milliseconds in LibTorch.
 bool is_in(const void* address, const char* library) {
   dl_find_object found{};
   return _dl_find_object(const_cast<void*>(address), &found) == 0 &&

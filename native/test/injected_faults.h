@@ -5,7 +5,8 @@
 
 namespace faults {
 
-/// Makes the allocation `place` throw std::bad_alloc, counted from now on and from 1. 0: no failure.
+/// Makes the allocation `place` throw std::bad_alloc, counted from now on and from 1. 0: no
+/// failure.
 void fail_allocation(size_t place);
 
 /// Allocations counted since fail_allocation().

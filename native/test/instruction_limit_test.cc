@@ -1,12 +1,11 @@
 // The setting INSTRUCTIONS: the instructions that each value allows.
-#include "kernels/cpu.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "kernels/cpu.h"
 
 namespace {
 

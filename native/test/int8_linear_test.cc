@@ -41,8 +41,8 @@ std::vector<double> quantized_row(const float* values, int64_t count) {
   return result;
 }
 
-/// Quantized weights: for 16 inputs, the first and the second pair of each group of four share a 16-bit lane,
-/// whose maximum is 258 × 127. Rounding of 8 weights may add 4.
+/// Quantized weights: for 16 inputs, the first and the second pair of each group of four share a
+/// 16-bit lane, whose maximum is 258 × 127. Rounding of 8 weights may add 4.
 std::vector<double> quantized_weights(const float* values, int64_t count) {
   float most = 0, most_in_lane = 0;
   for (int64_t first = 0; first < count; first += 16) {

@@ -1,4 +1,5 @@
-// Matrix multiplication with every kernel that this processor supports, compared with double precision.
+// Matrix multiplication with every kernel that this processor supports, compared with double
+// precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -189,7 +190,8 @@ TEST(Float32Linear, WidensEveryStoredValueExactly) {
   }
 }
 
-/// Rows that would share cache sets are copied with another stride; the bits of their results are equal.
+/// Rows that would share cache sets are copied with another stride; the bits of their results are
+/// equal.
 TEST(Float32Linear, RowsFarApartHaveTheSameBits) {
   constexpr int64_t kRows = 9, kInputs = 1024, kOutputs = 40;
   std::mt19937 random(5);
@@ -200,8 +202,8 @@ TEST(Float32Linear, RowsFarApartHaveTheSameBits) {
     std::vector<float> all(kRows * kOutputs), one(kOutputs);
     linear.multiply(linear.pack_a(x.data(), kRows, kInputs), {0, kOutputs}, all.data(), kOutputs);
     for (int64_t row = 0; row < kRows; ++row) {
-      linear.multiply(linear.pack_a(x.data() + row * kInputs, 1, kInputs), {0, kOutputs}, one.data(),
-                      kOutputs);
+      linear.multiply(linear.pack_a(x.data() + row * kInputs, 1, kInputs), {0, kOutputs},
+                      one.data(), kOutputs);
       EXPECT_TRUE(std::equal(one.begin(), one.end(), all.begin() + row * kOutputs));
     }
   }

@@ -1,6 +1,4 @@
 // Linear layers in every number format, with every kernel that this processor supports.
-#include "kernels/matmul.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/matmul.h"
 #include "random_floats.h"
 #include "supported_kernels.h"
 
@@ -78,8 +77,8 @@ TEST_P(LinearTest, ProductsAreAddedAndMultipliedInPlace) {
   }
 }
 
-/// The bits of a row do not depend on the rows and outputs that are computed with it. So a response does not
-/// depend on the batch, nor on the number of threads.
+/// The bits of a row do not depend on the rows and outputs that are computed with it. So a response
+/// does not depend on the batch, nor on the number of threads.
 TEST_P(LinearTest, ARowHasTheSameBitsInAnyBatch) {
   constexpr int64_t kRows = 50, kInputs = 71, kOutputs = 70;
   const auto x = random_floats(kRows * kInputs, 8);

@@ -1,6 +1,4 @@
 // Memory of packed weights: huge pages, and their return to the system.
-#include "kernels/memory.h"
-
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +8,8 @@
 #include <cstring>
 #include <utility>
 #include <vector>
+
+#include "kernels/memory.h"
 
 namespace {
 

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/memory.h"
 #include "kernels/attention.h"
 #include "kernels/matmul.h"
-#include "scheduler/thread_pool.h"
+#include "kernels/memory.h"
 #include "random_floats.h"
+#include "scheduler/thread_pool.h"
 
 namespace {
 

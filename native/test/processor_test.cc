@@ -1,6 +1,4 @@
 // Usable instructions with simulated results of CPUID and XGETBV.
-#include "kernels/cpu.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "elementwise/elementwise.h"
+#include "kernels/cpu.h"
 #include "matmul/kernel.h"
 
 namespace {
@@ -184,7 +183,8 @@ TEST(Processor, IsOfAVendor) {
   EXPECT_EQ(vendor_of("HygonGenuine"), kernels::Vendor::kOther);
 }
 
-/// Usable instructions always have their flag, their saved registers and their required instructions.
+/// Usable instructions always have their flag, their saved registers and their required
+/// instructions.
 TEST(Processor, NothingIsGrantedWithoutWhatItNeeds) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 20'000; ++round) {
@@ -230,7 +230,8 @@ TEST(Processor, KernelsNeedWhatTheyWereCompiledFor) {
   needs(kernels::kElementwiseAvx512, kAvx2 | kernels::kFma | kernels::kF16c | kernels::kAvx512f);
   needs(kernels::kInt8Avx2, kAvx2);
   needs(kernels::kInt8Avx512, kAvx2 | kernels::kAvx512f | kernels::kAvx512vnni);
-  needs(kernels::kBFloat16Avx512, kAvx2 | kernels::kAvx512f | kernels::kAvx512bw | kernels::kAvx512bf16);
+  needs(kernels::kBFloat16Avx512,
+        kAvx2 | kernels::kAvx512f | kernels::kAvx512bw | kernels::kAvx512bf16);
   EXPECT_EQ(kernels::kFloat32Avx2.needs & kAvx512, 0U);
 #endif
   EXPECT_EQ(kernels::kFloat32Portable.needs, kernels::kInt8Portable.needs);

@@ -9,15 +9,16 @@
 #include <thread>
 #include <vector>
 
-#include "scheduler/siphash.h"
 #include "echo_backend.h"
+#include "scheduler/siphash.h"
 
 namespace scheduler::test {
 namespace {
 
 constexpr size_t kMegabyte = size_t{1024} * 1024;
 
-/// Test vectors of the reference implementation: key 00 01 … 0f, message 00 01 …, by length in words.
+/// Test vectors of the reference implementation: key 00 01 … 0f, message 00 01 …, by length in
+/// words.
 TEST(SipHash128, IsThatOfTheReference) {
   const struct {
     size_t words;

@@ -65,8 +65,8 @@ class SlowTokenizer : public EchoBackend {
   }
 };
 
-/// The run times of small batches do not determine the expected wait behind many requests, neither right
-/// after the load nor after single requests.
+/// The run times of small batches do not determine the expected wait behind many requests, neither
+/// right after the load nor after single requests.
 TEST(AdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
   const std::pair<milliseconds, std::chrono::microseconds> programs[] = {
       {milliseconds(0), std::chrono::microseconds(900)},
@@ -81,11 +81,9 @@ TEST(AdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
         const auto program = std::make_shared<SimulatedProgram>(run, window);
         Collector windows;
         ModelQueue queue(a_scheduler(), program, {.workers = 1, .now = simulated_now},
-                      windows.handler());
+                         windows.handler());
         uint64_t ticket = 0;
-        const auto ask = [&] {
-          EXPECT_EQ(submit(queue, ++ticket, kWindow, kNever), Status::kOk);
-        };
+        const auto ask = [&] { EXPECT_EQ(submit(queue, ++ticket, kWindow, kNever), Status::kOk); };
         for (int i = 0; i < before; ++i) {
           ask();
           windows.of(ticket);
@@ -99,7 +97,8 @@ TEST(AdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
         const duration<double> expected = queue.statistics().queue_wait;
         ask();
         program->hold(false);
-        // The request starts together with its batch, which the estimate counts as being ahead of it.
+        // The request starts together with its batch, which the estimate counts as being ahead of
+        // it.
         const Completion last = windows.of(ticket);
         EXPECT_GT(expected, 0.5 * last.queue_time);
         EXPECT_LT(expected, 2 * (last.queue_time + last.inference_time));

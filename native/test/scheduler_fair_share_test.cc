@@ -42,7 +42,7 @@ TEST_F(FairShareTest, SharesAWorkerByTheSharesOfModels) {
   const Options options{.workers = 1, .weight = 3, .now = simulated_now};
   ModelQueue large(scheduler, first.backend, options, first.ended.handler());
   ModelQueue small(scheduler, second.backend, {.workers = 1, .now = simulated_now},
-               second.ended.handler());
+                   second.ended.handler());
   first.backend->hold();
   for (int i = 0; i < 120; ++i) first.ask(large);
   first.backend->await_running(1);
@@ -127,7 +127,8 @@ TEST_F(FairShareTest, ABatchBesideThatOfAnotherModelHasItsOwnCores) {
 }
 
 TEST_F(FairShareTest, AModelThatIsStuckDoesNotTakeTheOthersWorkersForEver) {
-  ModelQueue stuck(scheduler, first.backend, {.workers = 2, .run_limit = kLimit}, first.ended.handler());
+  ModelQueue stuck(scheduler, first.backend, {.workers = 2, .run_limit = kLimit},
+                   first.ended.handler());
   ModelQueue sound(scheduler, second.backend, {.workers = 2}, second.ended.handler());
   first.backend->batching = false;
   first.backend->hold();
@@ -148,7 +149,8 @@ TEST_F(FairShareTest, AModelThatIsStuckDoesNotTakeTheOthersWorkersForEver) {
 }
 
 TEST_F(FairShareTest, AModelCanBeLoadedBesideOneThatIsStuck) {
-  ModelQueue stuck(scheduler, first.backend, {.workers = 1, .run_limit = kLimit}, first.ended.handler());
+  ModelQueue stuck(scheduler, first.backend, {.workers = 1, .run_limit = kLimit},
+                   first.ended.handler());
   first.backend->hold();
   EXPECT_EQ(first.ended.of(first.ask(stuck)).status, Status::kTimedOut);
   {
@@ -193,7 +195,7 @@ TEST_F(FairShareTest, EnginesComeAndGoBesideOneThatWorks) {
     passing.backend->thread_fails = workers == 3;
     const auto load = [&] {
       return std::make_unique<ModelQueue>(scheduler, passing.backend, Options{.workers = workers},
-                                      passing.ended.handler());
+                                          passing.ended.handler());
     };
     if (passing.backend->thread_fails) {
       EXPECT_THROW(load(), BackendError);
@@ -233,14 +235,15 @@ TEST_F(FairShareTest, CountsByTheirSharesWhatOthersHaveRunFirst) {
   const Options options{.workers = 1, .weight = 2, .now = simulated_now};
   ModelQueue large(scheduler, first.backend, options, first.ended.handler());
   ModelQueue small(scheduler, second.backend, {.workers = 1, .now = simulated_now},
-               second.ended.handler());
+                   second.ended.handler());
   first.ended.of(first.ask(large));
   second.ended.of(second.ask(small));
   first.backend->hold();
   for (int i = 0; i < 13; ++i) first.ask(large);  // one of them runs
   await_queue(large, 12);
   for (int i = 0; i < 5; ++i) second.ask(small);
-  // The large model needs 130 ms, in which the small one completes its 50 ms; within those the large one gets 100.
+  // The large model needs 130 ms, in which the small one completes its 50 ms; within those the
+  // large one gets 100.
   EXPECT_EQ(large.statistics().queue_wait, milliseconds(180));
   EXPECT_EQ(small.statistics().queue_wait, milliseconds(150));
   first.backend->release();

@@ -35,7 +35,8 @@ class SchedulerFaultTest : public testing::Test {
     };
   }
 
-  /// Returns the ticket; empty if submit() has thrown std::bad_alloc. Only allocations of submit() count.
+  /// Returns the ticket; empty if submit() has thrown std::bad_alloc. Only allocations of submit()
+  /// count.
   std::optional<uint64_t> submit(ModelQueue& queue, const std::string& text) {
     const uint64_t ticket = ++last_ticket;
     InputPtr input = input_of(Text{.text = text});
@@ -77,7 +78,8 @@ class SchedulerFaultTest : public testing::Test {
     return outcomes;
   }
 
-  /// Repeats rounds with a later failing allocation until a round makes fewer allocations; kPlaces rounds at least.
+  /// Repeats rounds with a later failing allocation until a round makes fewer allocations; kPlaces
+  /// rounds at least.
   void fail_every_place(const Options& options) {
     ModelQueue queue(a_scheduler(), backend, options, handler());
     uint64_t answered = 0;
@@ -143,8 +145,8 @@ TEST_F(SchedulerFaultTest, ToGiveUpARunTakesNoMemory) {
   Completion hung;
   do {
     backend = std::make_shared<EchoBackend>();
-    ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = std::chrono::milliseconds(20)},
-                  handler());
+    ModelQueue queue(a_scheduler(), backend,
+                     {.workers = 1, .run_limit = std::chrono::milliseconds(20)}, handler());
     backend->hold();
     test::submit(queue, ++last_ticket, Text{.text = "1"}, kNever);
     backend->await_running(1);

@@ -47,7 +47,8 @@ TEST(Shutdown, TheDestructorLeavesNoRequestUnanswered) {
   Collector ended;
   size_t accepted = 0;
   {
-    ModelQueue queue(a_scheduler(), std::make_shared<EchoBackend>(), {.workers = 2}, ended.handler());
+    ModelQueue queue(a_scheduler(), std::make_shared<EchoBackend>(), {.workers = 2},
+                     ended.handler());
     for (uint64_t i = 0; i < 500; ++i) {
       accepted += submit(queue, i, Text{.text = "1"}, kNever) == Status::kOk;
     }

@@ -27,8 +27,8 @@ TEST_F(ModelQueueTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
   constexpr size_t kThreads = 4;
   constexpr size_t kEach = 500;
   ModelQueue queue(a_scheduler(), backend,
-                {.workers = 3, .max_batch_tokens = 40, .max_queue_requests = 10000},
-                ended.handler());
+                   {.workers = 3, .max_batch_tokens = 40, .max_queue_requests = 10000},
+                   ended.handler());
   {
     std::vector<std::jthread> threads;
     threads.reserve(kThreads);
@@ -56,7 +56,8 @@ TEST_F(ModelQueueTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
 /// The first of two free workers takes half of the queue; a small queue is not split.
 TEST_F(ModelQueueTest, SharesWhatWaitsAmongTheWorkers) {
   backend->needs_preparation = false;  // requests are ready without preparation
-  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .max_batch_tokens = 1024}, ended.handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .max_batch_tokens = 1024},
+                   ended.handler());
   occupy_worker(queue, 100);
   submit(queue, 101, Text{.text = "0"}, kNever);
   backend->await_running(2);
@@ -83,7 +84,8 @@ TEST_F(ModelQueueTest, TakesWhatWaitsUpToTheTokenBudget) {
 TEST_F(ModelQueueTest, ABatchThatIsAloneHasAllCores) {
   backend->needs_preparation = false;
   backend->uses_pool = true;
-  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .threads_per_worker = 2}, ended.handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .threads_per_worker = 2},
+                   ended.handler());
   occupy_worker(queue, 1);
   submit(queue, 2, Text{.text = "2"}, kNever);  // concurrently with the first
   backend->await_running(2);
@@ -98,7 +100,8 @@ TEST_F(ModelQueueTest, CoresAreLentAnewWhenABatchComesAndWhenOneIsDone) {
   using Threads = std::vector<int64_t>;
   backend->needs_preparation = false;
   backend->uses_pool = true;
-  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .threads_per_worker = 2}, ended.handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 2, .threads_per_worker = 2},
+                   ended.handler());
   occupy_worker(queue, 1);
   EXPECT_EQ(backend->threads_now(), (Threads{4}));
   submit(queue, 2, Text{.text = "2"}, kNever);
@@ -118,7 +121,7 @@ TEST_F(ModelQueueTest, CoresAreLentAnewWhenABatchComesAndWhenOneIsDone) {
 TEST_F(ModelQueueTest, ABatchBehindWhichOthersWaitHasItsOwnCores) {
   backend->uses_pool = true;
   ModelQueue queue(a_scheduler(), backend, {.workers = 2, .long_input_bytes = kShortText + 1},
-                ended.handler());
+                   ended.handler());
   backend->let_pass(0);
   submit(queue, 1, Text{.text = std::string(kShortText, '0') + "1"}, kNever);
   backend->await_preparing(1);
@@ -144,7 +147,8 @@ TEST_F(ModelQueueTest, OneRequestOverTheTokenBudgetRunsAlone) {
 
 TEST_F(ModelQueueTest, TakesNoMoreThanTheMostRequests) {
   backend->needs_preparation = false;  // requests are ready without preparation
-  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_batch_requests = 2}, ended.handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_batch_requests = 2},
+                   ended.handler());
   occupy_worker(queue, 100);
   for (uint64_t i = 0; i < 3; ++i) submit(queue, i, Text{.text = "1"}, kNever);
   backend->release();
@@ -164,9 +168,10 @@ TEST_F(ModelQueueTest, AModelThatCannotBatchRunsEachAlone) {
 }
 
 TEST_F(ModelQueueTest, WaitsForMoreRequestsWhenAskedTo) {
-  ModelQueue queue(a_scheduler(), backend,
-                {.workers = 1, .max_batch_requests = 2, .max_queue_delay = std::chrono::hours(1)},
-                ended.handler());
+  ModelQueue queue(
+      a_scheduler(), backend,
+      {.workers = 1, .max_batch_requests = 2, .max_queue_delay = std::chrono::hours(1)},
+      ended.handler());
   submit(queue, 1, Text{.text = "1"}, kNever);
   submit(queue, 2, Text{.text = "2"}, kNever);  // fills the batch, which ends the wait
   EXPECT_EQ(ended.of(1).batch_size, 2U);
@@ -175,13 +180,14 @@ TEST_F(ModelQueueTest, WaitsForMoreRequestsWhenAskedTo) {
 
 TEST_F(ModelQueueTest, DoesNotWaitForMoreRequestsPastADeadline) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_delay = std::chrono::hours(1)},
-                ended.handler());
+                   ended.handler());
   submit(queue, 1, Text{.text = "1"}, Clock::now() + std::chrono::milliseconds(20));
   EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
 }
 
 TEST_F(ModelQueueTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
-  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_requests = 2}, ended.handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_requests = 2},
+                   ended.handler());
   occupy_worker(queue, 100);
   EXPECT_EQ(submit(queue, 1, Text{.text = "1"}, kNever), Status::kOk);
   EXPECT_EQ(submit(queue, 2, Text{.text = "2"}, kNever), Status::kOk);
@@ -195,7 +201,8 @@ TEST_F(ModelQueueTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
 TEST_F(ModelQueueTest, BoundsTheBytesThatWait) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_bytes = 4}, ended.handler());
   occupy_worker(queue, 100);
-  EXPECT_EQ(submit(queue, 1, Text{.text = "111111"}, kNever), Status::kOk);  // a single request is always accepted
+  EXPECT_EQ(submit(queue, 1, Text{.text = "111111"}, kNever),
+            Status::kOk);  // a single request is always accepted
   EXPECT_EQ(submit(queue, 2, Text{.text = "2"}, kNever), Status::kQueueFull);
   backend->release();
 }
@@ -214,7 +221,8 @@ TEST_F(ModelQueueTest, DropsWhatIsPastItsDeadlineBeforeItRuns) {
 }
 
 TEST_F(ModelQueueTest, DropsACancelledRequestAndFreesItsPlace) {
-  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_requests = 1}, ended.handler());
+  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_requests = 1},
+                   ended.handler());
   occupy_worker(queue, 100);
   submit(queue, 1, Text{.text = "1"}, kNever);
   // Requests are cancelled before or after tokenization, never during it.
@@ -250,8 +258,12 @@ TEST_F(ModelQueueTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
 
 TEST_F(ModelQueueTest, WhatIsTooLongEndsAsThatAndLeavesItsNeighboursTheirAnswers) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
-  EXPECT_EQ(queue.submit(1, inputs_of({{.text = "1"}, {.text = "2", .must_fit = true}, {.text = "3"}}),
-                          kNever).status, Status::kOk);
+  EXPECT_EQ(
+      queue
+          .submit(1, inputs_of({{.text = "1"}, {.text = "2", .must_fit = true}, {.text = "3"}}),
+                  kNever)
+          .status,
+      Status::kOk);
   EXPECT_EQ(ended.of(2).status, Status::kTooLong);
   EXPECT_EQ(ended.of(2).message, "has too many tokens");
   EXPECT_EQ(ended.of(1).output.values.at(0), 1.0F);

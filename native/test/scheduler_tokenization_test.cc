@@ -16,8 +16,8 @@ Text long_text() { return Text{.text = std::string(kShortText, '0') + "7"}; }
 
 class TokenizationClassTest : public testing::Test {
  protected:
-  /// Blocks the tokenization thread of long inputs inside prepare() with the request `ticket`, after all
-  /// earlier ones.
+  /// Blocks the tokenization thread of long inputs inside prepare() with the request `ticket`,
+  /// after all earlier ones.
   void block_long_inputs(ModelQueue& queue, uint64_t ticket) {
     backend->let_pass(long_texts);
     ASSERT_EQ(submit(queue, ticket, long_text(), kNever), Status::kOk);
@@ -81,7 +81,8 @@ TEST_F(TokenizationClassTest, LongOnesThatWaitExpireAndAreCancelled) {
   EXPECT_EQ(ended.of(0).status, Status::kOk);
 }
 
-/// A request that is cancelled during preparation completes as kCancelled, also if its preparation fails.
+/// A request that is cancelled during preparation completes as kCancelled, also if its preparation
+/// fails.
 TEST_F(TokenizationClassTest, WhatIsCancelledWhileItIsPreparedDoesNotRun) {
   const std::string filling(kShortText, '0');
   for (const bool fails : {false, true}) {
@@ -90,7 +91,7 @@ TEST_F(TokenizationClassTest, WhatIsCancelledWhileItIsPreparedDoesNotRun) {
       slow->fails_once_prepared = fails;
       Collector of_slow;
       ModelQueue queue(a_scheduler(), slow, {.workers = 1, .long_input_bytes = border},
-                    of_slow.handler());
+                       of_slow.handler());
       slow->let_pass(0);
       submit(queue, 0, Text{.text = filling + "1"}, kNever);
       slow->await_preparing(1);
@@ -121,7 +122,8 @@ TEST_F(TokenizationClassTest, ASlowTokenizerDelaysItsOwnModelOnly) {
   ModelQueue fast(scheduler, other, options, of_other.handler());
   backend->let_pass(0);
   // In the class of long inputs, then in the class of short ones.
-  ModelQueue slow_as_well(scheduler, backend, {.workers = 1, .long_input_bytes = 1'000}, ended.handler());
+  ModelQueue slow_as_well(scheduler, backend, {.workers = 1, .long_input_bytes = 1'000},
+                          ended.handler());
   submit(slow, 0, long_text(), kNever);
   submit(slow_as_well, 1, long_text(), kNever);
   backend->await_preparing(2);

@@ -27,8 +27,8 @@ Clock::time_point simulated_now() {
   return Clock::time_point(hours(1) + Clock::duration(simulated_time.load()));
 }
 
-/// Run time like that of an encoder: a constant per batch, a linear and a quadratic part per text. A text
-/// has one token per character.
+/// Run time like that of an encoder: a constant per batch, a linear and a quadratic part per text.
+/// A text has one token per character.
 class SimulatedEncoder : public Backend {
  public:
   Description description() const override {
@@ -90,8 +90,8 @@ class WaitEstimateTest : public testing::Test {
     return status;
   }
 
-  /// Runs all waiting requests. Preparation in the meantime would include the simulated time of the runs, so
-  /// the last text fails in preparation.
+  /// Runs all waiting requests. Preparation in the meantime would include the simulated time of the
+  /// runs, so the last text fails in preparation.
   void run_all(ModelQueue& queue) {
     submit(queue, next_++, Text{.text = ""}, kNever);
     EXPECT_EQ(ended.of(next_ - 1).status, Status::kFailed);
@@ -232,10 +232,12 @@ TEST_F(WaitEstimateTest, DropsDeadlinesInWhateverOrderTheyCome) {
 }
 
 TEST_F(WaitEstimateTest, AListIsTakenWholeOrNotAtAll) {
-  ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_requests = 3, .now = simulated_now},
-                ended.handler());
+  ModelQueue queue(a_scheduler(), backend,
+                   {.workers = 1, .max_queue_requests = 3, .now = simulated_now}, ended.handler());
   backend->hold(true);
-  const auto list = [](size_t size) { return inputs_of(std::vector<Text>(size, Text{.text = "x"})); };
+  const auto list = [](size_t size) {
+    return inputs_of(std::vector<Text>(size, Text{.text = "x"}));
+  };
   EXPECT_EQ(queue.submit(100, list(4), kNever).status, Status::kQueueFull);
   EXPECT_EQ(queue.statistics().queue_requests, 0U);
   EXPECT_EQ(queue.submit(200, list(3), kNever).status, Status::kOk);

@@ -197,9 +197,10 @@ TEST(EngineWatchdog, DropAnswersWhatIsBeingPreparedWhileTheModelIsStuck) {
 TEST(EngineWatchdog, WhatComesWhileNoWorkerIsLeftIsRefusedAtOnce) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
-  ModelQueue queue(a_scheduler(), backend,
-                {.workers = 1, .max_queue_wait = std::chrono::milliseconds(1), .run_limit = kLimit},
-                ended.handler());
+  ModelQueue queue(
+      a_scheduler(), backend,
+      {.workers = 1, .max_queue_wait = std::chrono::milliseconds(1), .run_limit = kLimit},
+      ended.handler());
   get_stuck(queue, *backend, ended);
   EXPECT_EQ(submit(queue, 1, Text{.text = "1"}, kNever), Status::kWaitTooLong);
   EXPECT_GE(queue.statistics().queue_wait, kLimit);
@@ -212,7 +213,7 @@ TEST(EngineWatchdog, DeadlinesAreKeptWhileNoWorkerComes) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit, .now = test_clock},
-                ended.handler());
+                   ended.handler());
   get_stuck(queue, *backend, ended);
   const auto deadline = test_clock() + std::chrono::seconds(30);
   EXPECT_EQ(submit(queue, 1, Text{.text = "1"}, deadline), Status::kOk);

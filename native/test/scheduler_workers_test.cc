@@ -104,13 +104,15 @@ TEST_F(WorkersTest, ModelsOfTwoPrioritiesShareTheMachine) {
   EXPECT_LE(count, 34) << log.runs;
 }
 
-/// Only workers that may run a model are woken for it: replacement workers may not run the hung model.
+/// Only workers that may run a model are woken for it: replacement workers may not run the hung
+/// model.
 TEST_F(WorkersTest, NoRequestWaitsWhileAWorkerThatMayRunItSleeps) {
   for (int round = 0; round < 20; ++round) {
     scheduler = a_scheduler();
     Model stuck, sound;
     stuck.backend->batching = false;
-    ModelQueue one(scheduler, stuck.backend, {.workers = 3, .run_limit = kLimit}, stuck.ended.handler());
+    ModelQueue one(scheduler, stuck.backend, {.workers = 3, .run_limit = kLimit},
+                   stuck.ended.handler());
     ModelQueue two(scheduler, sound.backend, {.workers = 3}, sound.ended.handler());
     stuck.backend->hold_text("7");
     EXPECT_EQ(stuck.ended.of(stuck.ask(one, "7")).status, Status::kTimedOut);
@@ -132,7 +134,7 @@ TEST_F(WorkersTest, AModelThatIsLoadedTakesOneWorkerAtATimeFromThoseInService) {
   std::unique_ptr<ModelQueue> loaded;
   std::jthread loader([&] {
     loaded = std::make_unique<ModelQueue>(scheduler, second.backend, Options{.workers = 3},
-                                      second.ended.handler());
+                                          second.ended.handler());
   });
   second.backend->await_warm_up();
   first.backend->hold();

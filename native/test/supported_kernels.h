@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "elementwise/elementwise.h"
-#include "matmul/kernel.h"
 #include "kernels/cpu.h"
+#include "matmul/kernel.h"
 
 namespace kernels {
 

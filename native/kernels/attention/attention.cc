@@ -7,8 +7,8 @@
 namespace kernels {
 namespace {
 
-/// Number of queries below which a head uses float32 in every format: converting keys and values would
-/// take longer than the faster products save (bench/products.cc on a Zen 4).
+/// Number of queries below which a head uses float32 in every format: converting keys and values
+/// would take longer than the faster products save (bench/products.cc on a Zen 4).
 constexpr int64_t kFewQueries = 16;
 
 /// True if the panels that the elementwise functions pack have the size that the kernel reads.

@@ -20,8 +20,8 @@ struct QueryTile {
   int64_t padded;  ///< number of tokens from `start` to the end of the last panel
 };
 
-/// Attention of one head in any number format. Keys and values are packed into panels, like the weights
-/// of a linear layer.
+/// Attention of one head in any number format. Keys and values are packed into panels, like the
+/// weights of a linear layer.
 class Head {
  public:
   /// Packs the keys and values into `memory`.
@@ -86,7 +86,8 @@ class Head {
 
   float* scores() const { return memory_ + layout_.scores; }
 
-  /// Number of queries that attend to at least one token: those up to the end of the last token's window.
+  /// Number of queries that attend to at least one token: those up to the end of the last token's
+  /// window.
   int64_t queries_with_tokens() const {
     if (head_.tokens <= 0 || head_.window < 0) return 0;
     return std::min(head_.queries, head_.tokens + head_.window);
@@ -143,12 +144,12 @@ class Head {
 
   Operand queries_of(const QueryTile& tile) const {
     return pack_a({.from = head_.query + tile.first * head_.query_stride,
-                    .stride = head_.query_stride,
-                    .rows = tile.rows,
-                    .count = head_.head_size,
-                    .to = value_at(layout_.queries, 0),
-                    .to_stride = layout_.query_stride,
-                    .padded = layout_.inputs});
+                   .stride = head_.query_stride,
+                   .rows = tile.rows,
+                   .count = head_.head_size,
+                   .to = value_at(layout_.queries, 0),
+                   .to_stride = layout_.query_stride,
+                   .padded = layout_.inputs});
   }
 
   Panel keys_at(int64_t token) const { return panel_at(layout_.keys, layout_.inputs, token); }
@@ -180,14 +181,13 @@ class Head {
     }
   }
 
-  /// Adds the products of keys and query position vectors (position to content). They are kept in a ring
-  /// buffer; only offsets that the previous tile did not have are computed.
+  /// Adds the products of keys and query position vectors (position to content). They are kept in a
+  /// ring buffer; only offsets that the previous tile did not have are computed.
   void add_query_positions(const QueryTile& tile) const {
     const int64_t nr = layout_.nr;
     for (int64_t token = tile.start; token < tile.end; token += nr) {
       float* const ring = memory_ + layout_.by_offset + token * kRingRows;
-      const int64_t end =
-          tile.first == 0 ? std::min(token + nr, tile.end) : token - tile.first + 1;
+      const int64_t end = tile.first == 0 ? std::min(token + nr, tile.end) : token - tile.first + 1;
       int64_t rows = 0;
       for (int64_t offset = token - (tile.first + tile.rows - 1); offset < end; offset += rows) {
         // NOLINTNEXTLINE(bugprone-signed-bitwise): also correct for negative offsets
@@ -196,12 +196,12 @@ class Head {
         multiply(rows, query_vectors(offset, rows), keys_at(token), ring + slot * nr, nr);
       }
       elementwise_.add_skewed(scores() + (token - tile.start), layout_.tokens, tile.rows, ring,
-                                 token - tile.first);
+                              token - tile.first);
     }
   }
 
-  /// Query position vectors of `count` offsets: in place if they are consecutive rows of a full tile,
-  /// otherwise a copy, of which a full tile may be read.
+  /// Query position vectors of `count` offsets: in place if they are consecutive rows of a full
+  /// tile, otherwise a copy, of which a full tile may be read.
   Operand query_vectors(int64_t offset, int64_t count) const {
     const int32_t* const rows = positions_->index->at(offset);
     const auto bytes = positions_->query_bytes;
@@ -238,12 +238,12 @@ class Head {
   /// Softmax numerators of the scores. sums: [rows], row sums.
   Operand exponentials_of(const QueryTile& tile, float* sums) const {
     const RowsToPack rows{.from = scores(),
-                           .stride = layout_.tokens,
-                           .rows = tile.rows,
-                           .count = tile.padded,
-                           .to = value_at(layout_.weights, 0),
-                           .to_stride = layout_.tokens,
-                           .padded = tile.padded};
+                          .stride = layout_.tokens,
+                          .rows = tile.rows,
+                          .count = tile.padded,
+                          .to = value_at(layout_.weights, 0),
+                          .to_stride = layout_.tokens,
+                          .padded = tile.padded};
     if (kernel_.pack_exponentials != nullptr) {
       kernel_.pack_exponentials(rows, sums);
       return {.values = rows.to, .stride = rows.to_stride};

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "elementwise/elementwise.h"
-#include "matmul/kernel.h"
 #include "kernels/attention.h"
+#include "matmul/kernel.h"
 
 namespace kernels {
 
-/// Attention with one matrix multiplication kernel and one set of elementwise functions. Their panels must
-/// have the same width nr.
+/// Attention with one matrix multiplication kernel and one set of elementwise functions. Their
+/// panels must have the same width nr.
 class HeadAttention {
  public:
   HeadAttention(const Elementwise& elementwise, const FormatKernel& by)

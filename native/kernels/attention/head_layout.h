@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "elementwise/elementwise.h"
-#include "matmul/kernel.h"
 #include "kernels/attention.h"
+#include "matmul/kernel.h"
 #include "matmul/tiling.h"
 
 namespace kernels {

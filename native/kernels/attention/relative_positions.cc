@@ -1,10 +1,9 @@
-#include "kernels/attention.h"
-
 #include <cstring>
 #include <utility>
 
 #include "attention/head_attention.h"
 #include "attention/head_layout.h"
+#include "kernels/attention.h"
 
 namespace kernels {
 namespace {
@@ -39,9 +38,9 @@ AlignedArray<std::byte> pack_key_vectors(const Elementwise& elementwise, const F
   auto rounded = make_aligned<std::byte>(static_cast<size_t>(panels * panel_bytes));
   for (int64_t panel = 0; panel < panels; ++panel) {
     kernel.pack_b_block({.from = from + panel * stored,
-                        .inputs = vectors.head_size,
-                        .padded = layout.inputs,
-                        .to = reinterpret_cast<uint16_t*>(rounded.get() + panel * panel_bytes)});
+                         .inputs = vectors.head_size,
+                         .padded = layout.inputs,
+                         .to = reinterpret_cast<uint16_t*>(rounded.get() + panel * panel_bytes)});
   }
   return rounded;
 }
@@ -54,12 +53,12 @@ AlignedArray<std::byte> pack_query_vectors(const FormatKernel& by, const Positio
   auto rows = make_aligned<std::byte>(static_cast<size_t>(count * row * by.kernel->value_bytes));
   if (layout.needs_packing) {
     by.kernel->pack_a({.from = vectors.queries,
-                           .stride = vectors.stride,
-                           .rows = count,
-                           .count = vectors.head_size,
-                           .to = rows.get(),
-                           .to_stride = row,
-                           .padded = layout.inputs});
+                       .stride = vectors.stride,
+                       .rows = count,
+                       .count = vectors.head_size,
+                       .to = rows.get(),
+                       .to_stride = row,
+                       .padded = layout.inputs});
     return rows;
   }
   for (int64_t i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
-// The instruction sets that the current file is compiled for. Derived from the compiler's macros, so it
-// includes implied sets (-mavx512bf16 implies AVX512BW).
+// The instruction sets that the current file is compiled for. Derived from the compiler's macros,
+// so it includes implied sets (-mavx512bf16 implies AVX512BW).
 #pragma once
 
 #include "kernels/cpu.h"
@@ -19,7 +19,8 @@ constexpr Instructions kCompiledFor =
     KERNELS_IF_DEFINED(__FMA__, kFma) | KERNELS_IF_DEFINED(__AVX2__, kAvx2) |
     KERNELS_IF_DEFINED(__AVX512F__, kAvx512f) | KERNELS_IF_DEFINED(__AVX512DQ__, kAvx512dq) |
     KERNELS_IF_DEFINED(__AVX512BW__, kAvx512bw) | KERNELS_IF_DEFINED(__AVX512VL__, kAvx512vl) |
-    KERNELS_IF_DEFINED(__AVX512VNNI__, kAvx512vnni) | KERNELS_IF_DEFINED(__AVX512BF16__, kAvx512bf16);
+    KERNELS_IF_DEFINED(__AVX512VNNI__, kAvx512vnni) |
+    KERNELS_IF_DEFINED(__AVX512BF16__, kAvx512bf16);
 
 }  // namespace
 }  // namespace kernels

@@ -1,9 +1,8 @@
-#include "kernels/cpu.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
+#include "kernels/cpu.h"
 
 namespace kernels {
 namespace {
@@ -58,7 +57,8 @@ std::vector<std::string> available_limits() {
 
 std::string limit_problem() {
   const InstructionLimit* const limit = chosen_limit();
-  if (requested().empty() || (limit != nullptr && has_all(*limit, this_processor().usable))) return "";
+  if (requested().empty() || (limit != nullptr && has_all(*limit, this_processor().usable)))
+    return "";
   std::string names;
   for (const std::string& name : available_limits()) names += (names.empty() ? "" : ", ") + name;
   return std::string(kVariable) + ": expected one of " + names +

@@ -1,6 +1,5 @@
 #include "kernels/cpu.h"
 
-
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -32,8 +31,8 @@ struct Rule {
   uint64_t state;
 };
 
-/// Required instructions are listed before the instructions that require them. Source: Intel, Software Developer's Manual, CPUID; the
-/// leaves 1 and 7 are identical on AMD processors.
+/// Required instructions are listed before the instructions that require them. Source: Intel,
+/// Software Developer's Manual, CPUID; the leaves 1 and 7 are identical on AMD processors.
 constexpr Rule kRules[] = {
     {kSse3, kLeaf1, kEcx, 0, 0, 0},
     {kSsse3, kLeaf1, kEcx, 9, kSse3, 0},
@@ -60,8 +59,8 @@ bool has_bit(const Registers& registers, Register source, uint32_t bit) {
 /// AMX_BF16, AMX_TILE and AMX_INT8 in EDX of leaf 7.
 constexpr uint32_t kAmxFlags = 1U << 22 | 1U << 24 | 1U << 25;
 
-/// True if palette 1 (leaf 0x1D, subleaf 1) reports 8 tiles of 16 rows of 64 bytes, as every processor
-/// with AMX does.
+/// True if palette 1 (leaf 0x1D, subleaf 1) reports 8 tiles of 16 rows of 64 bytes, as every
+/// processor with AMX does.
 bool has_amx_tiles(const Registers& palette) {
   constexpr uint32_t kBytes = 8192, kTileBytes = 1024, kRowBytes = 64, kTiles = 8, kRows = 16;
   return palette[kEax] == (kTileBytes << 16 | kBytes) &&

@@ -1,7 +1,7 @@
 // Elementwise functions with AVX2, FMA and F16C.
-#include "elementwise/functions.h"
 #include "cpu/compiled_for.h"
 #include "cpu/simd_avx2.h"
+#include "elementwise/functions.h"
 
 namespace kernels {
 

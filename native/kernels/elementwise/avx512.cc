@@ -1,15 +1,15 @@
 // Elementwise functions with AVX-512, FMA and F16C.
-#include "elementwise/power_avx512.h"
-#include "elementwise/functions.h"
 #include "cpu/compiled_for.h"
 #include "cpu/simd_avx512.h"
+#include "elementwise/functions.h"
+#include "elementwise/power_avx512.h"
 
 namespace kernels {
 namespace {
 
-/// The error function of a / √2 for a from 0 to 5.625, where it rounds to 1. Sixteen intervals of equal
-/// width with a polynomial of t each; t runs from 0 to 1 in an interval. The rows are the coefficients
-/// of 1, t, t², …, from interpolation at the Chebyshev points.
+/// The error function of a / √2 for a from 0 to 5.625, where it rounds to 1. Sixteen intervals of
+/// equal width with a polynomial of t each; t runs from 0 to 1 in an interval. The rows are the
+/// coefficients of 1, t, t², …, from interpolation at the Chebyshev points.
 constexpr int kPieces = 16;
 constexpr float kEnd = 5.625F;
 alignas(64) constexpr float kErrorFunction[][kPieces] = {
@@ -33,8 +33,8 @@ alignas(64) constexpr float kErrorFunction[][kPieces] = {
      -2.71034892e-08F},
 };
 
-/// GELU with an error of 1.3e-7 relative to max(1, x). A table lookup in registers replaces a division.
-/// NaN stays NaN.
+/// GELU with an error of 1.3e-7 relative to max(1, x). A table lookup in registers replaces a
+/// division. NaN stays NaN.
 Simd::Vector gelu(Simd::Vector x) {
   constexpr float kLast = 15.999999F;
   using Vector = Simd::Vector;

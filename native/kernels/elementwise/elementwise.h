@@ -14,7 +14,8 @@ namespace kernels {
 inline constexpr int64_t kRingRows = 64;
 
 /// Combines values [rows, columns] with the previous content of `to` and stores the result there.
-/// columns: a multiple of the vector size. to_stride: row stride in floats. `to` may equal `values`.
+/// columns: a multiple of the vector size. to_stride: row stride in floats. `to` may equal
+/// `values`.
 using EpilogueFunction = void (*)(const float* values, int64_t rows, int64_t columns, float* to,
                                   int64_t to_stride);
 
@@ -23,20 +24,19 @@ struct Elementwise {
   Instructions needs;
   int lanes;  ///< floats per vector
   EpilogueFunction gelu, add, multiply;
-  /// Replaces scores [rows, count] by exp(score − row maximum). stride: row stride in floats; count: a
-  /// multiple of two vectors. sums: [rows], the row sums.
+  /// Replaces scores [rows, count] by exp(score − row maximum). stride: row stride in floats;
+  /// count: a multiple of two vectors. sums: [rows], the row sums.
   void (*exponentials)(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums);
-  /// Packs a head's keys, multiplied by its scale, into [panels of tokens, head_size, nr], and its values
-  /// into [panels of head_size, tokens, nr], zero-padded. nr is the size of two vectors.
+  /// Packs a head's keys, multiplied by its scale, into [panels of tokens, head_size, nr], and its
+  /// values into [panels of head_size, tokens, nr], zero-padded. nr is the size of two vectors.
   void (*pack_keys)(const AttentionHead& head, float* panels);
   void (*pack_values)(const AttentionHead& head, float* panels);
-  /// scores[j] += by_row[rows[j]] for j < count. count: a multiple of the vector size. rows[j + 1] is
-  /// rows[j] or rows[j] + 1. Reads one vector beyond the last element of by_row that is used.
+  /// scores[j] += by_row[rows[j]] for j < count. count: a multiple of the vector size. rows[j + 1]
+  /// is rows[j] or rows[j] + 1. Reads one vector beyond the last element of by_row that is used.
   void (*add_by_index)(float* scores, const float* by_row, const int32_t* rows, int64_t count);
-  /// scores[i, j] += ring[(first − i + j) mod kRingRows, j] for i < rows, j < nr. stride: row stride of
-  /// the scores in floats.
-  void (*add_skewed)(float* scores, int64_t stride, int64_t rows, const float* ring,
-                        int64_t first);
+  /// scores[i, j] += ring[(first − i + j) mod kRingRows, j] for i < rows, j < nr. stride: row
+  /// stride of the scores in floats.
+  void (*add_skewed)(float* scores, int64_t stride, int64_t rows, const float* ring, int64_t first);
   void (*normalize)(const LayerNormRows& rows);
   void (*rotate)(const RotatedHeads& heads);
 };

@@ -9,7 +9,8 @@
 namespace kernels {
 namespace {
 
-/// 2^x for x from −0.5 to 0.5 with a relative error of 1.2e-7. Minimax polynomial with the value 1 at 0.
+/// 2^x for x from −0.5 to 0.5 with a relative error of 1.2e-7. Minimax polynomial with the value 1
+/// at 0.
 template <class Vector>
 Vector power_of_fraction(Vector x) {
   Vector power = x * 0x1.5bba14p-10F + 0x1.3cea88p-7F;

@@ -2,11 +2,11 @@
 // instruction sets, see matmul/tile.h.
 #pragma once
 
+#include "cpu/reduce.h"
 #include "elementwise/elementwise.h"
 #include "elementwise/exponentials.h"
 #include "elementwise/pack_heads.h"
 #include "elementwise/relative_scores.h"
-#include "cpu/reduce.h"
 
 namespace kernels {
 namespace {

@@ -1,15 +1,15 @@
-// Packing of a head's keys and values into panels, like the weights of a linear layer. Included by files
-// that are compiled for different instruction sets, see matmul/tile.h.
+// Packing of a head's keys and values into panels, like the weights of a linear layer. Included by
+// files that are compiled for different instruction sets, see matmul/tile.h.
 #pragma once
 
-#include "kernels/attention.h"
 #include "cpu/reduce.h"
+#include "kernels/attention.h"
 
 namespace kernels {
 namespace {
 
-/// Transposes the keys of kLanes tokens from [tokens, head_size] to [head_size, nr]. Tokens from `count` on
-/// are zero.
+/// Transposes the keys of kLanes tokens from [tokens, head_size] to [head_size, nr]. Tokens from
+/// `count` on are zero.
 template <class Simd>
 void pack_keys_of_tokens(const AttentionHead& head, const float* keys, int64_t count, float* to) {
   constexpr int kLanes = Simd::kLanes;

@@ -1,8 +1,8 @@
 // Powers of 2 with AVX-512, for files that are compiled for it.
 #pragma once
 
-#include "elementwise/exponentials.h"
 #include "cpu/simd_avx512.h"
+#include "elementwise/exponentials.h"
 
 namespace kernels {
 namespace {

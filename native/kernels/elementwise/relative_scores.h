@@ -1,5 +1,5 @@
-// Addition of the relative position terms to the scores of a head. Included by files that are compiled for
-// different instruction sets, see matmul/tile.h.
+// Addition of the relative position terms to the scores of a head. Included by files that are
+// compiled for different instruction sets, see matmul/tile.h.
 #pragma once
 
 #include <utility>
@@ -30,8 +30,8 @@ Simd::Integers lanes_with(std::integer_sequence<int, kLane...>) {
   return Integers{((kLane & kBit) != 0 ? -1 : 0)...};
 }
 
-/// Skews a matrix: lane l of rows[i] becomes lane l of rows[i + l], in one step for each bit of l. Computes
-/// `count` rows and reads kLanes − 1 more.
+/// Skews a matrix: lane l of rows[i] becomes lane l of rows[i + l], in one step for each bit of l.
+/// Computes `count` rows and reads kLanes − 1 more.
 template <class Simd, int kBit = 1>
 void skew(typename Simd::Vector* rows, int64_t count) {
   if constexpr (kBit < Simd::kLanes) {

@@ -1,9 +1,10 @@
-// bfloat16 with AVX512-BF16: one instruction adds two products to a sum, another rounds to bfloat16.
+// bfloat16 with AVX512-BF16: one instruction adds two products to a sum, another rounds to
+// bfloat16.
+#include "cpu/compiled_for.h"
+#include "cpu/simd_avx512.h"
 #include "elementwise/power_avx512.h"
 #include "matmul/convert.h"
 #include "matmul/tile.h"
-#include "cpu/compiled_for.h"
-#include "cpu/simd_avx512.h"
 
 namespace kernels {
 namespace {
@@ -68,8 +69,8 @@ constexpr Words interleaving() noexcept {
   return words;
 }
 
-/// Rounds 16 columns of two rows of a panel. Each lane holds the value of the first row in its low word
-/// and the value of the second row in its high word.
+/// Rounds 16 columns of two rows of a panel. Each lane holds the value of the first row in its low
+/// word and the value of the second row in its high word.
 __m512i rounded_pairs(__m512 first, __m512 second) {
   static constexpr Words kInterleaving = interleaving();
   const auto both = (__m512i)_mm512_cvtne2ps_pbh(second, first);

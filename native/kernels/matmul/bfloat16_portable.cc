@@ -1,9 +1,9 @@
 // bfloat16 on all other processors; also the reference for the other kernel.
 
-#include "matmul/convert.h"
-#include "matmul/tile.h"
 #include "cpu/compiled_for.h"
 #include "cpu/simd_portable.h"
+#include "matmul/convert.h"
+#include "matmul/tile.h"
 
 namespace kernels {
 namespace {

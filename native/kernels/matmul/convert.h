@@ -16,8 +16,8 @@ namespace {
 
 inline float widen_bfloat16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
-/// A multiplication corrects the exponent bias, which also handles subnormal numbers. Infinity and NaN
-/// keep an exponent of ones.
+/// A multiplication corrects the exponent bias, which also handles subnormal numbers. Infinity and
+/// NaN keep an exponent of ones.
 inline float widen_float16(uint16_t bits) {
   constexpr float kBias = 0x1p112F;
   constexpr uint32_t kExponent = 0x7c00;

@@ -1,7 +1,7 @@
 // float32 with AVX2, FMA and F16C. 6 × 2 of the 16 registers hold sums.
-#include "matmul/float32.h"
 #include "cpu/compiled_for.h"
 #include "cpu/simd_avx2.h"
+#include "matmul/float32.h"
 
 namespace kernels {
 namespace {

@@ -1,7 +1,7 @@
 // float32 with AVX-512. 12 × 2 of the 32 registers hold sums.
-#include "matmul/float32.h"
 #include "cpu/compiled_for.h"
 #include "cpu/simd_avx512.h"
+#include "matmul/float32.h"
 
 namespace kernels {
 constinit const Kernel kFloat32Avx512 =

@@ -1,8 +1,8 @@
 // float32 on all other processors; also the reference for the other kernels.
-#include "matmul/float32.h"
-#include "matmul/convert.h"
 #include "cpu/compiled_for.h"
 #include "cpu/simd_portable.h"
+#include "matmul/convert.h"
+#include "matmul/float32.h"
 
 namespace kernels {
 namespace {

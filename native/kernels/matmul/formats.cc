@@ -1,10 +1,10 @@
 // The table of number formats.
 #include <algorithm>
 
+#include "kernels/cpu.h"
+#include "kernels/format.h"
 #include "matmul/int8.h"
 #include "matmul/pack.h"
-#include "kernels/format.h"
-#include "kernels/cpu.h"
 
 namespace kernels {
 namespace {

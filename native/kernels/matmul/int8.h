@@ -1,9 +1,9 @@
-// The tile of every int8 kernel. Included by files that are compiled for different instruction sets,
-// see tile.h.
+// The tile of every int8 kernel. Included by files that are compiled for different instruction
+// sets, see tile.h.
 #pragma once
 
-#include "matmul/tile.h"
 #include "cpu/reduce.h"
+#include "matmul/tile.h"
 
 namespace kernels {
 namespace {
@@ -11,25 +11,25 @@ namespace {
 /// Number of integers that one instruction multiplies and adds.
 constexpr int kGroup = 4;
 
-/// Number of groups whose products AVX2 sums in 16 bits before it widens the sums. Each group occupies
-/// two lanes. Rows are zero-padded to a multiple.
+/// Number of groups whose products AVX2 sums in 16 bits before it widens the sums. Each group
+/// occupies two lanes. Rows are zero-padded to a multiple.
 constexpr int kGroupsPerPartial = 4;
 constexpr int kInputsPerPartial = kGroup * kGroupsPerPartial;
 constexpr int kLanesOfGroup = 2;
 
-/// Values of rows are unsigned, weights are signed. The absolute weights whose products are summed in
-/// one 16-bit lane add up to kMaxInLane at most, so the lane cannot overflow.
+/// Values of rows are unsigned, weights are signed. The absolute weights whose products are summed
+/// in one 16-bit lane add up to kMaxInLane at most, so the lane cannot overflow.
 constexpr int kMaxValue = 127;
 constexpr int kMaxWeight = 127;
 constexpr int kMaxInLane = INT16_MAX / kMaxValue;
 
-/// Maximum number of inputs for which sums fit into 32 bits: 524,304. For kInputsPerPartial weights, the
-/// sum of absolute weights in each lane is kMaxInLane at most.
+/// Maximum number of inputs for which sums fit into 32 bits: 524,304. For kInputsPerPartial
+/// weights, the sum of absolute weights in each lane is kMaxInLane at most.
 constexpr int64_t kMaxInputs =
     int64_t{INT32_MAX} / (kMaxValue * kLanesOfGroup * kMaxInLane) * kInputsPerPartial;
 
-/// Minimum scale: the smallest normal float32. A smaller scale has no finite inverse, or is so coarse that
-/// a quotient would not fit into 8 bits.
+/// Minimum scale: the smallest normal float32. A smaller scale has no finite inverse, or is so
+/// coarse that a quotient would not fit into 8 bits.
 constexpr float kMinScale = 0x1p-126F;
 
 /// Scales, weight sums and bias of the outputs of one vector.

@@ -1,7 +1,7 @@
 // int8 with AVX2: products of 8-bit values are summed in 16 bits, then in 32 bits.
-#include "matmul/int8.h"
 #include "cpu/compiled_for.h"
 #include "cpu/simd_avx2.h"
+#include "matmul/int8.h"
 
 namespace kernels {
 namespace {

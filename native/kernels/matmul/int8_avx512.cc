@@ -1,7 +1,7 @@
 // int8 with AVX-512 VNNI: one instruction adds four products of 8-bit values to a sum.
-#include "matmul/int8.h"
 #include "cpu/compiled_for.h"
 #include "cpu/simd_avx512.h"
+#include "matmul/int8.h"
 
 namespace kernels {
 namespace {

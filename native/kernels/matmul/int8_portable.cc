@@ -1,7 +1,7 @@
 // int8 on all other processors; also the reference for the other kernels.
-#include "matmul/int8.h"
 #include "cpu/compiled_for.h"
 #include "cpu/simd_portable.h"
+#include "matmul/int8.h"
 
 namespace kernels {
 namespace {

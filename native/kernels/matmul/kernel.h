@@ -8,9 +8,9 @@
 
 namespace kernels {
 
-/// Arguments of one tile: c[rows, nr] = a[rows, inputs] × panel[inputs, nr] + bias. The layout of the
-/// panel is [inputs / group, nr, group]; a group is what one instruction multiplies and adds: one
-/// float32, two bfloat16 values or four integers.
+/// Arguments of one tile: c[rows, nr] = a[rows, inputs] × panel[inputs, nr] + bias. The layout of
+/// the panel is [inputs / group, nr, group]; a group is what one instruction multiplies and adds:
+/// one float32, two bfloat16 values or four integers.
 struct Tile {
   const void* a;
   int64_t a_stride;  ///< row stride in values
@@ -40,8 +40,8 @@ struct RowsToPack {
   RowScale* scales = nullptr;   ///< [rows]; null: the format has no scales
 };
 
-/// Arguments of Kernel::pack_b_block: a panel of float32 values, [inputs, nr], and its rounded copy,
-/// [padded / 2, nr, 2], with zeros after the inputs.
+/// Arguments of Kernel::pack_b_block: a panel of float32 values, [inputs, nr], and its rounded
+/// copy, [padded / 2, nr, 2], with zeros after the inputs.
 struct PanelToPack {
   const float* from;
   int64_t inputs, padded;
@@ -61,11 +61,11 @@ struct Kernel {
   const TileFunction* tiles;
   const TileFunction* float16_tiles = nullptr;
   const TileFunction* bfloat16_tiles = nullptr;
-  /// Converts rows of the left operand. Null: rows are multiplied as they are. An int8 row with a value
-  /// that is not finite gets the scale NaN.
+  /// Converts rows of the left operand. Null: rows are multiplied as they are. An int8 row with a
+  /// value that is not finite gets the scale NaN.
   void (*pack_a)(const RowsToPack& rows) = nullptr;
-  /// Softmax numerators: exp(score − row maximum), rounded to the kernel's format. `count` must be a
-  /// multiple of two vectors. sums: [rows], row sums before rounding. Null: use
+  /// Softmax numerators: exp(score − row maximum), rounded to the kernel's format. `count` must be
+  /// a multiple of two vectors. sums: [rows], row sums before rounding. Null: use
   /// Elementwise::exponentials, then pack_a.
   void (*pack_exponentials)(const RowsToPack& scores, float* sums) = nullptr;
   /// Rounds a panel of keys or values of attention. Null if and only if the format does not support

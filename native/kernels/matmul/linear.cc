@@ -1,20 +1,19 @@
-#include "kernels/matmul.h"
-
 #include <algorithm>
 
 #include "elementwise/elementwise.h"
+#include "kernels/matmul.h"
 #include "matmul/kernel.h"
 #include "matmul/tiling.h"
 
 namespace kernels {
 namespace {
 
-/// Rows with a stride that is a multiple of kConflictStride bytes map to the same few sets of the L1
-/// cache. More than kFewRows rows of a tile would evict each other.
+/// Rows with a stride that is a multiple of kConflictStride bytes map to the same few sets of the
+/// L1 cache. More than kFewRows rows of a tile would evict each other.
 constexpr int64_t kConflictStride = 4096, kFewRows = 4;
 
-/// Size of a block of rows, which stays in the L2 cache while panels are read. A text of ordinary length
-/// fits into one block even with 3,072 inputs, so its weights are read from memory once.
+/// Size of a block of rows, which stays in the L2 cache while panels are read. A text of ordinary
+/// length fits into one block even with 3,072 inputs, so its weights are read from memory once.
 constexpr int64_t kBlockBytes = 524'288;
 
 }  // namespace
@@ -43,13 +42,13 @@ void PackedA::pack(int64_t first, int64_t count) {
   std::byte* const to = memory_.get() + first * stride_ * value_bytes_;
   if (kernel_->pack_a != nullptr) {
     kernel_->pack_a({.from = from,
-                         .stride = x_.stride,
-                         .rows = count,
-                         .count = x_.count,
-                         .to = to,
-                         .to_stride = stride_,
-                         .padded = stride_,
-                         .scales = scales_.empty() ? nullptr : scales_.data() + first});
+                     .stride = x_.stride,
+                     .rows = count,
+                     .count = x_.count,
+                     .to = to,
+                     .to_stride = stride_,
+                     .padded = stride_,
+                     .scales = scales_.empty() ? nullptr : scales_.data() + first});
     return;
   }
   for (int64_t i = 0; i < count; ++i) {
@@ -79,7 +78,8 @@ struct Linear::Product {
 };
 
 /// Loops over blocks of rows, then panels, then tiles.
-void Linear::multiply(const PackedA& x, const OutputRange& range, float* y, int64_t y_stride) const {
+void Linear::multiply(const PackedA& x, const OutputRange& range, float* y,
+                      int64_t y_stride) const {
   if (x.rows() == 0 || range.count == 0) return;
   const Kernel& kernel = *by_.kernel;
   const int64_t width = kernel.nr, padded = round_up(inputs_, kernel.kr);
@@ -128,8 +128,8 @@ void Linear::store_columns(const Product& product, const Columns& columns, float
   copy(whole + columns.first, columns.width, to, product.y_stride);
 }
 
-/// Multiplies a block of rows with one panel, in tiles of equal size: a small remainder would cost almost
-/// as much as a full tile. Each tile prefetches its share of the next panel.
+/// Multiplies a block of rows with one panel, in tiles of equal size: a small remainder would cost
+/// almost as much as a full tile. Each tile prefetches its share of the next panel.
 void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
                             int64_t rows) const {
   const Kernel& kernel = *by_.kernel;
@@ -140,8 +140,9 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
   const int64_t from = std::max(start, int64_t{0});
   const int64_t to = std::min(start + width, product.range.count);
   const bool is_whole = to - from == width;
-  // Scratch tile, used if only some columns are needed or an epilogue follows. Storing to y and reading
-  // it back would cause store-to-load aliasing at addresses that differ by a multiple of 4 KiB.
+  // Scratch tile, used if only some columns are needed or an epilogue follows. Storing to y and
+  // reading it back would cause store-to-load aliasing at addresses that differ by a multiple of 4
+  // KiB.
   alignas(kLineBytes) float scratch[kMaxMr * kMaxNr];
   const bool is_direct = is_whole && product.epilogue == nullptr;
   const int64_t count = ceil_divide(rows, kernel.mr);

@@ -43,8 +43,7 @@ template <class Number, int kGroup>
 class GroupedPanels {
  public:
   GroupedPanels(const StoredWeight& weight, const Kernel& kernel)
-      : width_(kernel.nr),
-        size_(round_up(weight.inputs, kernel.kr) * width_) {
+      : width_(kernel.nr), size_(round_up(weight.inputs, kernel.kr) * width_) {
     const auto count = round_up(weight.outputs, width_) / width_ * size_;
     memory_ = PanelMemory(static_cast<size_t>(count) * sizeof(Number));
   }
@@ -65,8 +64,8 @@ class GroupedPanels {
   PanelMemory memory_;
 };
 
-/// The smallest scale for which every quantized weight fits into 8 bits and the sum of absolute weights in
-/// a 16-bit lane is kMaxInLane at most. NaN if a weight is not finite.
+/// The smallest scale for which every quantized weight fits into 8 bits and the sum of absolute
+/// weights in a 16-bit lane is kMaxInLane at most. NaN if a weight is not finite.
 float scale_of(const std::vector<float>& weights) {
   const auto inputs = static_cast<int64_t>(weights.size());
   float max = kMinScale * kMaxWeight;

@@ -1,5 +1,3 @@
-#include "kernels/memory.h"
-
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -8,12 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/memory.h"
 #include "matmul/tiling.h"
 
 namespace kernels {
 namespace {
 
-/// Size of a huge page. On processors with other sizes it is only the unit in which memory is returned.
+/// Size of a huge page. On processors with other sizes it is only the unit in which memory is
+/// returned.
 constexpr size_t kPageBytes = size_t{2} << 20;
 
 /// Size of a block that several small weights share.

@@ -1,6 +1,6 @@
-// The tile function of all kernels. Included by files that are compiled for different instruction sets.
-// Everything here has internal linkage, and no inline function of the standard library is used:
-// otherwise the linker might keep a copy that not every processor can run.
+// The tile function of all kernels. Included by files that are compiled for different instruction
+// sets. Everything here has internal linkage, and no inline function of the standard library is
+// used: otherwise the linker might keep a copy that not every processor can run.
 #pragma once
 
 #include <utility>
@@ -37,8 +37,8 @@ struct FloatSums {
   static Sum end(Sum, Partial partial) { return partial; }
 };
 
-/// Multiplies kRows rows with a panel, which is two vectors wide. kRows × 2 sums stay in registers while
-/// the panel is read. `Product` defines the format:
+/// Multiplies kRows rows with a panel, which is two vectors wide. kRows × 2 sums stay in registers
+/// while the panel is read. `Product` defines the format:
 ///   Number, Weight: stored types of rows and panels, in groups of kGroup
 ///   Sum, kLanes: vector of sums; first() returns the initial sums, store() stores the results
 ///   Partial, kGroupsPerPartial: sum of so many groups; begin() starts it, end() adds it to a Sum

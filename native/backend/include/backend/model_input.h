@@ -16,8 +16,8 @@
 
 namespace backend {
 
-/// Text of a pair that is truncated if the pair is too long, as in transformers. kNone: an input that
-/// is too long is an error.
+/// Text of a pair that is truncated if the pair is too long, as in transformers. kNone: an input
+/// that is too long is an error.
 enum class Truncation { kLongestFirst, kOnlyFirst, kOnlySecond, kNone };
 
 /// Side from which tokens are removed. kOfTokenizer: the tokenizer's own setting.
@@ -43,7 +43,7 @@ struct TextInput {
   TruncationSide side = TruncationSide::kOfTokenizer;
   bool is_pair = false;  ///< the input is a pair even if the second text is empty
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
-  std::string prompt{};  ///< prefix of the text that pooling excludes; empty: none
+  std::string prompt{};       ///< prefix of the text that pooling excludes; empty: none
   bool with_offsets = false;  ///< the response contains the tokens and their offsets in the text
   /// Returns the whole text as overlapping windows of `stride` shared tokens instead of truncating
   /// it. Requires with_offsets.
@@ -52,7 +52,7 @@ struct TextInput {
   /// Maximum number of windows; further windows are dropped. 0: all windows, and too many are an
   /// error.
   size_t max_windows = 0;
-  size_t max_tokens = 0;  ///< special tokens included; 0: the tokenizer's own limit
+  size_t max_tokens = 0;        ///< special tokens included; 0: the tokenizer's own limit
   bool expand_query = false;    ///< pads the query as LateInteraction specifies (ColBERT)
   bool apply_skiplist = false;  ///< omits the rows of tokens on the skiplist of LateInteraction
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
@@ -85,8 +85,8 @@ class Input final : public scheduler::Input {
 struct EncodingWithOffsets {
   TokenInput tokens;
   std::vector<uint32_t> offsets;  ///< [tokens, 2]: start and end in the text, in UTF-16 code units
-  std::vector<uint8_t> texts;     ///< [tokens]: 0: special token, 1: token of the text, 2: of the pair
-  std::vector<size_t> lengths;    ///< [windows]: number of tokens
+  std::vector<uint8_t> texts;  ///< [tokens]: 0: special token, 1: token of the text, 2: of the pair
+  std::vector<size_t> lengths;  ///< [windows]: number of tokens
 };
 
 /// An input as the model reads it. A text has ids and types, a signal has samples.
@@ -103,8 +103,8 @@ struct Sequence {
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<const EncodingWithOffsets> encoding{};  ///< null: offsets were not requested
 
-  /// True if the text is longer than one window. The windows are then the response, and the model is
-  /// not run.
+  /// True if the text is longer than one window. The windows are then the response, and the model
+  /// is not run.
   bool is_windowed() const { return encoding && encoding->lengths.size() > 1; }
 };
 

@@ -17,8 +17,8 @@ class HeadPositions;
 /// result 0, as in PyTorch's scaled_dot_product_attention; this applies to queries from
 /// tokens + window on.
 struct AttentionHead {
-  const float* query;  ///< [queries, head_size]
-  int64_t queries;     ///< queries beyond `tokens` belong to tokens that no query attends to
+  const float* query;    ///< [queries, head_size]
+  int64_t queries;       ///< queries beyond `tokens` belong to tokens that no query attends to
   int64_t query_stride;  ///< row stride in floats
   const float* key;      ///< [tokens, head_size]
   const float* value;    ///< [tokens, head_size]
@@ -26,8 +26,8 @@ struct AttentionHead {
   int64_t key_value_stride;  ///< row stride of key and value in floats
   int64_t head_size;
   float scale;
-  int64_t window;     ///< query i attends to tokens i − window … i + window; below 0: to none
-  const float* bias;  ///< [queries, tokens]; null: no bias
+  int64_t window;       ///< query i attends to tokens i − window … i + window; below 0: to none
+  const float* bias;    ///< [queries, tokens]; null: no bias
   int64_t bias_stride;  ///< row stride in floats
   /// Terms of disentangled attention (DeBERTa): the score of a query and a key gets query · key
   /// position vector (content to position) and scale × key · query position vector (position to
@@ -40,13 +40,13 @@ struct AttentionHead {
 /// True if this processor has dedicated instructions for attention in this format.
 bool has_fast_attention(Format format);
 
-/// Size in floats of the scratch memory of attend() for heads up to the size of `longest`. The memory
-/// must start at a cache line; the size is a multiple of a cache line.
+/// Size in floats of the scratch memory of attend() for heads up to the size of `longest`. The
+/// memory must start at a cache line; the size is a multiple of a cache line.
 int64_t attention_scratch(Format format, const AttentionHead& longest);
 
-/// Computes attention with the fastest kernels of this processor. Both products use the format; sums,
-/// scores and softmax are float32. A head with few queries uses float32 in every format, because
-/// converting its operands would take longer.
+/// Computes attention with the fastest kernels of this processor. Both products use the format;
+/// sums, scores and softmax are float32. A head with few queries uses float32 in every format,
+/// because converting its operands would take longer.
 void attend(Format format, const AttentionHead& head, float* scratch);
 
 /// Maps each offset, key − query, to a row of position vectors. Adjacent offsets with equal vectors
@@ -59,8 +59,8 @@ class RelativePositionIndex {
   int64_t max_tokens() const { return max_tokens_; }
   /// For each row, the row of the table.
   const std::vector<int64_t>& table_rows() const { return table_rows_; }
-  /// Pointer to the row number of an offset within those of all offsets. Copies of the last row number
-  /// follow the end, for padded columns.
+  /// Pointer to the row number of an offset within those of all offsets. Copies of the last row
+  /// number follow the end, for padded columns.
   const int32_t* at(int64_t offset) const { return rows_.data() + offset + max_tokens_ - 1; }
 
  private:

@@ -55,8 +55,8 @@ struct Processor {
   /// setting INSTRUCTIONS allows.
   Instructions usable = 0;
 
-  /// CPUID reports AMX, but not the size of its tiles (leaf 0x1D), as on some virtual machines. oneDNN
-  /// then configures tiles of size 0, and the process ends with SIGILL.
+  /// CPUID reports AMX, but not the size of its tiles (leaf 0x1D), as on some virtual machines.
+  /// oneDNN then configures tiles of size 0, and the process ends with SIGILL.
   bool is_amx_inconsistent = false;
 };
 
@@ -77,8 +77,8 @@ struct InstructionLimit {
 };
 
 /// All values in ascending order; each includes the instructions of the value before it. The first,
-/// "portable", allows the baseline of the processor architecture. It is the only value on processors
-/// other than x86-64.
+/// "portable", allows the baseline of the processor architecture. It is the only value on
+/// processors other than x86-64.
 std::span<const InstructionLimit> instruction_limits();
 
 /// Value of the environment variable INSTRUCTIONS, read at the first call; null if it is unset or

@@ -19,8 +19,8 @@ struct LayerNormRows {
 
 void normalize(const LayerNormRows& rows);
 
-/// Heads to rotate in place. The dimensions i and half + i of a head form a pair (i < half), which is
-/// rotated by the row's angle for i.
+/// Heads to rotate in place. The dimensions i and half + i of a head form a pair (i < half), which
+/// is rotated by the row's angle for i.
 struct RotatedHeads {
   float* states;   ///< [rows, heads × 2 × half]
   int64_t stride;  ///< row stride of `states` in floats

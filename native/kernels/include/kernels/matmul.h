@@ -109,8 +109,8 @@ class PackedA {
   std::vector<RowScale> scales_;
 };
 
-/// A linear layer: y = x Wᵀ + b. Thread-safe. The bits of an output row do not depend on the other rows
-/// and outputs that are computed with it.
+/// A linear layer: y = x Wᵀ + b. Thread-safe. The bits of an output row do not depend on the other
+/// rows and outputs that are computed with it.
 ///   float32: W keeps its stored type, so a layer stored in 16 bits needs half of the memory and
 ///     bandwidth, with the same results
 ///   bfloat16: W is rounded to nearest

@@ -26,9 +26,9 @@ AlignedArray<Number> make_aligned(size_t count) {
   return AlignedArray<Number>(static_cast<Number*>(memory));
 }
 
-/// Memory of a packed weight. Zero-initialized, aligned to a cache line. It is allocated from blocks
-/// with transparent huge pages, which reduce TLB misses while the weight is read sequentially. A page
-/// is returned to the system when no weight uses it any more.
+/// Memory of a packed weight. Zero-initialized, aligned to a cache line. It is allocated from
+/// blocks with transparent huge pages, which reduce TLB misses while the weight is read
+/// sequentially. A page is returned to the system when no weight uses it any more.
 class PanelMemory {
  public:
   PanelMemory() = default;

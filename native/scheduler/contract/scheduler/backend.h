@@ -25,7 +25,8 @@ class BackendError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The input has more tokens than the model takes and must not be truncated: an error of the client.
+/// The input has more tokens than the model takes and must not be truncated: an error of the
+/// client.
 class InputTooLong : public BackendError {
  public:
   using BackendError::BackendError;
@@ -54,9 +55,9 @@ class Backend {
   /// nothing is measured.
   virtual PreparedPtr prepare_thread(const AssignedPool& pool) = 0;
 
-  /// Runs one batch and returns an output for each input, in order. Worker threads, several at once.
-  /// `pool`: helper threads for this batch, either the worker's own or, while no other batch runs or
-  /// waits, a pool with all cores of the model; null if Description::uses_pool is false.
+  /// Runs one batch and returns an output for each input, in order. Worker threads, several at
+  /// once. `pool`: helper threads for this batch, either the worker's own or, while no other batch
+  /// runs or waits, a pool with all cores of the model; null if Description::uses_pool is false.
   /// Throws BackendError: then no input of the batch has an output.
   virtual std::vector<Output> run(Batch batch, const AssignedPool& pool) = 0;
 };

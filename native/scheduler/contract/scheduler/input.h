@@ -20,8 +20,8 @@ class Input {
 };
 using InputPtr = std::unique_ptr<Input>;
 
-/// An input as the model reads it, for example the token ids of a text. Immutable, so any thread may
-/// read it.
+/// An input as the model reads it, for example the token ids of a text. Immutable, so any thread
+/// may read it.
 class PreparedInput {
  public:
   virtual ~PreparedInput() = default;
@@ -29,8 +29,8 @@ class PreparedInput {
   /// Cost in a batch: tokens of a text, 1 for a window of a signal.
   virtual size_t cost() const = 0;
 
-  /// Whether the input was longer than the model's limit. Its cost then says nothing about the ratio
-  /// of tokens to bytes.
+  /// Whether the input was longer than the model's limit. Its cost then says nothing about the
+  /// ratio of tokens to bytes.
   virtual bool is_truncated() const { return false; }
 
   /// False: preparation has produced the whole response, and the model is not run.

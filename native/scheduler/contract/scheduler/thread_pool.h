@@ -12,9 +12,9 @@
 namespace scheduler {
 
 /// Helper threads for a thread that computes. The caller takes parts of the work like every helper
-/// and never waits for a helper that has not started a part. If another process occupies a core, its
-/// helper contributes nothing, but causes no delay. (In OpenMP every thread of the team must reach
-/// every barrier.)
+/// and never waits for a helper that has not started a part. If another process occupies a core,
+/// its helper contributes nothing, but causes no delay. (In OpenMP every thread of the team must
+/// reach every barrier.)
 class ThreadPool {
  public:
   /// helpers: threads in addition to the caller; they inherit the caller's priority.
@@ -68,8 +68,8 @@ class ThreadPool {
   std::vector<std::thread> helpers_;
 };
 
-/// The pool assigned to a worker now, or null. The scheduler may change it while the worker computes.
-/// A pool that was read stays valid for one call of ThreadPool::run().
+/// The pool assigned to a worker now, or null. The scheduler may change it while the worker
+/// computes. A pool that was read stays valid for one call of ThreadPool::run().
 using AssignedPool = std::atomic<ThreadPool*>;
 
 }  // namespace scheduler

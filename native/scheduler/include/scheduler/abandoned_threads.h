@@ -6,8 +6,8 @@
 
 namespace scheduler {
 
-/// Calls `join` on a new thread and returns immediately. `join` waits for a hung thread and then frees
-/// its resources; it may never return. If no thread can be started, the resources are leaked.
+/// Calls `join` on a new thread and returns immediately. `join` waits for a hung thread and then
+/// frees its resources; it may never return. If no thread can be started, the resources are leaked.
 ///
 /// exit() would destroy static objects that a hung thread still uses. Therefore, while one exists,
 /// exit() ends the process with its status before static objects are destroyed.

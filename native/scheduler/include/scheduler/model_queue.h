@@ -1,4 +1,5 @@
-// The queue of one model: accepts requests, which the scheduler's threads prepare and run in batches.
+// The queue of one model: accepts requests, which the scheduler's threads prepare and run in
+// batches.
 #pragma once
 
 #include <array>
@@ -100,8 +101,8 @@ struct Statistics {
   Clock::duration hung_for{0};  ///< age of the oldest run over its time limit; 0: no run hangs
 };
 
-/// Completions are allocated at admission and spliced between lists, so reporting a result allocates
-/// nothing.
+/// Completions are allocated at admission and spliced between lists, so reporting a result
+/// allocates nothing.
 using Completions = std::list<Completion>;
 
 /// Receives the completions of a batch together. Called on the scheduler's threads. Must not throw.
@@ -117,8 +118,8 @@ using Requests = std::list<Request>;
 class ModelQueue {
  public:
   /// Blocks until every free worker is warmed up for the model, and at least one worker is. While
-  /// other models serve requests, one worker at a time warms up. Throws the error of the warm-up, or
-  /// std::system_error if no thread can be started.
+  /// other models serve requests, one worker at a time warms up. Throws the error of the warm-up,
+  /// or std::system_error if no thread can be started.
   ModelQueue(std::shared_ptr<Scheduler> scheduler, std::shared_ptr<Backend> backend,
              Options options, CompletionHandler on_completions);
   ~ModelQueue();  ///< abort()
@@ -190,14 +191,14 @@ class ModelQueue {
   std::atomic<uint64_t> batches_{0};
   // Guarded by the scheduler's lock:
   const std::unique_ptr<RequestQueue> requests_;
-  Completions watchdog_completions_;   ///< not delivered yet
-  std::exception_ptr warm_up_error_;   ///< null: no worker has failed to warm up
-  size_t busy_threads_ = 0;            ///< threads of the scheduler that work for this queue
-  double weight_;                      ///< see Options::weight
-  double virtual_runtime_ = 0;         ///< consumed worker seconds divided by the weight
-  bool abandoned_ = false;             ///< abort_within() has been called
-  bool in_service_ = false;            ///< at least one request was accepted
-  bool stopping_ = false;              ///< the tokenization threads must end
+  Completions watchdog_completions_;  ///< not delivered yet
+  std::exception_ptr warm_up_error_;  ///< null: no worker has failed to warm up
+  size_t busy_threads_ = 0;           ///< threads of the scheduler that work for this queue
+  double weight_;                     ///< see Options::weight
+  double virtual_runtime_ = 0;        ///< consumed worker seconds divided by the weight
+  bool abandoned_ = false;            ///< abort_within() has been called
+  bool in_service_ = false;           ///< at least one request was accepted
+  bool stopping_ = false;             ///< the tokenization threads must end
   std::array<std::condition_variable, 2> arrived_changed_;  ///< by TokenizationClass
   std::vector<std::thread> tokenization_threads_;           ///< one for each class, or none
 };

@@ -16,8 +16,9 @@
 
 namespace scheduler {
 
-/// LRU cache with a limit in bytes, shared by all models of the process. It stores hashes instead of
-/// inputs; each cache draws its own secret key for them. Any thread may call the public functions.
+/// LRU cache with a limit in bytes, shared by all models of the process. It stores hashes instead
+/// of inputs; each cache draws its own secret key for them. Any thread may call the public
+/// functions.
 class ResultCache {
  public:
   using Key = std::array<uint64_t, 2>;
@@ -34,8 +35,8 @@ class ResultCache {
   /// Result of claim(): the output is cached; or the caller must compute it and then call publish()
   /// or release(); or another thread computes it, and the caller may wait().
   struct Claim {
-    CachedOutput output;  ///< null if it is not cached
-    bool is_own = false;  ///< the caller must compute the output
+    CachedOutput output;   ///< null if it is not cached
+    bool is_own = false;   ///< the caller must compute the output
     uint64_t changes = 0;  ///< version for wait()
   };
 

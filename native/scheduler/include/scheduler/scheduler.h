@@ -24,14 +24,14 @@ enum class Priority;
 /// Workers, which run batches, and a watchdog. Each model has a queue and, if its inputs need
 /// preparation, two tokenization threads of its own, so a slow tokenizer delays only its own model.
 ///
-/// Fair share: a free worker runs the due batch of the model with the lowest virtual runtime, that is
-/// consumed worker time divided by the model's weight. No model occupies more workers than its
+/// Fair share: a free worker runs the due batch of the model with the lowest virtual runtime, that
+/// is consumed worker time divided by the model's weight. No model occupies more workers than its
 /// Options::workers.
 ///
-/// Workers start when a queue is added; for each thread priority there are as many as the maximum of
-/// Options::workers. A model is run by workers of its own priority. Across priorities, the number of
-/// concurrent batches is limited to the maximum of Options::workers. Workers end with the scheduler.
-/// If several models are loaded, a hung worker is replaced.
+/// Workers start when a queue is added; for each thread priority there are as many as the maximum
+/// of Options::workers. A model is run by workers of its own priority. Across priorities, the
+/// number of concurrent batches is limited to the maximum of Options::workers. Workers end with the
+/// scheduler. If several models are loaded, a hung worker is replaced.
 class Scheduler {
  public:
   Scheduler();
@@ -76,18 +76,19 @@ class Scheduler {
   void watch();
   Clock::time_point check_runs();
 
-  std::mutex mutex_;                       ///< guards the scheduler and all queues
-  std::condition_variable queue_changed_;  ///< a queue is warmed up, has completed work, or is closed
+  std::mutex mutex_;  ///< guards the scheduler and all queues
+  std::condition_variable
+      queue_changed_;  ///< a queue is warmed up, has completed work, or is closed
   std::condition_variable watch_changed_;
   std::vector<ModelQueue*> queues_;
   std::list<Worker> workers_;
   std::thread watchdog_;
   size_t capacity_ = 0;  ///< maximum number of concurrent batches, without hung ones
-  /// Pools with all cores, for a batch that runs alone; by the priority of their threads. A null pool
-  /// is being created.
+  /// Pools with all cores, for a batch that runs alone; by the priority of their threads. A null
+  /// pool is being created.
   std::map<Priority, ThreadPools> shared_pools_;
-  /// System virtual time of start-time fair queueing: virtual runtime of the model that was dispatched
-  /// last, at its dispatch.
+  /// System virtual time of start-time fair queueing: virtual runtime of the model that was
+  /// dispatched last, at its dispatch.
   double virtual_time_ = 0;
   bool ending_ = false;
 };
