@@ -1,4 +1,4 @@
-import type { Peer } from '../serving/session';
+import { CLOSE, type Peer, SessionError } from '../serving/session';
 import type { SamplePosition } from './timeline';
 
 /** Input of a stream, from one message. */
@@ -27,6 +27,30 @@ export function inputBytes(samples = 0): number {
 
 function bytesOf(input: SignalInput): number {
   return inputBytes(input.type === 'samples' ? input.samples.length : 0);
+}
+
+/** Decodes samples from a JSON array; null becomes NaN. @throws SessionError that names the element */
+export function decodeNumbers(values: readonly unknown[]): Float64Array {
+  const samples = new Float64Array(values.length);
+  for (let i = 0; i < samples.length; i++) {
+    const value = values[i];
+    if (typeof value === 'number') samples[i] = value;
+    else if (value === null) samples[i] = Number.NaN;
+    else throw new SessionError(CLOSE.INVALID, `samples[${i}]: expected a number or null`);
+  }
+  return samples;
+}
+
+/** Decodes samples from little-endian float32. @throws SessionError */
+export function decodeFloat32(bytes: Buffer): Float64Array {
+  const length = bytes.length / Float32Array.BYTES_PER_ELEMENT;
+  if (!Number.isInteger(length)) {
+    throw new SessionError(CLOSE.INVALID, 'message: expected float32, a multiple of 4 bytes');
+  }
+  const samples = new Float64Array(length);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let i = 0; i < length; i++) samples[i] = view.getFloat32(i * 4, true);
+  return samples;
 }
 
 /** Inputs of a stream that are not processed yet. Pauses the client while the queue is too long. */

@@ -17,38 +17,38 @@ interface TimedSession extends Pick<SessionHandler, 'onError'> {
 }
 
 /** Closes sessions without a first message or with unread results, and marks idle sessions. */
-export class SessionTimeouts<Session extends TimedSession> {
+export class SessionTimeouts {
   /** Sessions without a first message, oldest first. */
-  readonly #opening = new Set<Session>();
+  readonly #opening = new Set<TimedSession>();
   /** Sessions with a client that does not read its results, by the time since when. */
-  readonly #blocked = new Map<Session, number>();
+  readonly #blocked = new Map<TimedSession, number>();
   /** Active sessions by the time of the last idle check, oldest first. */
-  readonly #active = new Map<Session, number>();
+  readonly #active = new Map<TimedSession, number>();
 
-  add(session: Session): void {
+  add(session: TimedSession): void {
     this.#opening.add(session);
     this.#active.set(session, session.startedAt);
   }
 
-  onFirstMessage(session: Session): void {
+  onFirstMessage(session: TimedSession): void {
     this.#opening.delete(session);
   }
 
-  onBlocked(session: Session): void {
+  onBlocked(session: TimedSession): void {
     if (!this.#blocked.has(session)) this.#blocked.set(session, performance.now());
   }
 
-  onDrain(session: Session): void {
+  onDrain(session: TimedSession): void {
     this.#blocked.delete(session);
   }
 
   /** Marks an idle session as active. */
-  wake(session: Session): void {
+  wake(session: TimedSession): void {
     this.#active.set(session, performance.now());
     session.setIdle(false);
   }
 
-  remove(session: Session): void {
+  remove(session: TimedSession): void {
     this.#opening.delete(session);
     this.#blocked.delete(session);
     this.#active.delete(session);

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import {
   checked,
+  describeFirstIssue,
   type ElementProblem,
   expected,
   findListProblem,
   object,
 } from '../protocols/validation/fields';
+import { ServiceError } from '../serving/errors';
+import { parseJson } from '../serving/json';
+import { CLOSE, SessionError } from '../serving/session';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
 import { PROBLEMS } from '../tasks/signal-classification/quality-settings';
 import { windowingOf } from './sliding-windows';
@@ -210,6 +214,12 @@ export const windowResult = z.object({
 
 export type WindowResult = z.output<typeof windowResult>;
 
+/** Response to POST /stream/ID: the progress of the stream. */
+export const streamCursor = z.object({
+  next_window: z.int().describe('Number of the first window without a sent result'),
+  next_sample: z.int().describe('Number of the next expected sample'),
+});
+
 /** First response of a stream. */
 export const streamOpened = z.object({
   stream: z.string().describe('Unguessable id, for "resume"'),
@@ -225,18 +235,11 @@ export const streamOpened = z.object({
     .describe(
       'Look-ahead of the resampling filter: time from the last sample of a window to the complete window',
     ),
-  next_window: z.int().describe('Number of the first window without a sent result'),
-  next_sample: z.int().describe('Number of the next expected sample'),
+  ...streamCursor.shape,
   resumed: z.boolean(),
 });
 
 export type StreamOpened = z.output<typeof streamOpened>;
-
-/** Response to POST /stream/ID: the progress of the stream. */
-export const streamCursor = z.object({
-  next_window: z.int().describe('Number of the first window without a sent result'),
-  next_sample: z.int().describe('Number of the next expected sample'),
-});
 
 /** Notice that windows restart after missing samples. */
 export const gapNotice = z.object({
@@ -253,11 +256,31 @@ export const streamEnd = z.object({
   end: z.object({
     windows: z.int().describe('Number of windows with a result'),
     skipped: z.int().describe('Number of skipped windows'),
-    next_window: z.int(),
-    next_sample: z.int(),
+    ...streamCursor.shape,
   }),
 });
 
 export const streamError = z.object({
   error: z.object({ code: z.int().describe('Close code'), detail: z.string() }),
 });
+
+/** Parses a JSON message. @throws SessionError */
+export function decodeJson(bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new SessionError(CLOSE.INVALID, error.message.replace(/^body: /, 'message: '));
+  }
+}
+
+/** Validates a message. @throws SessionError that names the field */
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = describeFirstIssue(result.error).replace(/^body: /, 'message: ');
+  throw new SessionError(CLOSE.INVALID, issue);
+}

@@ -1,11 +1,17 @@
 import { toServiceError } from '../serving/errors';
 import { MOST_UNSENT } from '../serving/outflow';
 import { CLOSE, type CloseCode, type Peer, SessionError } from '../serving/session';
-import { inputBytes, type SignalInput } from './input-queue';
-import { decodeFloat32, decodeJson, decodeNumbers, validate } from './message-decoding';
+import { decodeFloat32, decodeNumbers, inputBytes, type SignalInput } from './input-queue';
 import type { SignalStream } from './signal-stream';
 import type { StreamModel } from './stream-host';
-import { CONTROLS, findOptionsProblem, resumption, streamOptions } from './stream-messages';
+import {
+  CONTROLS,
+  decodeJson,
+  findOptionsProblem,
+  resumption,
+  streamOptions,
+  validate,
+} from './stream-messages';
 import type { Session, StreamRecord, Streams } from './streams';
 
 /** Maximum size of a close reason in bytes (RFC 6455, 5.5). */

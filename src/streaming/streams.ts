@@ -64,7 +64,7 @@ export interface Session extends SessionHandler {
 export class Streams {
   readonly metrics = new StreamMetrics();
   readonly timeSlices = new TimeSlices();
-  readonly timeouts = new SessionTimeouts<Session>();
+  readonly timeouts = new SessionTimeouts();
   readonly memory: StreamMemory;
   readonly requestTimeoutMs: number;
   readonly logger: Logger;

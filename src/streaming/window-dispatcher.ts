@@ -1,7 +1,8 @@
-import type { EngineError } from '../native/engine';
+import { EngineError } from '../native/engine';
 import { MOST_UNSENT } from '../serving/outflow';
 import { type Peer, runInSession } from '../serving/session';
 import type { Classification } from '../tasks/abilities';
+import { SKIPPED_WINDOW, UNUSABLE } from './result-ring';
 import { SignalQualityAnalyzer } from './signal-quality';
 import type { SlidingWindows } from './sliding-windows';
 import type { StreamHost, StreamModel } from './stream-host';
@@ -11,6 +12,9 @@ import { WindowResults } from './window-results';
 
 /** Maximum number of windows of one stream in inference: a stream cannot flood the queue of the model. */
 const MAX_IN_FLIGHT = 16;
+
+/** Error codes of a missed deadline. */
+const LATE = new Set(['DEADLINE_EXCEEDED', 'DEADLINE_TOO_CLOSE', 'CANCELLED']);
 
 /** Start of a window and arrival of its last sample. */
 interface WindowTimes {
@@ -83,7 +87,7 @@ export class WindowDispatcher implements WindowOwner {
     const until =
       deadline === null ? now + this.#host.requestTimeoutMs : times.arrivedAt + deadline;
     if (until <= now || isBlocked) {
-      this.results.skip(this.#addResult(times));
+      this.results.setState(this.#addResult(times), SKIPPED_WINDOW);
       return true;
     }
     if (this.#inFlight >= MAX_IN_FLIGHT) return false;
@@ -95,7 +99,7 @@ export class WindowDispatcher implements WindowOwner {
       this.#inFlight++;
       this.#host.addBytes(this.#windowBytes);
       this.#model.queue.push(this, number, window, until);
-    } else this.results.markUnusable(number);
+    } else this.results.setState(number, UNUSABLE);
     return true;
   }
 
@@ -111,20 +115,12 @@ export class WindowDispatcher implements WindowOwner {
     this.#settle(() => this.results.setPrediction(window, scores));
   }
 
-  onDeadlineExceeded(window: number): void {
-    this.#settle(() => this.results.skip(window));
-  }
-
-  onInferenceError(window: number, { code, message }: EngineError): void {
+  onFailure(window: number, error: unknown): void {
     this.#settle(() => {
-      if (code === 'DRAINING') this.#host.onModelUnload();
-      else this.results.fail(window, message);
-    });
-  }
-
-  onError(error: unknown): void {
-    this.#settle(() => {
-      throw error;
+      if (!(error instanceof EngineError)) throw error;
+      if (LATE.has(error.code)) this.results.setState(window, SKIPPED_WINDOW);
+      else if (error.code === 'DRAINING') this.#host.onModelUnload();
+      else this.results.fail(window, error.message);
     });
   }
 

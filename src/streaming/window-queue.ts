@@ -1,4 +1,4 @@
-import { EngineError, type Inference } from '../native/engine';
+import { EngineError } from '../native/engine';
 import { errorOf } from '../native/engine-error';
 import type { Classification, InferenceCallbacks, SignalClassifier } from '../tasks/abilities';
 
@@ -11,63 +11,21 @@ const RETRY_MS = 5;
 /** Maximum difference of deadlines in one call, in ms and as a share of the remaining time: a call has one deadline. */
 const NEAR_MS = 2;
 const NEAR_SHARE = 0.05;
-/** Error codes of a missed deadline. */
-const LATE = new Set(['DEADLINE_EXCEEDED', 'DEADLINE_TOO_CLOSE', 'CANCELLED']);
-
-/** Receives the result of a window. */
-export interface WindowOwner {
-  onPrediction(window: number, prediction: Classification): void;
-  onDeadlineExceeded(window: number): void;
-  onInferenceError(window: number, error: EngineError): void;
-  /** Handles an unexpected error. Does not throw. */
-  onError(error: unknown): void;
-}
-
-type NativeInput = ReturnType<SignalClassifier['prepare']>;
-
-/** A window in inference. */
-class QueuedWindow implements InferenceCallbacks {
-  readonly #model: SignalClassifier;
-  readonly #owner: WindowOwner;
-  readonly #window: number;
-  readonly input: NativeInput;
-  /** Deadline for the start of inference, as `performance.now()`. */
-  readonly until: number;
-
-  constructor(
-    model: SignalClassifier,
-    owner: WindowOwner,
-    { window, samples, until }: { window: number; samples: Float64Array; until: number },
-  ) {
-    // The model reads only elements.
-    this.input = model.prepare(samples as unknown as readonly number[]);
-    this.#model = model;
-    this.#owner = owner;
-    this.#window = window;
-    this.until = until;
-  }
-
-  resolve(inference: Inference): void {
-    let prediction: Classification;
-    try {
-      prediction = this.#model.answer(inference, NO_SIGNAL);
-    } catch (error) {
-      this.reject(error);
-      return;
-    }
-    this.#owner.onPrediction(this.#window, prediction);
-  }
-
-  /** @param error an EngineError, or an unexpected error */
-  reject(error: unknown): void {
-    if (!(error instanceof EngineError)) this.#owner.onError(error);
-    else if (LATE.has(error.code)) this.#owner.onDeadlineExceeded(this.#window);
-    else this.#owner.onInferenceError(this.#window, error);
-  }
-}
-
 /** The prediction does not depend on the signal. */
 const NO_SIGNAL: readonly number[] = [];
+
+/** Receives the result of a window, by one call. Neither method throws. */
+export interface WindowOwner {
+  onPrediction(window: number, prediction: Classification): void;
+  /** @param error an EngineError, or an unexpected error */
+  onFailure(window: number, error: unknown): void;
+}
+
+interface QueuedWindow extends InferenceCallbacks {
+  readonly input: ReturnType<SignalClassifier['prepare']>;
+  /** Deadline for the start of inference, as `performance.now()`. */
+  readonly until: number;
+}
 
 /**
  * Windows of all streams of one model. Windows that are completed within one iteration of the event loop are sent to
@@ -86,7 +44,23 @@ export class WindowQueue {
 
   /** @param until deadline for the start of inference, as `performance.now()` */
   push(owner: WindowOwner, window: number, samples: Float64Array, until: number): void {
-    this.#waiting.push(new QueuedWindow(this.#model, owner, { window, samples, until }));
+    const model = this.#model;
+    this.#waiting.push({
+      // The model reads only elements.
+      input: model.prepare(samples as unknown as readonly number[]),
+      until,
+      resolve: (inference) => {
+        let prediction: Classification;
+        try {
+          prediction = model.answer(inference, NO_SIGNAL);
+        } catch (error) {
+          owner.onFailure(window, error);
+          return;
+        }
+        owner.onPrediction(window, prediction);
+      },
+      reject: (error) => owner.onFailure(window, error),
+    });
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     const delay = this.#flushedAt + GATHER_MS - performance.now();
@@ -129,7 +103,7 @@ export class WindowQueue {
       const code = error instanceof EngineError ? error.code : null;
       if (code === 'QUEUE_FULL' || code === 'WAIT_TOO_LONG') return false;
       if (code === 'DEADLINE_TOO_CLOSE' && windows.length > 1) return false;
-      for (const window of windows) window.reject(error);
+      for (const window of windows) window.reject(error as EngineError);
       return true;
     }
   }

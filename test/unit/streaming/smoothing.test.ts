@@ -1,4 +1,4 @@
-import { createSmoothing, type SmoothingKind } from '../../../src/streaming/smoothing';
+import { createSmoothing, type SmoothingKind } from '../../../src/streaming/window-results';
 import { seededRandom } from '../../helpers/random';
 
 const CLASSES = 3;
