@@ -44,7 +44,7 @@ describeInBrowser('the live stream of the EEG page', () => {
     const samples = signal(7 * WINDOW + 100);
     await paste(current, table(samples));
     await play(current, FAST, { 'From window to window': 'window' });
-    await page.getByText('Answered: 7 windows.').waitFor();
+    await page.getByText('Classified: 7 windows.').waitFor();
     const signals = Array.from({ length: 7 }, (_, i) =>
       samples.slice(i * WINDOW, (i + 1) * WINDOW),
     );
@@ -82,7 +82,7 @@ describeInBrowser('the live stream of the EEG page', () => {
     });
     await page.getByRole('slider', { name: 'Speed' }).press(FAST);
     await page.getByRole('button', { name: 'Go on' }).press('Enter');
-    await page.getByText('Answered: 111 windows.').waitFor();
+    await page.getByText('Classified: 111 windows.').waitFor();
     expect([...(await countsOf(current, 'Streamed windows by class'))].sort()).toEqual(
       [...(await countsOf(current, 'Windows by class'))].sort(),
     );
@@ -118,7 +118,7 @@ describeInBrowser('the live stream of the EEG page', () => {
     const cut = hum.map((value) => Math.max(-20, Math.min(20, value)));
     await paste(current, table([...signal(WINDOW), ...flat, ...cut]));
     await play(current, FAST, { 'From window to window': 'window' });
-    await page.getByText('Answered: 3 windows.').waitFor();
+    await page.getByText('Classified: 3 windows.').waitFor();
     const rows = await rowsOf(current);
     expect(rows.map(([, , answer]) => /%(.*)$/.exec(answer ?? '')?.[1])).toEqual([
       '',
@@ -144,7 +144,7 @@ describeInBrowser('the live stream of the EEG page', () => {
       proxy.cut();
     }
     await page.getByRole('slider', { name: 'Speed' }).press(FAST);
-    await page.getByText('Answered: 111 windows.').waitFor();
+    await page.getByText('Classified: 111 windows.').waitFor();
     await proxy.stop();
     await page.getByRole('button', { name: 'Play again' }).click();
     await page.getByText('The connection is lost. Trying again…').waitFor();

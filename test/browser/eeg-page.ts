@@ -40,5 +40,5 @@ export function openFile(page: Page, name: string, buffer: Buffer): Promise<void
 }
 
 export function answerOf({ page }: Visit): Locator {
-  return page.getByRole('region', { name: 'Answer for this window' });
+  return page.getByRole('region', { name: 'Prediction for this window' });
 }

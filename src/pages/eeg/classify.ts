@@ -16,33 +16,34 @@ const REST_MS = 120;
 const BATCH_WINDOWS = 48;
 
 /** Prediction for the window; null before the first response. */
-export const answer = signal<{ readonly prediction: Prediction; readonly timings: Timings } | null>(
-  null,
-);
+export const response = signal<{
+  readonly prediction: Prediction;
+  readonly timings: Timings;
+} | null>(null);
 export const isPending = signal(false);
 export const problem = signal<Explanation | null>(null);
 /** Incremented to retry after an error. */
 const tries = signal(0);
 
-export function askAgain(): void {
+export function retry(): void {
   tries.value++;
 }
 
 /** Classifies the window after each move. */
-export function classifyTheWindow(): void {
+export function classifyOnMove(): void {
   effect(() => {
     tries.value;
     const window = windowSamples.value;
     problem.value = null;
     if (window === null || !isReady.value) {
-      answer.value = null;
+      response.value = null;
       isPending.value = false;
       return;
     }
     isPending.value = true;
     const controller = new AbortController();
     const timer = setTimeout(() => {
-      ask(window, controller.signal).catch(reportError);
+      classifyWindow(window, controller.signal).catch(reportError);
     }, REST_MS);
     return () => {
       clearTimeout(timer);
@@ -51,16 +52,16 @@ export function classifyTheWindow(): void {
   });
 }
 
-async function ask(window: Float64Array, signal: AbortSignal): Promise<void> {
+async function classifyWindow(window: Float64Array, signal: AbortSignal): Promise<void> {
   try {
     const { body, timings } = await timeRequest(EegClient, (client) =>
       client.predictBatch([window], { signal }),
     );
     const [prediction] = body;
-    answer.value = prediction ? { prediction, timings } : null;
+    response.value = prediction ? { prediction, timings } : null;
   } catch (error) {
     if (signal.aborted) return;
-    answer.value = null;
+    response.value = null;
     problem.value = explainError(error);
   }
   if (!signal.aborted) isPending.value = false;
@@ -84,7 +85,7 @@ export function cancelRun(): void {
 }
 
 /** Results are discarded when the samples change. */
-export function forgetRunsOfOtherSamples(): void {
+export function clearRunOnNewSamples(): void {
   effect(() => {
     samples.value;
     untracked(() => {

@@ -1,7 +1,7 @@
 import { start } from '../shared/page';
 import { Shell } from '../shared/shell';
-import { classifyTheWindow, forgetRunsOfOtherSamples } from './classify';
-import { forgetStreamsOfOtherSamples } from './live/live';
+import { classifyOnMove, clearRunOnNewSamples } from './classify';
+import { stopStreamOnNewSamples } from './live/live';
 import { LiveCard } from './live/live-card';
 import { RunCard } from './run-card';
 import { SignalCard } from './signal-card';
@@ -16,7 +16,7 @@ function EegPage() {
       banner={
         <>
           Demonstration, not a medical device.{' '}
-          <span class="wide-only">No answer may be used to diagnose or treat anyone.</span>
+          <span class="wide-only">Do not use results to diagnose or treat anyone.</span>
         </>
       }
     >
@@ -30,6 +30,6 @@ function EegPage() {
 }
 
 start(<EegPage />);
-classifyTheWindow();
-forgetRunsOfOtherSamples();
-forgetStreamsOfOtherSamples();
+classifyOnMove();
+clearRunOnNewSamples();
+stopStreamOnNewSamples();

@@ -33,7 +33,7 @@ export function generate({ seconds, samplingRateHz, rhythmHz, seed }: GenerateOp
     name: `Generated, ${rhythmHz} Hz rhythm`,
     channels,
     unreadable: [],
-    notes: ['This recording is made up: what the model says of it means nothing.'],
+    notes: ['This recording is artificial: predictions are meaningless.'],
   };
 }
 

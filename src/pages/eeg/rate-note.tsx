@@ -8,8 +8,8 @@ export function RateNote() {
     <div role="status" class="status-region">
       {state === 'unknown' && (
         <Note tone="warn" title="The recording does not say its sampling rate.">
-          The model was made for {modelRate.value} Hz. With another rate its answers mean nothing:
-          if you know it, give it here.
+          The model expects {modelRate.value} Hz. Predictions at another sampling rate are
+          meaningless: if you know it, give it here.
           <RateField />
         </Note>
       )}

@@ -146,12 +146,12 @@ function runCsv({ starts, outcomes }: Run): string {
   ];
   const rows = outcomes.map((outcome, index) => {
     const at = starts[index] as number;
-    const place = [file, label, at, hz === null ? null : Number((at / hz).toFixed(4))];
+    const position = [file, label, at, hz === null ? null : Number((at / hz).toFixed(4))];
     if (!outcome.ok)
-      return [...place, null, null, ...names.map(() => null), errorMessage(outcome.error)];
+      return [...position, null, null, ...names.map(() => null), errorMessage(outcome.error)];
     const { diagnosis, confidence, probabilities } = outcome.result;
     return [
-      ...place,
+      ...position,
       diagnosis,
       confidence,
       ...names.map((name) => probabilities[name] ?? null),

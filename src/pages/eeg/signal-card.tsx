@@ -63,7 +63,7 @@ function ChannelChoice() {
       </div>
       {wanted !== null && proposed === null && (
         <Note tone="warn" title={`The model was trained on channel ${wanted}.`}>
-          No channel here has that name, so its answers may mean even less.
+          No channel has that name, so predictions may be meaningless.
         </Note>
       )}
     </>
@@ -72,13 +72,13 @@ function ChannelChoice() {
 
 function WindowSlider({ last, length }: { readonly last: number; readonly length: number }) {
   const at = start.value;
-  const place = describePlace(at, length);
+  const position = describePosition(at, length);
   return (
     <div class="field">
       <div class="row ends">
         <label for="window">Window</label>
         <output for="window" class="quiet">
-          {place}
+          {position}
         </output>
       </div>
       <div class="slider">
@@ -92,7 +92,7 @@ function WindowSlider({ last, length }: { readonly last: number; readonly length
           max={last}
           step={1}
           value={at}
-          aria-valuetext={place}
+          aria-valuetext={position}
           onInput={(event) => moveTo(event.currentTarget.valueAsNumber)}
           onKeyDown={(event) => {
             const steps: Readonly<Record<string, number>> = {
@@ -126,7 +126,7 @@ function WindowSlider({ last, length }: { readonly last: number; readonly length
   );
 }
 
-function describePlace(at: number, length: number): string {
+function describePosition(at: number, length: number): string {
   const hz = rate.value;
   return hz === null
     ? `samples ${count(at)} to ${count(at + length)}`

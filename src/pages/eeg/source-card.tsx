@@ -80,7 +80,7 @@ async function take(read: () => Recording | Promise<Recording>): Promise<void> {
 function SourceChoice() {
   return (
     <fieldset>
-      <legend class="visually-hidden">Where the recording comes from</legend>
+      <legend class="visually-hidden">Source of the recording</legend>
       <div class="segments">
         {SOURCES.map(({ value, label }) => (
           <label key={value}>

@@ -2,7 +2,7 @@ import { percent } from '../shared/format';
 import { ErrorNote } from '../shared/note';
 import { ScoreBars } from '../shared/score-bars';
 import { TimingBreakdown } from '../shared/timing-breakdown';
-import { answer, askAgain, isPending, problem } from './classify';
+import { isPending, problem, response, retry } from './classify';
 import { Plot } from './plot';
 import { channel, normalized, rate, start, windowSamples } from './state';
 import { toneOf } from './tones';
@@ -43,10 +43,10 @@ export function WindowCards() {
           </figure>
         </div>
       </section>
-      <section class="card" aria-labelledby="answer" aria-busy={isPending.value}>
-        <h2 id="answer">Answer for this window</h2>
+      <section class="card" aria-labelledby="prediction" aria-busy={isPending.value}>
+        <h2 id="prediction">Prediction for this window</h2>
         <div role="status" class="status-region">
-          {problem.value && <ErrorNote explanation={problem.value} onRetry={askAgain} />}
+          {problem.value && <ErrorNote explanation={problem.value} onRetry={retry} />}
           <Announcement />
         </div>
         <Answer />
@@ -57,8 +57,8 @@ export function WindowCards() {
 
 /** Short prediction for screen readers, announced when it changes. */
 function Announcement() {
-  if (answer.value === null) return null;
-  const { diagnosis, confidence } = answer.value.prediction;
+  if (response.value === null) return null;
+  const { diagnosis, confidence } = response.value.prediction;
   return (
     <span class="visually-hidden">
       {diagnosis}, {percent(confidence)}
@@ -67,8 +67,8 @@ function Announcement() {
 }
 
 function Answer() {
-  if (answer.value === null) return problem.value ? null : <p class="quiet">Asking the model…</p>;
-  const { prediction, timings } = answer.value;
+  if (response.value === null) return problem.value ? null : <p class="quiet">Classifying…</p>;
+  const { prediction, timings } = response.value;
   return (
     <div class={`answer ${isPending.value ? 'is-old' : ''}`}>
       <p class="verdict">

@@ -7,7 +7,7 @@ import { HEIGHT, paletteOf, Scene } from './scene';
 const VIEW_SECONDS = 8;
 const WIDE_PIXELS = 1000;
 /** Maximum delay of the drawing behind the sent samples, in seconds of real time. */
-const MOST_BEHIND = 0.15;
+const MAX_DELAY = 0.15;
 /** Rate of the animation to another span, per second. */
 const EASE = 5;
 
@@ -48,7 +48,7 @@ class Film {
   readonly #canvas: HTMLCanvasElement;
   readonly #scene: Scene;
   readonly #live: Live;
-  #place: number;
+  #position: number;
   /** 0 before the first layout. */
   #span = 0;
   #width = 0;
@@ -59,7 +59,7 @@ class Film {
     this.#canvas = canvas;
     this.#scene = scene;
     this.#live = live;
-    this.#place = live.playhead.given;
+    this.#position = live.playhead.played;
   }
 
   /** Called after a resize. */
@@ -101,13 +101,13 @@ class Film {
     const seconds = (now - this.#drawnAt) / 1000;
     this.#drawnAt = now;
     const perSecond = rate * playhead.speed;
-    const least = playhead.given - MOST_BEHIND * perSecond;
-    this.#place = Math.min(playhead.given, Math.max(least, this.#place + seconds * perSecond));
+    const min = playhead.played - MAX_DELAY * perSecond;
+    this.#position = Math.min(playhead.played, Math.max(min, this.#position + seconds * perSecond));
     this.#span += (this.#wantedSpan - this.#span) * Math.min(1, seconds * EASE);
   }
 
   #draw(): void {
     if (this.#width === 0) return;
-    this.#scene.draw({ end: this.#place, span: this.#span, width: this.#width });
+    this.#scene.draw({ end: this.#position, span: this.#span, width: this.#width });
   }
 }

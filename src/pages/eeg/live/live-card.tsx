@@ -15,9 +15,9 @@ import {
   problem,
   stop,
 } from './live';
-import { LiveAnswer } from './live-answer';
 import { LiveCanvas } from './live-canvas';
 import { LiveControls } from './live-controls';
+import { LiveResults } from './live-results';
 
 /** Playback of the recording as a live stream. */
 export function LiveCard() {
@@ -44,11 +44,11 @@ export function LiveCard() {
       {live.value ? (
         <>
           <LiveCanvas live={live.value} />
-          <LiveAnswer live={live.value} />
+          <LiveResults live={live.value} />
         </>
       ) : (
         <p class="quiet">
-          Plays this channel as an amplifier would send it: each window is answered as soon as its
+          Plays this channel as an amplifier would send it: each window is classified as soon as its
           last sample is there.
         </p>
       )}
@@ -84,17 +84,17 @@ function RateWords() {
   return (
     <p class="quiet">
       {from === null
-        ? `Its sampling rate is not known: it is sent as if it were ${to} Hz.`
-        : `Sent at ${from} Hz: the service resamples it to ${to} Hz as it comes.`}
+        ? `The sampling rate is unknown; ${to} Hz is assumed.`
+        : `Sent at ${from} Hz. The server resamples to ${to} Hz.`}
     </p>
   );
 }
 
 /** State of the stream for screen readers, without window numbers. */
 function words({ windows }: Live): string {
-  const answered = plural(windows.length, 'window');
-  if (phase.value === 'stopped') return `Stopped after ${answered}.`;
-  if (phase.value === 'ended') return `The recording is over. Answered: ${answered}.`;
+  const classified = plural(windows.length, 'window');
+  if (phase.value === 'stopped') return `Stopped after ${classified}.`;
+  if (phase.value === 'ended') return `End of the recording. Classified: ${classified}.`;
   if (isAway.value) return 'The connection is lost. Trying again…';
   if (phase.value === 'paused') return 'Paused.';
   return 'Playing.';

@@ -1,9 +1,9 @@
 import { Select } from '../../shared/request-form';
 import { isOn, setSpeed, skipsLate, smoothing, speed, step } from './live';
 
-const MOST_SPEED = 60;
+const MAX_SPEED = 60;
 /** Step of Page Up and Page Down. */
-const LEAP = 10;
+const PAGE_STEP = 10;
 
 const STEPS = [
   ['window', 'a window'],
@@ -66,16 +66,16 @@ function SpeedField() {
         id="speed"
         type="range"
         min={1}
-        max={MOST_SPEED}
+        max={MAX_SPEED}
         step={1}
         value={speed.value}
         aria-valuetext={`${speed.value} times`}
         onInput={(event) => setSpeed(event.currentTarget.valueAsNumber)}
         onKeyDown={(event) => {
-          const leap = { PageUp: LEAP, PageDown: -LEAP }[event.key];
-          if (leap === undefined) return;
+          const change = { PageUp: PAGE_STEP, PageDown: -PAGE_STEP }[event.key];
+          if (change === undefined) return;
           event.preventDefault();
-          setSpeed(Math.min(MOST_SPEED, Math.max(1, speed.value + leap)));
+          setSpeed(Math.min(MAX_SPEED, Math.max(1, speed.value + change)));
         }}
       />
     </div>

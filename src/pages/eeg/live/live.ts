@@ -64,8 +64,8 @@ export async function play(): Promise<void> {
   const { controller, playhead } = next;
   try {
     const source = playhead.samples(controller.signal);
-    for await (const answer of createClient(EegClient).stream(source, optionsOf(next))) {
-      if ('window' in answer) next.windows.push(answer);
+    for await (const result of createClient(EegClient).stream(source, optionsOf(next))) {
+      if ('window' in result) next.windows.push(result);
       showSoon();
     }
     if (live.value === next) phase.value = 'ended';
@@ -97,7 +97,7 @@ export function setSpeed(times: number): void {
 }
 
 /** Stops the stream when the samples change. */
-export function forgetStreamsOfOtherSamples(): void {
+export function stopStreamOnNewSamples(): void {
   effect(() => {
     samples.value;
     knownRate.value;

@@ -9,7 +9,7 @@ export class Playhead {
   /** Sampling rate in Hz. */
   readonly #rate: number;
   /** Number of yielded samples. */
-  given = 0;
+  played = 0;
   /** Speed relative to the recording. */
   speed: number;
   isPaused = false;
@@ -21,12 +21,12 @@ export class Playhead {
   }
 
   get isAtEnd(): boolean {
-    return this.given === this.#samples.length;
+    return this.played === this.#samples.length;
   }
 
   /** Waits while the consumer is busy: a slow server slows the playback down. */
   async *samples(signal: AbortSignal): AsyncGenerator<Float64Array, undefined> {
-    let place = 0;
+    let position = 0;
     let at = performance.now();
     while (!this.isAtEnd) {
       await new Promise((resolve) => setTimeout(resolve, TICK_MS));
@@ -35,10 +35,10 @@ export class Playhead {
       const seconds = Math.min(now - at, LONGEST_MS) / 1000;
       at = now;
       if (this.isPaused) continue;
-      place = Math.min(this.#samples.length, place + seconds * this.#rate * this.speed);
-      const [from, to] = [this.given, Math.floor(place)];
+      position = Math.min(this.#samples.length, position + seconds * this.#rate * this.speed);
+      const [from, to] = [this.played, Math.floor(position)];
       if (to === from) continue;
-      this.given = to;
+      this.played = to;
       yield this.#samples.subarray(from, to);
     }
   }

@@ -24,7 +24,7 @@ const PROBLEM_WORDS: Readonly<Record<Problem, string>> = {
 };
 
 /** Results of the last windows, and a summary of all windows. */
-export function LiveAnswer({ live: { windows } }: { readonly live: Live }) {
+export function LiveResults({ live: { windows } }: { readonly live: Live }) {
   shown.value; // Dependency: the list is mutable.
   const last = windows.slice(-LAST).reverse();
   return (
@@ -47,7 +47,7 @@ export function LiveAnswer({ live: { windows } }: { readonly live: Live }) {
   );
 }
 
-function Row({ window: { window, time, skipped, quality, ...answer } }: { window: WindowResult }) {
+function Row({ window: { window, time, skipped, quality, ...result } }: { window: WindowResult }) {
   return (
     <tr>
       <td class="number">
@@ -56,10 +56,10 @@ function Row({ window: { window, time, skipped, quality, ...answer } }: { window
       </td>
       <td class="number">{clock(Number(time))}</td>
       <td class="wrap">
-        <Verdict {...answer} />
-        {answer.smoothed && (
+        <Verdict {...result} />
+        {result.smoothed && (
           <div class="quiet">
-            smoothed: <Verdict {...answer.smoothed} />
+            smoothed: <Verdict {...result.smoothed} />
           </div>
         )}
         {quality.problems.length > 0 && (
@@ -77,7 +77,7 @@ function Verdict({
   confidence,
   error,
 }: Pick<WindowResult, 'diagnosis' | 'confidence' | 'error'>) {
-  if (diagnosis === null) return <span class="quiet">{error ?? 'not asked'}</span>;
+  if (diagnosis === null) return <span class="quiet">{error ?? 'not classified'}</span>;
   return (
     <span class="labelled">
       <span class={`swatch tone-${toneOf(diagnosis)}`} aria-hidden="true" />
@@ -90,10 +90,10 @@ function Counts({ windows }: { readonly windows: readonly WindowResult[] }) {
   shown.value;
   const classes = new Map<string, number>();
   const problems = new Map<Problem, number>();
-  let [skipped, unanswered] = [0, 0];
+  let [skipped, unclassified] = [0, 0];
   for (const { diagnosis, quality, skipped: before = 0 } of windows) {
     skipped += before;
-    if (diagnosis === null) unanswered++;
+    if (diagnosis === null) unclassified++;
     else classes.set(diagnosis, (classes.get(diagnosis) ?? 0) + 1);
     for (const name of quality.problems) problems.set(name, (problems.get(name) ?? 0) + 1);
   }
@@ -105,7 +105,7 @@ function Counts({ windows }: { readonly windows: readonly WindowResult[] }) {
           {name}: {count(number)}
         </li>
       ))}
-      {unanswered > 0 && <li>no answer: {count(unanswered)}</li>}
+      {unclassified > 0 && <li>no prediction: {count(unclassified)}</li>}
       {[...problems].map(([name, number]) => (
         <li key={name} class="suspect">
           {PROBLEM_WORDS[name]}: {count(number)}
