@@ -18,8 +18,8 @@ import type { Route } from '../../protocols/route';
 import { textEmbeddingsInferenceOf } from '../../protocols/text-embeddings-inference/tei-protocol';
 import { kserveV1, torchServeInference } from '../../protocols/torchserve/inference';
 import { torchServeManagement } from '../../protocols/torchserve/management';
-import { NamedModels } from '../../protocols/torchserve/models';
 import { torchServeFamilies } from '../../protocols/torchserve/torchserve-metrics';
+import { TorchServeModels } from '../../protocols/torchserve/torchserve-models';
 import { vllmOf } from '../../protocols/vllm/vllm-protocol';
 import { GuardService } from '../../services/guard';
 import { ModelResolver } from '../../services/model-resolver';
@@ -65,7 +65,7 @@ const UNREADABLE_FOLDER = { version: '', state: 'failed', reason: '' } as const;
 export class RepositoryService implements Service {
   readonly #options: ServiceOptions;
   readonly #served: OpenInferenceModels;
-  readonly #named = new NamedModels(() => this.#catalogue);
+  readonly #named = new TorchServeModels(() => this.#catalogue);
   readonly #speechOf = memoizeByModel((served) => createProtocols(served, this.#options));
   readonly #measure = memoizeByModel((served) => {
     const version = served.version ?? '';

@@ -3,29 +3,29 @@ import type { SchedulingOptions } from '../../native/engine';
 import type { ModelVersion, NamedModel } from '../../tasks/catalogue';
 import type { ServedModel } from '../../tasks/served';
 
-/** What the management API is made with. */
+/** Dependencies of the management API. */
 export interface ManagementOptions {
   readonly scheduling: SchedulingOptions;
-  /** Whether a model was there when the process began. */
+  /** Whether the model was in the repository at the start of the process. */
   readonly isOfStartup: (name: string) => boolean;
-  /** As clients have scaled models. */
+  /** Number of workers that clients have set, by model. */
   readonly scaled: WeakMap<ServedModel, { readonly min: number; readonly max: number }>;
 }
 
-/** The first id that TorchServe gives to a worker. */
+/** Id of the first worker in TorchServe. */
 const FIRST_WORKER = 9000;
 
 const worker = z.object({
   id: z.string(),
   startTime: z.iso.datetime(),
   status: z.enum(['READY', 'UNLOADING']),
-  memoryUsage: z.int().describe('Bytes of the process, which all workers share'),
+  memoryUsage: z.int().describe('Memory of the process in bytes, which all workers share'),
   pid: z.int(),
   gpu: z.literal(false),
   gpuUsage: z.literal('N/A'),
 });
 
-/** A version of a model as TorchServe describes it. */
+/** Description of a version of a model, in the format of TorchServe. */
 export const modelDescription = z.object({
   modelName: z.string(),
   modelVersion: z.string(),
@@ -38,10 +38,10 @@ export const modelDescription = z.object({
   maxBatchDelay: z.int().describe('ms'),
   responseTimeout: z.int().describe('s'),
   loadedAtStartup: z.boolean(),
-  workers: z.array(worker).describe('None: the model cannot be asked'),
+  workers: z.array(worker).describe('Empty: the model is not loaded'),
   jobQueueStatus: z
     .object({ remainingCapacity: z.int(), pendingRequests: z.int() })
-    .describe('Inputs that may come, and that wait'),
+    .describe('Free capacity of the queue, and inputs in the queue'),
 });
 
 export function describeVersion(

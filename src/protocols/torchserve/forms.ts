@@ -2,19 +2,19 @@ import { parse as parseDisposition } from 'content-disposition';
 import { parse as parseContentType } from 'content-type';
 import { ServiceError } from '../../serving/errors';
 
-/** Parts of a form, and characters of the headers of a part: more are no form that a client means. */
-const MOST_PARTS = 100;
-const MOST_HEADERS = 8192;
-/** Longest boundary (RFC 2046, 5.1.1). */
-const MOST_BOUNDARY = 70;
+/** Maximum parts of a form, and maximum characters of the headers of a part. */
+const MAX_PARTS = 100;
+const MAX_HEADERS = 8192;
+/** Maximum length of a boundary (RFC 2046, 5.1.1). */
+const MAX_BOUNDARY = 70;
 
-/** Values of the first field of each name, as bytes. Names are those of the caller only. */
+/** Bytes of the first field of each requested name. */
 export type Fields = ReadonlyMap<string, Buffer>;
 
 /**
- * application/x-www-form-urlencoded.
+ * Reads application/x-www-form-urlencoded.
  *
- * @param names fields to read
+ * @param names names of the fields to read
  */
 export function readUrlEncoded(bytes: Buffer, names: readonly string[]): Fields {
   const fields = new Map<string, Buffer>();
@@ -24,8 +24,8 @@ export function readUrlEncoded(bytes: Buffer, names: readonly string[]): Fields 
     const end = found < 0 ? bytes.length : found;
     const equals = bytes.subarray(begin, end).indexOf('=');
     const nameEnd = equals < 0 ? end : begin + equals;
-    // A name that is longer than any that is looked for, each byte encoded, need not be decoded.
-    if (nameEnd - begin <= MOST_HEADERS) {
+    // Longer names cannot match, even if each byte is encoded.
+    if (nameEnd - begin <= MAX_HEADERS) {
       const name = unescaped(bytes.subarray(begin, nameEnd)).toString('latin1');
       if (names.includes(name) && !fields.has(name)) {
         fields.set(name, unescaped(bytes.subarray(Math.min(nameEnd + 1, end), end)));
@@ -37,15 +37,15 @@ export function readUrlEncoded(bytes: Buffer, names: readonly string[]): Fields 
 }
 
 function unescaped(bytes: Buffer): Buffer {
-  const text = bytes.toString('latin1').replaceAll('+', ' '); // a character for each byte
+  const text = bytes.toString('latin1').replaceAll('+', ' '); // one character per byte
   const decode = (_: string, digits: string): string =>
     String.fromCharCode(Number.parseInt(digits, 16));
   return Buffer.from(text.replaceAll(/%([\da-f]{2})/gi, decode), 'latin1');
 }
 
 /**
- * multipart/form-data (RFC 7578), with what RFC 2046 and RFC 2183 allow: a preamble, an epilogue, white space behind a
- * boundary, headers in any case and folded, parameters without quotes. Lines may end without a carriage return.
+ * Reads multipart/form-data (RFC 7578). Supports what RFC 2046 and RFC 2183 allow: a preamble, an epilogue, white space
+ * after a boundary, folded headers in any case, unquoted parameters. Lines may end without a carriage return.
  *
  * @param contentType of the request
  * @throws ServiceError BODY_INVALID
@@ -56,14 +56,14 @@ export function readMultipart(
   names: readonly string[],
 ): Fields {
   const { boundary = '' } = parseContentType(contentType).parameters;
-  if (boundary === '' || boundary.length > MOST_BOUNDARY) {
-    throw invalid(`boundary of the Content-Type: expected 1 to ${MOST_BOUNDARY} characters`);
+  if (boundary === '' || boundary.length > MAX_BOUNDARY) {
+    throw invalid(`boundary of the Content-Type: expected 1 to ${MAX_BOUNDARY} characters`);
   }
   const fields = new Map<string, Buffer>();
-  const text = bytes.toString('latin1'); // a character for each byte
+  const text = bytes.toString('latin1'); // one character per byte
   let count = 0;
   for (const [begin, end] of partsOf(text, boundary)) {
-    if (++count > MOST_PARTS) throw invalid(`expected at most ${MOST_PARTS} parts`);
+    if (++count > MAX_PARTS) throw invalid(`expected at most ${MAX_PARTS} parts`);
     const part = headersOf(text, begin, end);
     const name = part && nameOf(part.headers);
     if (part && name != null && names.includes(name) && !fields.has(name)) {
@@ -73,17 +73,17 @@ export function readMultipart(
   return fields;
 }
 
-/** Where parts begin, behind the line of their delimiter, and where they end, before the line break of the next. */
+/** Offsets of the parts: from the end of their delimiter line to the line break before the next delimiter. */
 function* partsOf(
   text: string,
   boundary: string,
 ): Generator<readonly [begin: number, end: number]> {
   const escaped = boundary.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-  // What only begins with the boundary is content.
+  // A line that only starts with the boundary is content.
   const delimiter = new RegExp(`(?:^|\\r?\\n)--${escaped}(--)?[ \\t]*(?=\\r?\\n|$)`, 'g');
   let begin = -1;
   for (const match of text.matchAll(delimiter)) {
-    // The line break before a delimiter may be the one behind the delimiter before.
+    // For an empty part, the line break before a delimiter is the line break after the previous delimiter.
     if (begin >= 0) yield [begin, Math.max(begin, match.index)];
     if (match[1] !== undefined) return;
     begin = match.index + match[0].length;
@@ -91,22 +91,25 @@ function* partsOf(
   throw invalid('is not multipart/form-data as its Content-Type says');
 }
 
-/** @param begin of the line break behind the delimiter. @returns null: the part has none; `end`: its content begins */
+/**
+ * @param begin offset of the line break after the delimiter
+ * @returns headers, and `end`: offset of the content; null: the part has no headers
+ */
 function headersOf(
   text: string,
   begin: number,
   end: number,
 ): { readonly headers: string; readonly end: number } | null {
-  const head = text.slice(begin, Math.min(end, begin + MOST_HEADERS));
+  const head = text.slice(begin, Math.min(end, begin + MAX_HEADERS));
   const blank = /\r?\n\r?\n/.exec(head);
   if (blank)
     return { headers: head.slice(0, blank.index), end: begin + blank.index + blank[0].length };
-  // Without content there may be no blank line.
-  if (head.length === MOST_HEADERS) throw invalid(`expected headers below ${MOST_HEADERS} bytes`);
+  // A part without content may lack the blank line.
+  if (head.length === MAX_HEADERS) throw invalid(`expected headers below ${MAX_HEADERS} bytes`);
   return null;
 }
 
-/** Of the field in a part; null: it is not one. @throws ServiceError BODY_INVALID: it is encoded */
+/** Name of the field; null: the part is not a field. @throws ServiceError BODY_INVALID: the content is encoded */
 function nameOf(headers: string): string | null {
   const lines = headers.replaceAll(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
   const byName = new Map(

@@ -6,12 +6,12 @@ import type { ServiceRequest } from '../../serving/service-request';
 import { describePath, findListProblem, findNumberProblem } from '../validation/fields';
 import { type Fields, readMultipart, readUrlEncoded } from './forms';
 
-/** In which a form, or an object, has the input, in the order in which handlers look for it. */
+/** Fields of a form or an object that may contain the input, by priority. */
 const FIELDS = ['data', 'body'];
 
 /**
- * What a request of /predictions brings, as TorchServe gives it to a handler: of a form its field, JSON
- * parsed, and any other body as it is.
+ * Reads the input of a request as TorchServe passes it to a handler: the field of a form, parsed JSON, or the bytes of
+ * any other body.
  *
  * @throws ServiceError BODY_INVALID
  */
@@ -30,30 +30,30 @@ export function readInput(call: ServiceRequest): unknown {
   }
 }
 
-/** A text, or an object with one. @param place in the body; empty: it is the whole. @throws ServiceError */
+/** A text, or the text in an object. @param place field in the body; empty: the whole body. @throws ServiceError */
 export function textOf(value: unknown, place: string): string {
   if (typeof value === 'string') return value;
   if (Buffer.isBuffer(value)) {
     if (isUtf8(value)) return value.toString();
     throw invalid(place, 'is not valid UTF-8');
   }
-  // Handlers of Hugging Face models name it `text`.
-  const field = within(value, [...FIELDS, 'text']);
+  // Handlers of Hugging Face models call the field `text`.
+  const field = fieldIn(value, [...FIELDS, 'text']);
   if (typeof field === 'string') return field;
   throw invalid(place, 'expected a text, or an object with one as "data"');
 }
 
 /**
- * A window: JSON, an array of numbers or an object with one.
+ * A signal: JSON with an array of numbers, or an object with such an array.
  *
- * @param place in the body; empty: it is the whole
- * @param length that it has to have
+ * @param place field in the body; empty: the whole body
+ * @param length expected number of samples
  * @throws ServiceError
  */
 export function signalOf(value: unknown, place: string, length: number): readonly number[] {
   const isText = typeof value === 'string' || Buffer.isBuffer(value);
   const json = isText ? parseJson(Buffer.from(value)) : value;
-  const signal = Array.isArray(json) ? json : within(json, FIELDS);
+  const signal = Array.isArray(json) ? json : fieldIn(json, FIELDS);
   const problem = findListProblem(
     signal,
     'an array of numbers, or an object with one as "data"',
@@ -68,7 +68,7 @@ export function signalOf(value: unknown, place: string, length: number): readonl
   );
 }
 
-/** @throws ServiceError BODY_INVALID: there is none */
+/** @throws ServiceError BODY_INVALID: the form has no such field */
 function fieldOf(form: Fields): Buffer {
   for (const name of FIELDS) {
     const value = form.get(name);
@@ -77,7 +77,7 @@ function fieldOf(form: Fields): Buffer {
   throw invalid('', 'expected a field "data" or "body"');
 }
 
-function within(value: unknown, names: readonly string[]): unknown {
+function fieldIn(value: unknown, names: readonly string[]): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   const name = names.find((one) => Object.hasOwn(value, one));
   return name && (value as Record<string, unknown>)[name];

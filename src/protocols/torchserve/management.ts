@@ -6,51 +6,43 @@ import { currentVersion, type NamedModel } from '../../tasks/catalogue';
 import type { VersionedRepository } from '../../tasks/repository';
 import type { ServedModel } from '../../tasks/served';
 import type { Protocol } from '../protocol';
-import { parseBody, type Route } from '../route';
+import { parseBody, type Route, route } from '../route';
 import { expected, object, string } from '../validation/fields';
 import { describeVersion, type ManagementOptions, modelDescription } from './description';
-import { type NamedModels, versionOf } from './models';
 import {
-  errorAnswer,
+  ERROR_SCHEMA,
   errors,
   invalidModel,
   isDefaultVersion,
   modelNotFound,
   versionNotFound,
 } from './torchserve-errors';
+import { type TorchServeModels, versionOf } from './torchserve-models';
 import { describeModel } from './v1-models';
 
 const MODELS = '/models';
 const MODEL = `${MODELS}/:model`;
 const VERSION = `${MODEL}/:version`;
 
-/** What a share may be, as in model.json. */
-const MOST_WORKERS = 1000;
-const LEAST_SHARE = 0.001;
+/** Bounds of the weight of a model, as in model.json. */
+const MAX_WORKERS = 1000;
+const MIN_SHARE = 0.001;
 
-/** Models in one answer of the list. */
-const MOST_LISTED = 100;
+/** Maximum models per page of the list. */
+const MAX_PAGE = 100;
 
 const ACCEPTED = { status: 202, body: { status: 'Processing worker updates...' } };
 
-const status = { name: 'TorchServeStatus', schema: z.object({ status: z.string() }) };
-const nothing = { name: 'TorchServeNothing', schema: z.unknown() };
+const status = z.object({ status: z.string() });
+/** Documentation that the status messages of several routes share. */
+const STATUS = { response: status, schemaName: 'torchServeStatus', body: 'bytes' } as const;
 
-const FAILURES = {
-  400: 'A parameter is not valid, or the model cannot be loaded: the message says why.',
-  403: 'It is the version that answers, and there are others.',
-  404: 'There is no such model, or no such version: the message lists what there is.',
-  409: 'The model is registered as it is.',
-  503: 'The model is not loaded.',
-};
-
-/** The management API of TorchServe, on a port of its own. */
+/** The management API of TorchServe, on its own port. */
 export function torchServeManagement(
-  models: NamedModels,
+  models: TorchServeModels,
   repository: VersionedRepository,
   options: ManagementOptions,
 ): Protocol {
-  const describe = describeModels(models, options);
   return {
     routes: [
       register(models, repository),
@@ -60,8 +52,8 @@ export function torchServeManagement(
       ]),
       setDefault(models, repository),
       list(models),
-      describe(MODEL, 'torchServeModel'),
-      describe(VERSION, 'torchServeVersion'),
+      describeVersions(models, MODEL, options),
+      describeVersions(models, VERSION, options),
       describeModel(models),
     ],
     prefix: '/',
@@ -69,56 +61,54 @@ export function torchServeManagement(
     probes: [],
     info: null,
     tag: { name: 'management', description: "TorchServe's management API." },
-    error: { name: 'TorchServeError', schema: errorAnswer },
+    error: ERROR_SCHEMA,
   };
 }
 
-const count = () =>
-  z.coerce
-    .number({ error: expected('a number') })
-    .int()
-    .min(0);
+const integer = () => z.coerce.number({ error: expected('a number') }).int();
+const count = () => integer().min(0);
+const flag = () => z.preprocess((value) => String(value).toLowerCase() === 'true', z.boolean());
 
-/** In the query, or in a body of JSON. What else TorchServe takes has no meaning here. */
+/** Parameters in the query or in a JSON body. Other parameters of TorchServe are ignored. */
 const registration = object({
-  url: string().optional().describe('Name of the folder in the directory of models'),
-  model_name: string().optional().describe('If any, the same'),
+  url: string().optional().describe('Name of the folder in the model repository'),
+  model_name: string().optional().describe('Must be the name of the folder if set'),
   initial_workers: count().default(0),
-  synchronous: isTrue(),
+  synchronous: flag(),
 });
 
-/** POST /models: looks at a folder, as it is now. */
-function register(models: NamedModels, repository: VersionedRepository): Route {
-  return changing(MODELS, 'POST', {
-    describe: () => ({
-      id: 'torchServeRegister',
-      summary: 'Load a folder of the directory of models',
-      request: { name: 'TorchServeRegistration', schema: registration },
-      answer: status,
-      errors: FAILURES,
-    }),
-    handle: async (call) => {
-      const asked = parseBody(registration, { body: parametersOf(call) });
-      if (asked.url === undefined) {
+/** POST /models: loads the current content of a folder. */
+function register(models: TorchServeModels, repository: VersionedRepository): Route {
+  return route({
+    ...STATUS,
+    method: 'POST',
+    path: MODELS,
+    operationId: 'torchServeRegister',
+    schemaName: 'torchServeRegister',
+    summary: 'Load a folder of the model repository',
+    request: registration,
+    errors: ['NOT_FOUND', 'CONFLICT', 'MODEL_NOT_LOADED'],
+    read: parametersOf,
+    handler: async (call, { url, model_name, initial_workers: workers, synchronous }) => {
+      if (url === undefined) {
         throw new ServiceError('REQUEST_INVALID', 'Parameter url is required.');
       }
-      const name = await folderOf(repository, asked.url);
-      if (asked.model_name !== undefined && asked.model_name !== name) {
+      const name = await folderOf(repository, url);
+      if (model_name !== undefined && model_name !== name) {
         const message = `model_name: expected "${name}", as the folder; others are aliases in its model.json`;
         throw new ServiceError('REQUEST_INVALID', message);
       }
-      const before = servedOf(models, name);
+      const before = servedVersions(models, name);
       const loading = repository.load(name);
-      const workers = asked.initial_workers;
-      if (workers > 0 && !asked.synchronous) {
-        loading.catch(() => undefined); // it is logged, and in the description of the model
+      if (workers > 0 && !synchronous) {
+        loading.catch(() => undefined); // the repository logs it, and the description of the model has it
         return ACCEPTED;
       }
       await loading.catch((error: Error) => {
         throw error instanceof ServiceError ? invalidModel(error.message) : error;
       });
       const version = models.find(name, call).versions.at(-1)?.version;
-      const after = servedOf(models, name);
+      const after = servedVersions(models, name);
       if (before.size === after.size && [...after].every((one) => before.has(one))) {
         const message = `Model version ${version} is already registered for model ${name}`;
         throw new ServiceError('CONFLICT', message);
@@ -133,79 +123,78 @@ function register(models: NamedModels, repository: VersionedRepository): Route {
 }
 
 const scaling = object({
-  min_worker: count().max(MOST_WORKERS, `expected at most ${MOST_WORKERS}`).default(1),
+  min_worker: count().max(MAX_WORKERS, `expected at most ${MAX_WORKERS}`).default(1),
   max_worker: count().optional(),
-  synchronous: isTrue(),
+  synchronous: flag(),
 });
 
-/**
- * PUT /models/{model}: all models share the threads of the process, so it is the share of their time that a
- * model gets beside others that want it, too.
- */
-function scale(models: NamedModels, path: string, { scaled }: ManagementOptions): Route {
-  return changing(path, 'PUT', {
-    describe: () => ({
-      id: path === MODEL ? 'torchServeScale' : 'torchServeScaleVersion',
-      summary: 'The share of the time of the threads, which all models have together',
-      request: { name: 'TorchServeScaling', schema: scaling },
-      answer: status,
-      errors: { 400: FAILURES[400], 404: FAILURES[404], 503: FAILURES[503] },
-    }),
-    handle: (call) => {
-      const asked = parseBody(scaling, { body: Object.fromEntries(call.query) });
-      if ((asked.max_worker ?? asked.min_worker) < asked.min_worker) {
+/** PUT /models/{model}: sets the weight of a model. All models share the threads of the process. */
+function scale(models: TorchServeModels, path: string, { scaled }: ManagementOptions): Route {
+  return route({
+    ...STATUS,
+    method: 'PUT',
+    path,
+    operationId: path === MODEL ? 'torchServeScale' : 'torchServeScaleVersion',
+    schemaName: 'torchServeScale',
+    summary: 'Set the fair share of a model of the worker threads',
+    request: scaling,
+    errors: ['NOT_FOUND', 'MODEL_NOT_LOADED'],
+    read: ({ query }) => Object.fromEntries(query),
+    handler: (call, { min_worker: min, max_worker: max = min, synchronous }) => {
+      if (max < min) {
         const message = 'max_worker cannot be less than min_worker.';
         throw new ServiceError('REQUEST_INVALID', message);
       }
-      const { model, version } = namedIn(models, call);
+      const { model, version } = findNamed(models, call);
       const served = versionOf(model, version ?? undefined)?.served;
       if (!served?.model) {
         throw new ServiceError('MODEL_NOT_LOADED', `Model "${model.name}" is not loaded.`);
       }
-      const { min_worker: min, max_worker: max = min } = asked;
-      served.model.setShare(Math.max(min, LEAST_SHARE));
+      served.model.setShare(Math.max(min, MIN_SHARE));
       scaled.set(served, { min, max });
-      if (!asked.synchronous) return ACCEPTED;
+      if (!synchronous) return ACCEPTED;
       const ofVersion = version === null ? '' : `, version: ${version}`;
-      const told = `Workers scaled to ${asked.min_worker} for model: ${model.name}${ofVersion}`;
-      return { body: { status: told } };
+      const message = `Workers scaled to ${min} for model: ${model.name}${ofVersion}`;
+      return { body: { status: message } };
     },
   });
 }
 
 /** PUT /models/{model}/{version}/set-default. */
-function setDefault(models: NamedModels, repository: VersionedRepository): Route {
-  return changing(`${VERSION}/set-default`, 'PUT', {
-    describe: () => ({
-      id: 'torchServeSetDefault',
-      summary: 'The version that answers where none is named',
-      request: nothing,
-      answer: status,
-      errors: { 404: FAILURES[404] },
-    }),
-    handle: async (call) => {
-      const { model, version } = namedIn(models, call);
+function setDefault(models: TorchServeModels, repository: VersionedRepository): Route {
+  return route({
+    ...STATUS,
+    method: 'PUT',
+    path: `${VERSION}/set-default`,
+    operationId: 'torchServeSetDefault',
+    summary: 'Set the default version of a model',
+    errors: ['NOT_FOUND'],
+    handler: async (call) => {
+      const { model, version } = findNamed(models, call);
       await repository.setDefault(model.name, version as string);
-      const told = `Default version successfully updated for model "${model.name}" to "${version}"`;
-      return { body: { status: told } };
+      const message = `Default version successfully updated for model "${model.name}" to "${version}"`;
+      return { body: { status: message } };
     },
   });
 }
 
-/** DELETE /models/{model}: answers what was accepted, and frees it. */
-function unregister(models: NamedModels, repository: VersionedRepository, path: string): Route {
-  return changing(path, 'DELETE', {
-    describe: () => ({
-      id: path === MODEL ? 'torchServeUnregister' : 'torchServeUnregisterVersion',
-      summary: 'Answer what was accepted, and free it; the folder stays',
-      request: nothing,
-      answer: status,
-      errors: { 403: FAILURES[403], 404: FAILURES[404] },
-    }),
-    handle: async (call) => {
-      const { model, version } = namedIn(models, call);
-      const isServing = version === null || version === currentVersion(model)?.version;
-      if (isServing && model.versions.length > 1) throw isDefaultVersion(model);
+/** DELETE /models/{model}: unloads a model when its accepted requests have ended. */
+function unregister(
+  models: TorchServeModels,
+  repository: VersionedRepository,
+  path: string,
+): Route {
+  return route({
+    ...STATUS,
+    method: 'DELETE',
+    path,
+    operationId: path === MODEL ? 'torchServeUnregister' : 'torchServeUnregisterVersion',
+    summary: 'Unload a model when its accepted requests have ended; its folder is kept',
+    errors: ['FORBIDDEN', 'NOT_FOUND'],
+    handler: async (call) => {
+      const { model, version } = findNamed(models, call);
+      const isCurrent = version === null || version === currentVersion(model)?.version;
+      if (isCurrent && model.versions.length > 1) throw isDefaultVersion(model);
       if (version === null || model.versions.length === 1) await repository.unload(model.name);
       else await repository.unloadVersion(model.name, version);
       return { body: { status: `Model "${model.name}" unregistered` } };
@@ -214,27 +203,26 @@ function unregister(models: NamedModels, repository: VersionedRepository, path: 
 }
 
 const paging = object({
-  limit: z.coerce
-    .number({ error: expected('a number') })
-    .int()
-    .default(MOST_LISTED),
-  next_page_token: z.coerce
-    .number({ error: expected('a number') })
-    .int()
-    .default(0),
+  limit: integer().default(MAX_PAGE),
+  next_page_token: integer().default(0),
 });
 
-/** GET /models, by name. */
-function list(models: NamedModels): Route {
-  const item = z.object({ modelName: z.string(), modelUrl: z.string() });
-  const answer = z.object({ nextPageToken: z.string().optional(), models: z.array(item) });
-  return {
+/** GET /models: names of all models in pages. */
+function list(models: TorchServeModels): Route {
+  return route({
     method: 'GET',
     path: MODELS,
-    handle: ({ query }) => {
-      const asked = parseBody(paging, { body: Object.fromEntries(query) });
-      const limit = asked.limit < 0 ? MOST_LISTED : Math.min(asked.limit, MOST_LISTED);
-      const first = Math.max(0, asked.next_page_token);
+    operationId: 'torchServeModels',
+    summary: 'All models, in pages',
+    response: z.object({
+      nextPageToken: z.string().optional(),
+      models: z.array(z.object({ modelName: z.string(), modelUrl: z.string() })),
+    }),
+    errors: ['BODY_INVALID'],
+    handler: ({ query }) => {
+      const page = parseBody(paging, { body: Object.fromEntries(query) });
+      const limit = page.limit < 0 ? MAX_PAGE : Math.min(page.limit, MAX_PAGE);
+      const first = Math.max(0, page.next_page_token);
       const { all } = models;
       const last = first + limit;
       return {
@@ -244,71 +232,56 @@ function list(models: NamedModels): Route {
         },
       };
     },
-    describe: () => ({
-      id: 'torchServeModels',
-      summary: 'All models, in pages',
-      answer: { name: 'TorchServeModels', schema: answer },
-      errors: { 400: FAILURES[400] },
-    }),
-  };
-}
-
-/** GET /models/{model}, of the version that serves; /models/{model}/{version}; /models/{model}/all. */
-function describeModels(
-  models: NamedModels,
-  options: ManagementOptions,
-): (path: string, id: string) => Route {
-  return (path, id) => ({
-    method: 'GET',
-    path,
-    handle: (call) => {
-      const isAll = call.parameters.version === 'all';
-      const { model, version } = namedIn(models, call, isAll);
-      const serving = currentVersion(model) ?? model.versions.at(-1);
-      const wanted = version === null ? serving : versionOf(model, version);
-      const versions = isAll ? model.versions : wanted ? [wanted] : [];
-      return { body: versions.map((one) => describeVersion(model, one, options)) };
-    },
-    describe: () => ({
-      id,
-      summary: 'What a model is, and how it does',
-      answer: { name: 'TorchServeModel', schema: z.array(modelDescription) },
-      errors: { 404: FAILURES[404] },
-    }),
   });
 }
 
-/** A route that changes something, or would. */
-function changing(
+/** GET /models/{model}: the current version; /models/{model}/{version}; /models/{model}/all: all versions. */
+function describeVersions(
+  models: TorchServeModels,
   path: string,
-  method: NonNullable<Route['method']>,
-  route: Pick<Route, 'describe' | 'handle'>,
+  options: ManagementOptions,
 ): Route {
-  return { path, method, body: 'bytes', refusal: () => null, ...route };
+  return route({
+    method: 'GET',
+    path,
+    operationId: path === MODEL ? 'torchServeModel' : 'torchServeVersion',
+    schemaName: 'torchServeModel',
+    summary: 'Description and workers of a model',
+    response: z.array(modelDescription),
+    errors: ['NOT_FOUND'],
+    handler: (call) => {
+      const isAll = call.parameters.version === 'all';
+      const { model, version } = findNamed(models, call, isAll);
+      const current = currentVersion(model) ?? model.versions.at(-1);
+      const found = version === null ? current : versionOf(model, version);
+      const versions = isAll ? model.versions : found ? [found] : [];
+      return { body: versions.map((one) => describeVersion(model, one, options)) };
+    },
+  });
 }
 
 /**
- * What a path names.
+ * The model and the version that a path names.
  *
- * @param isAll what stands for a version is none
- * @returns its version as it is written here; null: none is named
- * @throws ServiceError NOT_FOUND: it lists what there is
+ * @param ignoresVersion true if the version parameter is not a version
+ * @returns the version in its canonical form; null: no version is named
+ * @throws ServiceError NOT_FOUND: the message lists the models or versions
  */
-function namedIn(
-  models: NamedModels,
+function findNamed(
+  models: TorchServeModels,
   call: ServiceRequest,
-  isAll = false,
+  ignoresVersion = false,
 ): { readonly model: NamedModel; readonly version: string | null } {
   const { parameters, query } = call;
   const model = models.find(parameters.model ?? '', call);
-  const named = isAll ? undefined : (parameters.version ?? query.get('model_version') ?? undefined);
-  if (named === undefined) return { model, version: null };
-  const found = versionOf(model, named);
-  if (!found) throw versionNotFound(named, model);
+  const version = parameters.version ?? query.get('model_version');
+  if (ignoresVersion || version === null) return { model, version: null };
+  const found = versionOf(model, version);
+  if (!found) throw versionNotFound(version, model);
   return { model, version: found.version };
 }
 
-/** The folder that a client means: archives of TorchServe are named `NAME.mar`. @throws ServiceError NOT_FOUND */
+/** Name of a folder, which clients may write as `NAME.mar`, as in TorchServe. @throws ServiceError NOT_FOUND */
 async function folderOf(repository: VersionedRepository, url: string): Promise<string> {
   const names = new Set((await repository.index()).map((entry) => entry.name));
   const name = [url, url.replace(/\.mar$/, '')].find((one) => names.has(one));
@@ -316,17 +289,13 @@ async function folderOf(repository: VersionedRepository, url: string): Promise<s
   return name;
 }
 
-function servedOf({ all }: NamedModels, name: string): ReadonlySet<ServedModel> {
+function servedVersions({ all }: TorchServeModels, name: string): ReadonlySet<ServedModel> {
   const model = all.find((one) => one.name === name);
   return new Set(model?.versions.flatMap(({ served }) => served ?? []));
 }
 
-/** Of the query, or of a body of JSON. @throws ServiceError BODY_INVALID */
+/** Parameters of the query or of a JSON body. @throws ServiceError BODY_INVALID */
 function parametersOf(call: ServiceRequest): unknown {
   const isJson = /^application\/json\b/i.test(call.header('content-type') ?? '');
   return isJson ? parseJson(call.body) : Object.fromEntries(call.query);
-}
-
-function isTrue() {
-  return z.preprocess((value) => String(value).toLowerCase() === 'true', z.boolean());
 }

@@ -3,15 +3,16 @@ import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
 import { listNames, type NamedModel } from '../../tasks/catalogue';
 import type { ErrorShape } from '../protocol';
 
-export const errorAnswer = z.object({
-  code: z.int().describe('The status'),
-  type: z.string().describe('The class of the exception that TorchServe raises'),
+const errorResponse = z.object({
+  code: z.int().describe('HTTP status'),
+  type: z.string().describe('Class of the exception that TorchServe raises'),
   message: z.string(),
 });
+export const ERROR_SCHEMA = { name: 'TorchServeError', schema: errorResponse };
 
 const BAD = { status: 400, type: 'BadRequestException' };
 const TOO_LARGE = { status: 413, type: 'TooLongHttpContentException' };
-/** What a handler of TorchServe's raises. */
+/** Error of a handler of TorchServe. */
 const FAILED = { status: 503, type: 'InternalServerException' };
 const UNAVAILABLE = { status: 503, type: 'ServiceUnavailableException' };
 const LATE = { status: 504, type: 'RequestTimeoutException' };
@@ -47,8 +48,8 @@ const KINDS: Readonly<
   INFERENCE_TIMEOUT: LATE,
 };
 
-/** One whose class is not that of all of its code. */
-class NamedError extends ServiceError {
+/** Error with another exception class than other errors of its code. */
+class TypedError extends ServiceError {
   readonly type: string;
 
   constructor(code: ErrorCode, type: string, message: string) {
@@ -57,45 +58,45 @@ class NamedError extends ServiceError {
   }
 }
 
-/** As its clients know them: `{"code", "type", "message"}`. */
+/** Error format of TorchServe: `{"code", "type", "message"}`. */
 export const errors: ErrorShape = {
   status: statusOf,
-  body: (error: ServiceError): z.infer<typeof errorAnswer> => ({
+  body: (error: ServiceError): z.infer<typeof errorResponse> => ({
     code: statusOf(error.code),
     type: typeOf(error),
     message: error.message,
   }),
 };
 
-/** 404, with what there is. */
+/** 404. The message lists the models. */
 export function modelNotFound(name: string, names: readonly string[]): ServiceError {
-  const there = names.length === 0 ? 'there is none' : `there are ${listNames(names)}`;
-  return new NamedError(
+  const list = names.length === 0 ? 'there is none' : `there are ${listNames(names)}`;
+  return new TypedError(
     'NOT_FOUND',
     'ModelNotFoundException',
-    `Model not found: ${name} (${there})`,
+    `Model not found: ${name} (${list})`,
   );
 }
 
-/** 404, with what there is. */
+/** 404. The message lists the versions. */
 export function versionNotFound(version: string, model: NamedModel): ServiceError {
   const versions = model.versions.map((one) => one.version).join(', ') || 'none';
-  return new NamedError(
+  return new TypedError(
     'NOT_FOUND',
     'ModelVersionNotFoundException',
     `Model version: ${version} does not exist for model: ${model.name} (there are ${versions})`,
   );
 }
 
-/** 403. */
+/** 403: the default version cannot be removed. */
 export function isDefaultVersion({ name }: NamedModel): ServiceError {
   const message = `Cannot remove default version for model ${name}`;
-  return new NamedError('FORBIDDEN', 'InvalidModelVersionException', message);
+  return new TypedError('FORBIDDEN', 'InvalidModelVersionException', message);
 }
 
-/** 400: its files cannot be loaded. */
+/** 400: the files of the model cannot be loaded. */
 export function invalidModel(reason: string): ServiceError {
-  return new NamedError('REQUEST_INVALID', 'InvalidModelException', reason);
+  return new TypedError('REQUEST_INVALID', 'InvalidModelException', reason);
 }
 
 function statusOf(code: ErrorCode): number {
@@ -103,6 +104,6 @@ function statusOf(code: ErrorCode): number {
 }
 
 function typeOf(error: ServiceError): string {
-  if (error instanceof NamedError) return error.type;
+  if (error instanceof TypedError) return error.type;
   return KINDS[error.code]?.type ?? 'InternalServerException';
 }
