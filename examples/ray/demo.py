@@ -1,11 +1,11 @@
-"""Shows classify.py at work on one machine: makes a data set, starts two replicas of the service, nginx in
-front of them and a Ray cluster of three nodes, kills a replica in the middle and starts it again, and
-checks that every row is there once, with the very answer that one replica gives without any of this.
+"""Runs classify.py on one machine: creates a data set, starts two replicas behind nginx and a Ray cluster of three
+nodes, kills and restarts a replica, and checks that each row occurs once with the same result as from a single
+replica.
 
     python demo.py [--rows 4000] [--model DIR] [--scaling TIMES]
 
---scaling: so many times, measures one replica and two without the kill, too. Exit code 1: a row is missing
-or wrong.
+--scaling: number of measurements of one replica and of two replicas without the kill. Exit code 1: a row is
+missing or wrong.
 """
 
 import argparse
@@ -25,8 +25,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-# Nothing of Ray listens for, or talks to, other machines here; read when Ray is imported. The second one
-# makes it take 127.0.0.1 for the address of a node, as it does by itself on Windows and macOS.
+# Read when Ray is imported: no usage statistics, and nodes on 127.0.0.1 as on Windows and macOS.
 os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 
 import pyarrow as pa
@@ -45,7 +44,7 @@ WORDS = "a the film story actor slow warm dull funny quiet loud brilliant awful 
 
 
 def make_data(folder, rows):
-    """Parquet parts of texts of 3 to 60 words; one row in 500 is blank, which the service refuses."""
+    """Writes Parquet parts with texts of 3 to 60 words. The server rejects one row in 500, which is blank."""
     draw = random.Random(1)
     texts = [" ".join(draw.choices(WORDS, k=draw.randint(3, 60))) for _ in range(rows)]
     for i in range(0, rows, 500):
@@ -65,7 +64,7 @@ def free_port():
 
 
 class Replica:
-    """A service with one worker, on a port of its own."""
+    """Server with one worker on a free port."""
 
     def __init__(self, model):
         self.port = free_port()
@@ -79,7 +78,7 @@ class Replica:
         self.process = subprocess.Popen(command, env=os.environ | self.settings)
         wait_until(lambda: get(f"{self.url}/ready") is not None, f"{self.url} to be ready")
 
-    def answered(self):
+    def input_count(self):
         metrics = get(f"{self.url}/metrics") or ""
         found = re.search(r'^libtorch_serve_inputs_total\{outcome="answered"\} (\d+)', metrics, re.M)
         return int(found[1]) if found else 0
@@ -94,7 +93,7 @@ class Replica:
 
 
 def get(url):
-    """None: no answer, or not 200."""
+    """Returns the body, or None if the server is unreachable or the status is not 200."""
     try:
         response = urllib3.request("GET", url, retries=False, timeout=2)
     except urllib3.exceptions.HTTPError:
@@ -102,9 +101,9 @@ def get(url):
     return response.data.decode() if response.status == 200 else None
 
 
-def wait_until(holds, what, seconds=60):
+def wait_until(condition, what, seconds=60):
     end = time.monotonic() + seconds
-    while not holds():
+    while not condition():
         if time.monotonic() > end:
             raise TimeoutError(f"waited {seconds} s for {what}")
         time.sleep(0.05)
@@ -112,12 +111,12 @@ def wait_until(holds, what, seconds=60):
 
 @contextmanager
 def nginx(replicas, folder):
-    """deploy/nginx/libtorch-serve.conf, with other ports."""
+    """Runs nginx with deploy/nginx/libtorch-serve.conf and other ports."""
     port = free_port()
     conf = (ROOT / "deploy" / "nginx" / "libtorch-serve.conf").read_text()
     ports = {"127.0.0.1:8000": replicas[0].port, "127.0.0.1:8002": replicas[1].port}
-    for given, other in ports.items():
-        conf = conf.replace(given, f"127.0.0.1:{other}")
+    for original, other in ports.items():
+        conf = conf.replace(original, f"127.0.0.1:{other}")
     conf = conf.replace("listen 80;", f"listen 127.0.0.1:{port};")
     (folder / "libtorch-serve.conf").write_text(conf)
     names = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -139,14 +138,14 @@ def nginx(replicas, folder):
 
 @contextmanager
 def ray_cluster(folder):
-    """A head and two more nodes, each with processes of its own, as on three machines."""
+    """Starts a head node and two worker nodes, each in separate processes."""
     os.environ["RAY_TMPDIR"] = str(folder)
     node = {"num_cpus": 1, "object_store_memory": 100 * 2**20, "node_ip_address": "127.0.0.1"}
     head = {**node, "include_dashboard": False}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(NODES - 1):
         cluster.add_node(**node)
-    # So that workers find classify.py.
+    # Lets workers import classify.py.
     environment = {"env_vars": {"PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}}
     ray.init(
         address=cluster.address,
@@ -169,25 +168,25 @@ def read(folder):
 
 
 def check(rows, texts, expected):
-    """Every row once, unchanged, with the answer of one replica alone."""
+    """Returns errors: missing, duplicate or changed rows, and results that differ from those of one replica."""
     found = [row["id"] for row in rows]
     wrong = [f"{len(found)} rows, of {len(texts)}"] if found != list(range(len(texts))) else []
     for row in rows:
         i = row["id"]
-        answer = {name: row[name] for name in ("label", "score", "error")}
-        if row["text"] != texts[i] or answer != expected[i]:
-            wrong.append(f"row {i}: {answer}, expected {expected[i]}")
+        result = {name: row[name] for name in ("label", "score", "error")}
+        if row["text"] != texts[i] or result != expected[i]:
+            wrong.append(f"row {i}: {result}, expected {expected[i]}")
     return wrong
 
 
-def processor_seconds(replicas):
-    """What the replicas have used so far, and what everything else here has: Ray, nginx, this process."""
+def cpu_seconds(replicas):
+    """CPU seconds of the replicas, and of all other processes of this demo (Ray, nginx, this process)."""
     parents, used = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
         except OSError:
-            continue  # it has ended
+            continue  # the process has exited
         pid = int(stat.parent.name)
         parents[pid] = int(fields[1])
         used[pid] = sum(int(ticks) for ticks in fields[11:15]) / os.sysconf("SC_CLK_TCK")
@@ -200,23 +199,23 @@ def processor_seconds(replicas):
     return sum(used[pid] for pid in theirs), sum(used[pid] for pid in ours - theirs)
 
 
-def answered_by(replicas):
-    """A function: how many texts they have answered from now on, all of them being up."""
-    before = sum(replica.answered() for replica in replicas)
-    return lambda: sum(replica.answered() for replica in replicas) - before
+def count_inputs(replicas):
+    """Returns a function that counts the inputs of all replicas from now on."""
+    before = sum(replica.input_count() for replica in replicas)
+    return lambda: sum(replica.input_count() for replica in replicas) - before
 
 
-def until_answering(replicas, told):
-    answered = answered_by(replicas)
+def wait_for_first_row(replicas, times):
+    answered = count_inputs(replicas)
     wait_until(lambda: answered() > 0, "the first row", seconds=600)
-    told["since"] = time.monotonic()
+    times["since"] = time.monotonic()
 
 
-def kill_in_the_middle(replicas, rows, told):
-    """Once they have answered a third, one is killed; two seconds later it is started again."""
-    answered = answered_by(replicas)
+def kill_replica(replicas, rows, report):
+    """Kills a replica after a third of the rows, and restarts it two seconds later."""
+    answered = count_inputs(replicas)
     wait_until(lambda: answered() > rows / 3, "a third of the rows", seconds=600)
-    told["answered when one was killed"] = answered()
+    report["inputs before the kill"] = answered()
     replicas[0].kill()
     time.sleep(2)
     replicas[0].start()
@@ -225,60 +224,59 @@ def kill_in_the_middle(replicas, rows, told):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=4000)
-    parser.add_argument("--model", help="folder of a model; default: the shipped one")
+    parser.add_argument("--model", help="model folder; default: bundled model")
     parser.add_argument("--scaling", type=int, default=0, metavar="TIMES")
-    given = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # not without stopping what it has started
+    args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # stops all started processes
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        texts = make_data(folder / "texts", given.rows)
-        replicas = [Replica(given.model) for _ in range(2)]
+        texts = make_data(folder / "texts", args.rows)
+        replicas = [Replica(args.model) for _ in range(2)]
         for replica in replicas:
             replica.start()
             stack.callback(replica.stop)
 
-        def labelled(name, url):
-            """Rows per second from the first answer to the last row written, Ray's own start left out; and
-            seconds of processor time, all of it: of the replicas, and of everything else."""
+        def measure(name, url):
+            """Measures rows per second from the first result to the last written row, and CPU seconds."""
             target = folder / name
             shutil.rmtree(target, ignore_errors=True)
-            first = threading.Thread(target=until_answering, args=(replicas, answering := {}))
+            first = threading.Thread(target=wait_for_first_row, args=(replicas, times := {}))
             first.start()
-            before = processor_seconds(replicas)
+            before = cpu_seconds(replicas)
             classify(url, str(folder / "texts"), str(target))
             ended = time.monotonic()
-            used = [now - then for now, then in zip(processor_seconds(replicas), before)]
+            used = [now - then for now, then in zip(cpu_seconds(replicas), before)]
             first.join()
-            rate = given.rows / (ended - answering["since"])
-            names = ("rows/s", "processor s of replicas", "processor s of all else")
+            rate = args.rows / (ended - times["since"])
+            names = ("rows/s", "CPU seconds of replicas", "CPU seconds of other processes")
             return {what: round(n, 1) for what, n in zip(names, (rate, *used))}
 
-        # One replica, one request at a time, no Ray, no balancer.
+        # Baseline: one replica, one request at a time, without Ray and load balancer.
         alone = Classify(replicas[0].url, in_flight=1)
-        told = {"rows": given.rows}
+        report = {"rows": args.rows}
         started = time.monotonic()
-        expected = [row for i in range(0, given.rows, 32) for row in alone.ask(texts[i : i + 32])]
-        told["rows/s of one replica, without Ray"] = round(given.rows / (time.monotonic() - started), 1)
+        expected = [row for i in range(0, args.rows, 32) for row in alone.analyze(texts[i : i + 32])]
+        report["rows/s of one replica, without Ray"] = round(args.rows / (time.monotonic() - started), 1)
 
         (folder / "nginx").mkdir()
         url = stack.enter_context(nginx(replicas, folder / "nginx"))
         stack.enter_context(ray_cluster(folder))
-        if given.scaling:
-            for i in range(given.scaling):
+        if args.scaling:
+            for i in range(args.scaling):
                 for name, where in (("one replica", replicas[0].url), ("two replicas", url)):
-                    told[f"{name}, {i + 1}"] = labelled(name, where)
-                    print(name, told[f"{name}, {i + 1}"], file=sys.stderr)
+                    report[f"{name}, {i + 1}"] = measure(name, where)
+                    print(name, report[f"{name}, {i + 1}"], file=sys.stderr)
         killer = threading.Thread(
-            target=kill_in_the_middle, args=(replicas, given.rows, told), daemon=True
+            target=kill_replica, args=(replicas, args.rows, report), daemon=True
         )
         killer.start()
-        told["rows/s, one of two killed"] = labelled("killed", url)["rows/s"]
+        report["rows/s, one of two killed"] = measure("killed", url)["rows/s"]
         killer.join()
         wrong = check(read(folder / "killed"), texts, expected)
-        if told["answered when one was killed"] >= given.rows:
+        if report["inputs before the kill"] >= args.rows:
             wrong.append("the replica was killed too late")
-    told["wrong"] = wrong[:5]
-    print(json.dumps(told, indent=2))
+    report["wrong"] = wrong[:5]
+    print(json.dumps(report, indent=2))
     return 1 if wrong else 0
 
 

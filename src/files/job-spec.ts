@@ -47,7 +47,7 @@ export interface RowFormat<Answer = unknown> {
   readonly omittedColumns: readonly string[];
   /** Windowing of recordings; null if the task does not accept recordings. */
   readonly windowing: Windowing | null;
-  /** Fields of a prediction in output order. Their names must differ from those of the kept input columns. */
+  /** Fields of a prediction in output order. Names must differ from the names of kept input columns. */
   readonly fields: readonly ResultField<Answer>[];
   /** Labels of a prediction for the summary, and whether the input was truncated. */
   summarize(answer: Answer): { readonly labels: readonly string[]; readonly truncated: boolean };

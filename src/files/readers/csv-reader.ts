@@ -90,7 +90,7 @@ async function* readRecords(input: InputFile, delimiter: string): AsyncGenerator
   const parser = parse({
     delimiter,
     encoding: null,
-    // Accepts both per line; auto-detection would use that of the first line for all lines.
+    // Accepts both per line; auto-detection would use the delimiter of the first line for all lines.
     record_delimiter: ['\r\n', '\n'],
     relax_column_count: true,
     relax_quotes: true,

@@ -61,7 +61,7 @@ async function* decompress(raw: AsyncGenerator<Buffer>, name: string): AsyncGene
   const { compression } = inferFromName(name);
   if (compression !== 'none') {
     throw new Error(
-      `the extension is that of ${compression}, but the content is not ${compression}`,
+      `the file extension indicates ${compression}, but the content is not ${compression}`,
     );
   }
   yield* whole();

@@ -89,7 +89,7 @@ async function analyzeLines(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Colors by index of the label. Of two labels the first is usually the negative one: orange, then teal. */
+/** Colors by label index. The first of two labels is usually negative: orange, then teal. */
 const TONES = [1, 0, 2, 3, 4, 5];
 
 /** Index of a label's color; colors repeat after six labels. */

@@ -1,6 +1,6 @@
 import { NoAnswerError, ResponseError, StreamError } from '../../client';
 
-/** No response was received. A TypeError like that of `fetch`, so that the client retries it. */
+/** No response was received. A TypeError like the network errors of `fetch`, so that the client retries it. */
 export class UnreachableError extends TypeError {}
 
 /** Error message without the HTTP status. */

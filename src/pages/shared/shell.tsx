@@ -69,7 +69,7 @@ function modelListUrl(): string | null {
   return service === './' ? null : service;
 }
 
-/** Returns whether this is the page of one of several models; `/metrics` covers all of them. */
+/** Returns whether the server has several models and this page belongs to a single model. `/metrics` covers all models. */
 function isModelOfRepository(): boolean {
   return info.value?.service === 'models' && info.value.model !== undefined;
 }
