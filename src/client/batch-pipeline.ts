@@ -40,7 +40,7 @@ interface List<Element, Result> {
   /** Size in the body, including commas. */
   bytes: number;
   /** Only the last list is `growing`. `failure` is an error that ends the pipeline. */
-  state: 'growing' | 'full' | 'sent' | 'answered' | { readonly failure: unknown };
+  state: 'growing' | 'full' | 'sent' | 'done' | { readonly failure: unknown };
   /** LINGER_MS have passed since the first element. */
   isDue: boolean;
   readonly timer: ReturnType<typeof setTimeout>;
@@ -159,10 +159,10 @@ export class BatchPipeline<Element, Result>
 
   #nextFinished(): List<Element, Result> | undefined {
     const isFinished = ({ state }: List<Element, Result>): boolean =>
-      state === 'answered' || typeof state === 'object';
+      state === 'done' || typeof state === 'object';
     if (this.#settings.ordered) return this.#lists.slice(0, 1).find(isFinished);
-    const answered = this.#lists.find(({ state }) => state === 'answered');
-    return answered ?? (this.#inFlight() > 0 ? undefined : this.#lists.find(isFinished));
+    const done = this.#lists.find(({ state }) => state === 'done');
+    return done ?? (this.#inFlight() > 0 ? undefined : this.#lists.find(isFinished));
   }
 
   #withPosition(failure: unknown): unknown {
@@ -248,7 +248,7 @@ export class BatchPipeline<Element, Result>
         list.items.filter(({ outcome }) => outcome === undefined),
         this.#request,
       );
-      list.state = 'answered';
+      list.state = 'done';
     } catch (failure) {
       list.state = { failure };
     }

@@ -32,15 +32,15 @@ export interface ResultColumn {
 }
 
 /** Named field of a prediction. */
-export interface ResultField<Answer = unknown> extends ResultColumn {
+export interface ResultField<Prediction = unknown> extends ResultColumn {
   /** Names of the parts; in tables each is a column `name.part` after all undivided fields. Undefined if undivided. */
   readonly parts?: readonly string[];
   /** Returns the value, or the array of the values of all parts. */
-  extract(answer: Answer): unknown;
+  extract(prediction: Prediction): unknown;
 }
 
 /** Input columns and output fields of a task. */
-export interface RowFormat<Answer = unknown> {
+export interface RowFormat<Prediction = unknown> {
   /** Columns that each row must have. */
   readonly requiredColumns: readonly string[];
   /** Required columns that `--keep all` does not copy to the output. */
@@ -48,9 +48,12 @@ export interface RowFormat<Answer = unknown> {
   /** Windowing of recordings; null if the task does not accept recordings. */
   readonly windowing: Windowing | null;
   /** Fields of a prediction in output order. Names must differ from the names of kept input columns. */
-  readonly fields: readonly ResultField<Answer>[];
+  readonly fields: readonly ResultField<Prediction>[];
   /** Labels of a prediction for the summary, and whether the input was truncated. */
-  summarize(answer: Answer): { readonly labels: readonly string[]; readonly truncated: boolean };
+  summarize(prediction: Prediction): {
+    readonly labels: readonly string[];
+    readonly truncated: boolean;
+  };
 }
 
 /** Options and row format of a batch job. */

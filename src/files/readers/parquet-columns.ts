@@ -101,9 +101,9 @@ const keepNull =
     value === null || value === undefined ? null : decode(value);
 
 function singleDecoder({ element, children }: Node, file: string): Decode {
-  const [first, ...others] = children;
+  const [first, ...rest] = children;
   if (!first) return primitiveTypeOf(element).decode;
-  const isRepeated = first.element.repetition_type === 'REPEATED' && others.length === 0;
+  const isRepeated = first.element.repetition_type === 'REPEATED' && rest.length === 0;
   if (isRepeated && isList(element) && first.children.length <= 1) {
     const decode = keepNull(singleDecoder(first.children[0] ?? first, file));
     return (values) => Array.from(values as Iterable<unknown>, decode);

@@ -75,8 +75,8 @@ export class ResultWriter {
     await destination.publish(this.#counts.rejected);
   }
 
-  #count(answer: unknown): void {
-    const { labels, truncated } = this.#parts.format.summarize(answer);
+  #count(prediction: unknown): void {
+    const { labels, truncated } = this.#parts.format.summarize(prediction);
     this.#counts.answered++;
     if (truncated) this.#counts.truncated++;
     for (const label of labels) this.#labels.set(label, (this.#labels.get(label) ?? 0) + 1);

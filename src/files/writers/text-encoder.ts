@@ -10,7 +10,7 @@ import type { OutputEncoder, PredictedRow } from './output-encoder';
 /** Encodes JSONL or CSV. Each part is one gzip member or zstd frame; readers concatenate them. */
 export function textEncoder(
   format: 'jsonl' | 'csv',
-  layout: OutputSchema,
+  schema: OutputSchema,
   compression: Compression,
 ): OutputEncoder {
   const lines = format === 'csv' ? csvLines : jsonLines;
@@ -18,8 +18,8 @@ export function textEncoder(
   return {
     rowsPerPart: 1,
     // Writes a valid compressed file even without rows.
-    start: () => compressed(format === 'csv' ? csvHeader(layout) : ''),
-    part: async (rows) => ({ bytes: await compressed(await lines(rows, layout)), state: null }),
+    start: () => compressed(format === 'csv' ? csvHeader(schema) : ''),
+    part: async (rows) => ({ bytes: await compressed(await lines(rows, schema)), state: null }),
     finish: async () => Buffer.alloc(0),
     restore: async () => {},
   };
@@ -34,14 +34,14 @@ function csvHeader({ keptColumns, resultColumns }: OutputSchema): string {
   return toCsv([[...(keptColumns ?? []), ...resultColumns].map(({ name }) => name)]);
 }
 
-async function csvLines(rows: readonly PredictedRow[], layout: OutputSchema): Promise<string> {
-  const kept = layout.keptColumns ?? [];
-  const answers = rows.map(({ prediction }) => layout.resultCells(prediction));
+async function csvLines(rows: readonly PredictedRow[], schema: OutputSchema): Promise<string> {
+  const kept = schema.keptColumns ?? [];
+  const results = rows.map(({ prediction }) => schema.resultCells(prediction));
   const columns = await Promise.all(
-    layout.resultColumns.map((column, index) =>
+    schema.resultColumns.map((column, index) =>
       column.toJson || column.type === 'json'
         ? toJsonTexts(
-            answers.map((cells) => cells[index]),
+            results.map((cells) => cells[index]),
             column,
           )
         : null,
@@ -50,14 +50,14 @@ async function csvLines(rows: readonly PredictedRow[], layout: OutputSchema): Pr
   return toCsv(
     rows.map(({ row }, at) => [
       ...kept.map(({ name }) => toText(fieldOf(row, name))),
-      ...(answers[at] as readonly unknown[]).map((cell, index) => columns[index]?.[at] ?? cell),
+      ...(results[at] as readonly unknown[]).map((cell, index) => columns[index]?.[at] ?? cell),
     ]),
   );
 }
 
 /** One object per line: kept columns, then prediction fields. */
-async function jsonLines(rows: readonly PredictedRow[], layout: OutputSchema): Promise<string> {
-  const fields = layout.resultFields.filter(({ parts }) => parts?.length !== 0);
+async function jsonLines(rows: readonly PredictedRow[], schema: OutputSchema): Promise<string> {
+  const fields = schema.resultFields.filter(({ parts }) => parts?.length !== 0);
   const values = await Promise.all(
     fields.map((field) => {
       const { parts, extract } = field;
@@ -70,7 +70,7 @@ async function jsonLines(rows: readonly PredictedRow[], layout: OutputSchema): P
   );
   let text = '';
   for (const [at, { row }] of rows.entries()) {
-    let line = keptFields(row, layout);
+    let line = keptFields(row, schema);
     for (const [index, { name }] of fields.entries()) {
       line += `${line === '{' ? '' : ','}${JSON.stringify(name)}:${values[index]?.[at]}`;
     }
@@ -92,9 +92,9 @@ function toObject(names: readonly string[], values: readonly unknown[]) {
 }
 
 /** JSON object of the kept columns, without the closing brace. */
-function keptFields(row: Row, layout: OutputSchema): string {
+function keptFields(row: Row, schema: OutputSchema): string {
   // A source line is copied, which keeps the digits of all numbers.
   if (row.json !== null) return row.json.slice(0, -1).trimEnd();
-  const kept = layout.keptNames(row);
+  const kept = schema.keptNames(row);
   return `{${kept.map((name) => `${JSON.stringify(name)}:${toJson(row.fields[name])}`).join(',')}`;
 }

@@ -71,12 +71,12 @@ function Verdict({ texts, result, serverAction }: VerdictProps) {
 /** Names the checks that caused the action. */
 function reasonsOf({ action, findings, errors, unchecked }: GuardResponse): string {
   if (action === 'allow') return findings.length === 0 ? 'No findings.' : '';
-  const names = findings.filter((one) => one.action === action).map(({ check }) => check);
-  const failed = action === 'block' ? errors.filter((one) => one.action === 'block') : [];
+  const names = findings.filter((finding) => finding.action === action).map(({ check }) => check);
+  const failed = action === 'block' ? errors.filter((error) => error.action === 'block') : [];
   const because = [
     ...[...new Set(names)].map((name) => `“${name}” has findings`),
     ...failed.map(({ check }) => `“${check}” failed`),
-    ...(action === 'block' && unchecked.some((one) => one.action === 'block')
+    ...(action === 'block' && unchecked.some((part) => part.action === 'block')
       ? ['part of the text was not checked']
       : []),
   ];
@@ -139,7 +139,7 @@ interface PartProps {
 /** Part of the text with its findings and its redacted form. */
 function Part({ text, part, result, isOnly }: PartProps) {
   const name = isOnly ? 'Text' : `Part ${part + 1}`;
-  const own = result.findings.filter((one) => one.part === part);
+  const own = result.findings.filter((finding) => finding.part === part);
   const marks = own.flatMap(({ check, label, score, start, end }) =>
     start === null || end === null
       ? []

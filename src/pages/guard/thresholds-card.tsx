@@ -82,7 +82,7 @@ function ThresholdSlider({ slider }: { readonly slider: Slider }) {
 
 function highestScore({ check, label }: Slider): number | null {
   const scores = (guardRequest.response.value?.body.scores ?? [])
-    .filter((one) => one.check === check && (label === null || one.label === label))
+    .filter((score) => score.check === check && (label === null || score.label === label))
     .map(({ score }) => score);
   return scores.length === 0 ? null : scores.reduce((a, b) => Math.max(a, b));
 }

@@ -41,11 +41,11 @@ export function TimingBreakdown({ timings }: { readonly timings: Timings }) {
 }
 
 function toParts({ total, queue, tokenization, inference }: Timings): readonly Part[] {
-  const known = [
+  const measured = [
     { name: 'Queue', ms: queue, tone: 'tone-3' },
     { name: 'Tokenization', ms: tokenization, tone: 'tone-2' },
     { name: 'Inference', ms: inference, tone: 'tone-0' },
   ].filter((part): part is Part => part.ms !== null && part.ms > 0);
-  const rest = total - known.reduce((sum, { ms }) => sum + ms, 0);
-  return [...known, { name: 'Network and HTTP', ms: Math.max(0, rest), tone: 'tone-rest' }];
+  const rest = total - measured.reduce((sum, { ms }) => sum + ms, 0);
+  return [...measured, { name: 'Network and HTTP', ms: Math.max(0, rest), tone: 'tone-rest' }];
 }

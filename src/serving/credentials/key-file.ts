@@ -45,8 +45,8 @@ export function parseKeys(text: string): readonly ParsedKey[] {
     }
     const grant = parseGrant(words);
     if (grant === null) throw new Error(`line ${index + 1}: ${EXPECTED_SCOPES}`);
-    const known = keys.get(key);
-    if (known && !isDeepStrictEqual(known.grant, grant)) {
+    const existing = keys.get(key);
+    if (existing && !isDeepStrictEqual(existing.grant, grant)) {
       throw new Error(`line ${index + 1}: duplicate key with a different scope`);
     }
     keys.set(key, { key, grant });
