@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { Connections } from '../serving/connections';
-import { Outflow } from '../serving/outflow';
+import { SendBuffer } from '../serving/send-buffer';
 import { type CloseCode, type Peer, runInSession, type SessionFactory } from '../serving/session';
 
 /** Time without an event after which a comment is sent, in ms: proxies close silent connections. */
@@ -24,10 +24,10 @@ export function serveEventStream(
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Accel-Buffering', 'no'); // Disables buffering in nginx.
   response.flushHeaders();
-  const outflow = new Outflow(response);
-  const peer = new EventPeer(response, connections, outflow);
+  const sendBuffer = new SendBuffer(response);
+  const peer = new EventPeer(response, connections, sendBuffer);
   const session = openSession(peer);
-  outflow.onRoom = () => runInSession(session, () => session.onDrain());
+  sendBuffer.onDrain = () => runInSession(session, () => session.onDrain());
   const timer = setInterval(
     () => runInSession(session, () => peer.keepAlive()),
     keepAliveMs,
@@ -41,18 +41,18 @@ export function serveEventStream(
 class EventPeer implements Peer {
   readonly #response: Response;
   readonly #connections: Connections;
-  readonly #outflow: Outflow;
+  readonly #sendBuffer: SendBuffer;
   /** Whether no event was sent since the last call of `keepAlive`. */
   #isSilent = false;
 
-  constructor(response: Response, connections: Connections, outflow: Outflow) {
+  constructor(response: Response, connections: Connections, sendBuffer: SendBuffer) {
     this.#response = response;
     this.#connections = connections;
-    this.#outflow = outflow;
+    this.#sendBuffer = sendBuffer;
   }
 
   get bufferedBytes(): number {
-    return this.#outflow.bytes;
+    return this.#sendBuffer.bytes;
   }
 
   /** @param message without line breaks */
@@ -69,7 +69,7 @@ class EventPeer implements Peer {
   }
 
   #write(text: string): void {
-    this.#response.write(text, this.#outflow.add(text.length));
+    this.#response.write(text, this.#sendBuffer.add(text.length));
   }
 
   close(code: CloseCode, reason: string): void {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
-import { Outflow } from '../serving/outflow';
+import { SendBuffer } from '../serving/send-buffer';
 import {
   type CloseCode,
   type Peer,
@@ -81,9 +81,9 @@ export class WebSockets {
   /** A separate method: closures of the listeners would keep the request in memory. */
   #listen(webSocket: WebSocket, socket: Socket, openSession: SessionFactory): void {
     try {
-      const outflow = new Outflow(socket);
-      const peer = new WebSocketPeer({ webSocket, socket, outflow }, this.#connections);
-      connect(openSession(peer), { webSocket, outflow, incoming: this.#limit(socket) });
+      const sendBuffer = new SendBuffer(socket);
+      const peer = new WebSocketPeer({ webSocket, socket, sendBuffer }, this.#connections);
+      connect(openSession(peer), { webSocket, sendBuffer, incoming: this.#limit(socket) });
     } catch (error) {
       webSocket.terminate(); // An HTTP error would not be a frame.
       throw error;
@@ -131,11 +131,11 @@ interface Incoming {
 
 interface Connected {
   readonly webSocket: WebSocket;
-  readonly outflow: Outflow;
+  readonly sendBuffer: SendBuffer;
   readonly incoming: Incoming;
 }
 
-function connect(session: SessionHandler, { webSocket, outflow, incoming }: Connected): void {
+function connect(session: SessionHandler, { webSocket, sendBuffer, incoming }: Connected): void {
   // A message is one Buffer: the default `binaryType`.
   webSocket.on('message', (data, isBinary) =>
     runInSession(session, () => {
@@ -154,7 +154,7 @@ function connect(session: SessionHandler, { webSocket, outflow, incoming }: Conn
   for (const event of ['ping', 'pong'] as const) {
     webSocket.on(event, (payload) => runInSession(session, () => incoming.onControl(payload)));
   }
-  outflow.onRoom = () => runInSession(session, () => session.onDrain());
+  sendBuffer.onDrain = () => runInSession(session, () => session.onDrain());
 }
 
 function ignore(): void {}
@@ -173,28 +173,28 @@ export function keyOfSubprotocols(header: string | undefined): string | null {
 interface PeerParts {
   readonly webSocket: WebSocket;
   readonly socket: Socket;
-  readonly outflow: Outflow;
+  readonly sendBuffer: SendBuffer;
 }
 
 class WebSocketPeer implements Peer {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
-  readonly #outflow: Outflow;
+  readonly #sendBuffer: SendBuffer;
   readonly #connections: Connections;
 
-  constructor({ webSocket, socket, outflow }: PeerParts, connections: Connections) {
+  constructor({ webSocket, socket, sendBuffer }: PeerParts, connections: Connections) {
     this.#webSocket = webSocket;
     this.#socket = socket;
-    this.#outflow = outflow;
+    this.#sendBuffer = sendBuffer;
     this.#connections = connections;
   }
 
   get bufferedBytes(): number {
-    return this.#outflow.bytes;
+    return this.#sendBuffer.bytes;
   }
 
   send(message: string): void {
-    this.#webSocket.send(message, this.#outflow.add(message.length));
+    this.#webSocket.send(message, this.#sendBuffer.add(message.length));
   }
 
   close(code: CloseCode, reason: string): void {

@@ -54,7 +54,7 @@ export interface SessionHandler {
   /** Handles a UTF-8 message. */
   onText(bytes: Buffer): void;
   onBinary(bytes: Buffer): void;
-  /** Handles that most messages are sent, after `MOST_UNSENT` was exceeded. */
+  /** Handles that most messages are sent, after `MAX_UNSENT_BYTES` was exceeded. */
   onDrain(): void;
   /** Handles that the connection is closed, by either side. */
   onClose(): void;

@@ -224,7 +224,7 @@ export class SignalStream {
 
   #skipGap(samples: number): boolean {
     this.#timeline.requireRoom(samples);
-    if (!this.#flush() || this.#dispatcher.isBlocked) return false;
+    if (!this.#flush() || this.#dispatcher.checkBlocked()) return false;
     const { peer, serializer } = this.#results;
     const first = this.#timeline.next;
     const time = serializer.formatTime(this.#timeline.secondsAt(first));

@@ -53,6 +53,8 @@ function filterSpan({ windowLength, samplingRate, modelRate }: Windowing): numbe
 export class SlidingWindows {
   /** Resampling filter; null if the signal has the model's rate. */
   readonly filter: ResampleFilter | null;
+  /** Window length in samples of the signal. */
+  readonly rawLength: number;
   readonly #length: number;
   readonly #step: number;
   /** Maximum number of samples that one call of `resample` computes. */
@@ -71,6 +73,7 @@ export class SlidingWindows {
     this.filter = isResampled(windowing)
       ? new ResampleFilter(samplingRate, modelRate as number)
       : null;
+    this.rawLength = SlidingWindows.rawLengthOf(windowing);
     this.#length = windowLength;
     this.#step = step;
     const samples = new SampleBuffer(withSlack(windowLength));
@@ -101,11 +104,6 @@ export class SlidingWindows {
   /** Samples of the complete window at the model's rate: a view that is valid until the next `take`. */
   get window(): Float64Array {
     return this.#samples.view(this.#start, this.#start + this.#length);
-  }
-
-  /** Window length in samples of the signal. */
-  get rawLength(): number {
-    return Math.floor(this.#rawPositionOf(this.#length - 1)) + 1;
   }
 
   /** Samples of the signal within the complete window: a view that is valid until the next `take`. */

@@ -1,5 +1,5 @@
 import { toServiceError } from '../serving/errors';
-import { MOST_UNSENT } from '../serving/outflow';
+import { MAX_UNSENT_BYTES } from '../serving/send-buffer';
 import { CLOSE, type CloseCode, type Peer, SessionError } from '../serving/session';
 import { decodeFloat32, decodeNumbers, inputBytes, type SignalInput } from './input-queue';
 import type { SignalStream } from './signal-stream';
@@ -129,7 +129,7 @@ export class StreamSession implements Session {
   supersede(): void {
     this.fail(CLOSE.CONFLICT, 'The stream was resumed by another connection.');
     // The other connection receives the unread results, too: they are not kept twice.
-    if (this.#peer.bufferedBytes > MOST_UNSENT) this.#peer.destroy();
+    if (this.#peer.bufferedBytes > MAX_UNSENT_BYTES) this.#peer.destroy();
   }
 
   drain(): void {

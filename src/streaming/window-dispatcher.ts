@@ -1,5 +1,5 @@
 import { EngineError } from '../native/engine';
-import { MOST_UNSENT } from '../serving/outflow';
+import { MAX_UNSENT_BYTES } from '../serving/send-buffer';
 import { type Peer, runInSession } from '../serving/session';
 import type { Classification } from '../tasks/abilities';
 import { SKIPPED_WINDOW, UNUSABLE } from './result-ring';
@@ -69,10 +69,10 @@ export class WindowDispatcher implements WindowOwner {
     return this.#inFlight;
   }
 
-  /** Whether the client does not read its results. */
-  get isBlocked(): boolean {
+  /** Returns whether the client does not read its results, and reports this to the host. */
+  checkBlocked(): boolean {
     const { peer } = this.results;
-    if (peer === null || peer.bufferedBytes <= MOST_UNSENT) return false;
+    if (peer === null || peer.bufferedBytes <= MAX_UNSENT_BYTES) return false;
     this.#host.onBlocked();
     return true;
   }
@@ -81,7 +81,7 @@ export class WindowDispatcher implements WindowOwner {
   dispatch(windows: SlidingWindows, times: WindowTimes): boolean {
     const { deadline_ms: deadline } = this.#options;
     if (!this.results.hasRoom) return false;
-    const { isBlocked } = this;
+    const isBlocked = this.checkBlocked();
     if (deadline === null && isBlocked) return false;
     const now = performance.now();
     const until =

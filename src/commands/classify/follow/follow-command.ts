@@ -18,12 +18,12 @@ import { FollowOutput, outputExists } from './follow-output';
 import { FollowedFile } from './followed-file';
 import { readPipe, tailFile } from './tail-file';
 
-/** How often a model that has not come back is looked at, in ms. */
-const PERIOD_MS = 100;
+/** Interval of checks for a hung model, in ms. */
+const CHECK_INTERVAL_MS = 100;
 
 type SignalModel = Awaited<ReturnType<typeof loadModel>>;
 
-/** `libtorch-serve classify eeg --follow FILE`; returns the exit code. */
+/** Runs `libtorch-serve classify eeg --follow FILE`. @returns exit code */
 export async function runFollow(
   args: readonly string[],
   environment: Environment,
@@ -31,7 +31,7 @@ export async function runFollow(
   const stopping = stopAtSignals();
   try {
     const options = readFollowOptions(args, FLAGS);
-    requireFiles(options);
+    validateFiles(options);
     const config = readBatchConfig(['eeg', ...options.settings], environment);
     const model = await loadModel(config);
     try {
@@ -50,7 +50,7 @@ export async function runFollow(
     return reportError(error as Error);
   } finally {
     stopping.stop();
-    // A pipe that nobody reads any more would keep the process alive.
+    // An open pipe would keep the process running.
     process.stdin.destroy();
   }
 }
@@ -63,11 +63,11 @@ function loadModel(config: Config) {
   );
 }
 
-/** A file that is not there is waited for. @throws UsageError */
-function requireFiles({ name, place, output, overwrites }: FollowOptions): void {
-  const stat = place === null ? undefined : statSync(place, { throwIfNoEntry: false });
+/** Validates the files; a missing input file is allowed. @throws UsageError */
+function validateFiles({ name, path, output, overwrites }: FollowOptions): void {
+  const stat = path === null ? undefined : statSync(path, { throwIfNoEntry: false });
   if (stat && !stat.isFile()) {
-    throw new UsageError(`${name}: is no file that could grow: use --follow - < ${name}`);
+    throw new UsageError(`${name}: expected a regular file. Use --follow - < ${name}`);
   }
   if (output === STANDARD_STREAM || !existsSync(output)) return;
   if (stat && statSync(output).ino === stat.ino) {
@@ -78,7 +78,7 @@ function requireFiles({ name, place, output, overwrites }: FollowOptions): void 
 
 class StopSignal {
   readonly #abort = new AbortController();
-  /** Null: no signal has come. */
+  /** Null before a signal. */
   exitCode: number | null = null;
 
   get signal(): AbortSignal {
@@ -88,7 +88,7 @@ class StopSignal {
   readonly stop = (): void => this.#abort.abort();
 }
 
-/** What is complete is answered first; the second signal ends the process at once. */
+/** Stops after the complete windows; a second signal exits at once. */
 function stopAtSignals(): StopSignal {
   const stopping = new StopSignal();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -104,7 +104,7 @@ function stopAtSignals(): StopSignal {
 }
 
 async function followFile(
-  { name, place, cutting, output: out, overwrites }: FollowOptions,
+  { name, path, cutting, output: out, overwrites }: FollowOptions,
   model: SignalModel,
   config: Config,
   stopping: StopSignal,
@@ -114,13 +114,13 @@ async function followFile(
   const output: FollowOutput = new FollowOutput(out, overwrites, () => file.onDrain());
   const streamModel = { name: model.metadata.name ?? '', model, settings, queue };
   const file = new FollowedFile({ name, model: streamModel, cutting, output, note: printError });
-  const growth =
-    place === null
+  const changes =
+    path === null
       ? readPipe(process.stdin, stopping.signal)
-      : tailFile(name, place, stopping.signal);
+      : tailFile(name, path, stopping.signal);
   const all = async () => {
-    for await (const one of growth) await file.take(one);
-    await file.end(place === null && !stopping.signal.aborted);
+    for await (const change of changes) await file.take(change);
+    await file.end(path === null && !stopping.signal.aborted);
     await output.end();
   };
   const watch = watchModel(model, file, stuckAfterMs(config));
@@ -133,7 +133,7 @@ async function followFile(
   }
 }
 
-/** Rejects with StuckError when the model does not come back with windows that it has. */
+/** `failed` rejects with HungModelError when the model does not finish its windows. */
 function watchModel(model: SignalModel, file: FollowedFile, afterMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let busySince = performance.now();
@@ -145,8 +145,8 @@ function watchModel(model: SignalModel, file: FollowedFile, afterMs: number) {
       if (stuckMs === 0 || now - Math.max(busySince, file.answeredAt) < afterMs) return;
       const seconds = Math.round(stuckMs / 1000);
       reject(new HungModelError(`the model has not come back from a window for ${seconds} s`));
-    }, PERIOD_MS);
+    }, CHECK_INTERVAL_MS);
   });
-  failed.catch(() => {}); // whoever waits for it is told
+  failed.catch(() => {}); // Callers that await `failed` get the error.
   return { failed, close: () => clearInterval(timer) };
 }

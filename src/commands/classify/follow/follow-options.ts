@@ -1,4 +1,4 @@
-import path from 'node:path';
+import { resolve } from 'node:path';
 import { UsageError } from '../../../files/file-errors';
 import type { Flags, FlagValues } from '../../../files/flags';
 import { STANDARD_STREAM } from '../../../files/formats';
@@ -8,42 +8,42 @@ import { readCommandLine } from '../../batch/file-options';
 
 export const FOLLOW = 'follow';
 
-/** What `classify eeg --follow` is asked for. */
+/** Options of `classify eeg --follow`. */
 export interface FollowOptions {
-  /** As it is written. */
+  /** File name from the command line, for messages. */
   readonly name: string;
-  /** Absolute; null: standard input. */
-  readonly place: string | null;
+  /** Absolute path; null for standard input. */
+  readonly path: string | null;
   readonly cutting: WindowOptions;
   readonly output: string;
   readonly overwrites: boolean;
-  /** As the services take them. */
+  /** Settings of the model as flags. */
   readonly settings: readonly string[];
 }
 
-/** Flags of `classify` that mean the same here. */
-const SAME = ['output', 'overwrite', 'channel', 'step', 'sampling-rate', 'resample'];
-/** Why others do not. */
+/** Flags of `classify` that also apply to --follow. */
+const ALLOWED = ['output', 'overwrite', 'channel', 'step', 'sampling-rate', 'resample'];
+/** Reasons why other flags are rejected. */
 const REASONS: Readonly<Record<string, string>> = {
-  resume: 'a file that is followed is read from its beginning: use --overwrite, or another output',
-  rejects: 'lines without a sample are in the output, where they belong',
-  'input-format': 'what is followed is text, with a sample in each line',
+  resume: 'a followed file is read from the start. Use --overwrite or another output',
+  rejects: 'the output contains lines without a sample',
+  'input-format': 'a followed file is text with one sample per line',
 };
-const REASON = 'the answers are those of a stream, as lines of JSON';
+const DEFAULT_REASON = 'the output contains the results of a stream as JSON lines';
 
 /** @throws UsageError */
 export function readFollowOptions(args: readonly string[], flags: Flags): FollowOptions {
   const { values, words, settings } = readCommandLine(args, flags);
   const [service, name, ...more] = words;
   if (service !== 'eeg')
-    throw new UsageError('--follow: is for signals: classify eeg --follow FILE');
+    throw new UsageError('--follow: expected a signal model. Use classify eeg --follow FILE');
   if (name === undefined || more.length > 0) {
     throw new UsageError('--follow: expected one file, or - for a pipe; see --help');
   }
-  requireSame(values);
+  requireAllowed(values);
   return {
     name,
-    place: name === STANDARD_STREAM ? null : path.resolve(name),
+    path: name === STANDARD_STREAM ? null : resolve(name),
     settings,
     cutting: cuttingOf(values),
     output: values.get('output') ?? STANDARD_STREAM,
@@ -51,8 +51,10 @@ export function readFollowOptions(args: readonly string[], flags: Flags): Follow
   };
 }
 
-function requireSame(values: FlagValues): void {
-  const other = [...values.keys()].find((name) => name !== FOLLOW && !SAME.includes(name));
+function requireAllowed(values: FlagValues): void {
+  const other = [...values.keys()].find((name) => name !== FOLLOW && !ALLOWED.includes(name));
   if (other === undefined) return;
-  throw new UsageError(`--${other}: goes not with --follow: ${REASONS[other] ?? REASON}`);
+  throw new UsageError(
+    `--${other}: cannot be combined with --follow: ${REASONS[other] ?? DEFAULT_REASON}`,
+  );
 }

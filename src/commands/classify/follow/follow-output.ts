@@ -2,44 +2,44 @@ import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { RunError, UsageError } from '../../../files/file-errors';
 import { STANDARD_STREAM } from '../../../files/formats';
-import { Outflow } from '../../../serving/outflow';
+import { SendBuffer } from '../../../serving/send-buffer';
 
 export const outputExists = (file: string) =>
   `${file}: is there already: name another file, or use --overwrite`;
 
-/** Lines of JSON, to a file or standard output, as soon as there is one. */
+/** Writes JSON lines to a file or standard output, without a delay. */
 export class FollowOutput {
   readonly #name: string;
   readonly #stream: NodeJS.WritableStream & { readonly writableLength: number };
-  readonly #outflow: Outflow;
-  /** Rejects when nothing can be written any more. */
+  readonly #sendBuffer: SendBuffer;
+  /** Rejects when a write fails. */
   readonly failed: Promise<never>;
 
-  /** @param onRoom most of what was written has gone out, see `Outflow` */
-  constructor(output: string, overwrites: boolean, onRoom: () => void) {
+  /** @param onDrain see `SendBuffer` */
+  constructor(output: string, overwrites: boolean, onDrain: () => void) {
     const isPipe = output === STANDARD_STREAM;
     this.#name = isPipe ? 'standard output' : output;
     this.#stream = isPipe
       ? process.stdout
       : createWriteStream(output, { flags: overwrites ? 'w' : 'wx' });
-    this.#outflow = new Outflow(this.#stream);
-    this.#outflow.onRoom = onRoom;
+    this.#sendBuffer = new SendBuffer(this.#stream);
+    this.#sendBuffer.onDrain = onDrain;
     this.failed = new Promise((_, reject) => {
       this.#stream.on('error', (error: NodeJS.ErrnoException) => reject(this.#problemOf(error)));
     });
-    this.failed.catch(() => {}); // whoever waits for it is told
+    this.failed.catch(() => {}); // Callers that await `failed` get the error.
   }
 
-  /** Bytes that have not gone out yet. */
+  /** Number of bytes that are not written yet. */
   get unsent(): number {
-    return this.#outflow.bytes;
+    return this.#sendBuffer.bytes;
   }
 
   write(json: string): void {
-    this.#stream.write(`${json}\n`, this.#outflow.add(json.length + 1));
+    this.#stream.write(`${json}\n`, this.#sendBuffer.add(json.length + 1));
   }
 
-  /** Resolves when all has gone out. */
+  /** Resolves when everything is written. */
   async end(): Promise<void> {
     if (this.#stream === process.stdout) {
       await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));

@@ -1,7 +1,7 @@
 /** Interval between pieces of samples, in ms. */
 const TICK_MS = 25;
 /** Maximum time of one piece, in ms: timers of background pages run once per second. */
-const LONGEST_MS = 1000;
+const MAX_PIECE_MS = 1000;
 
 /** Plays a recording: yields its samples in real time, multiplied by the speed. */
 export class Playhead {
@@ -32,7 +32,7 @@ export class Playhead {
       await new Promise((resolve) => setTimeout(resolve, TICK_MS));
       if (signal.aborted) return;
       const now = performance.now();
-      const seconds = Math.min(now - at, LONGEST_MS) / 1000;
+      const seconds = Math.min(now - at, MAX_PIECE_MS) / 1000;
       at = now;
       if (this.isPaused) continue;
       position = Math.min(this.#samples.length, position + seconds * this.#rate * this.speed);

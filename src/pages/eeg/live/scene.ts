@@ -16,7 +16,7 @@ const LEFT = 42;
 const MARKS = [1, 2, 5, 10, 20, 30, 60, 120, 300];
 const MARK_PIXELS = 90;
 const QUANTILE = 0.005;
-const MOST_LOOKED_AT = 20_000;
+const MAX_INSPECTED = 20_000;
 
 export interface Palette {
   readonly series: readonly string[];
@@ -41,7 +41,7 @@ export function paletteOf(): Palette {
 
 /** Range of a signal without outliers. */
 export function rangeOf(samples: Float64Array): readonly [number, number] {
-  const every = Math.max(1, Math.ceil(samples.length / MOST_LOOKED_AT));
+  const every = Math.max(1, Math.ceil(samples.length / MAX_INSPECTED));
   const looked = samples.filter((value, i) => i % every === 0 && Number.isFinite(value)).sort();
   const at = (share: number): number => looked[Math.floor(share * (looked.length - 1))] ?? 0;
   const [low, high] = [at(QUANTILE), at(1 - QUANTILE)];
