@@ -96,7 +96,12 @@ export class SiteRoutes implements RouteLookup {
     const model =
       address && (this.#routers.get(address) ?? this.#routers.get(address.replace(VERSION, '')));
     if (!model) root(request, response, next);
-    else model.router(request, response, () => root(request, response, next));
+    else {
+      model.router(request, response, (error?: unknown) => {
+        if (error) next(error);
+        else root(request, response, next);
+      });
+    }
   };
 
   /** Creates routers by model address ('' is the root). A router whose routes are unchanged is kept. */

@@ -4,16 +4,15 @@ import { ERRORS, type ServiceError } from '../../../serving/errors';
 import type { ServiceRequest } from '../../../serving/service-request';
 import { singleModelCatalogue } from '../../../tasks/catalogue';
 import type { ServedModel } from '../../../tasks/served';
-import { ANALYSIS_ERRORS, type LegacyOperation } from '../../openapi/legacy-operation';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
 import { type ErrorShape, modelBelow, type Protocol, type ProtocolOptions } from '../../protocol';
-import type { Route } from '../../route';
+import { type Route, route } from '../../route';
 import { grpcService } from '../grpc/service';
 import { readInferRequest } from '../request-body';
 import type { OpenInferenceModel } from '../served-model';
 import { OpenInferenceModels } from '../served-models';
 import { describeInference, numberBytes } from './answer';
-import { CHANGES, repositoryEndpoints } from './repository';
+import { CHANGES, repositoryRoutes } from './repository';
 import { ANSWERS, errorAnswer, exampleOf, inferAnswer, inferRequest } from './schemas';
 
 const LIVE = '/v2/health/live';
@@ -21,170 +20,172 @@ const READY = '/v2/health/ready';
 const MODELS = '/v2/models/';
 const STATISTICS = `${MODELS}stats`;
 
-/** What asking for a model, or for readiness, may answer. */
-const UNREADY = { 503: 'The model is not loaded, or cannot be asked for now.' };
-
-const INFER_ERRORS = {
-  400: 'The body is not as it has to be, or the model cannot be asked this.',
-  413: 'The body is over BODY_LIMIT, a tensor has more elements than MAX_LIST_LENGTH, or the response would be over RESPONSE_LIMIT.',
-  415: 'The Content-Encoding is unknown.',
-  503: 'The model is not loaded, the queue is full, or the service is shutting down.',
-  504: ANALYSIS_ERRORS[504],
-};
-
 const INFER_HEADERS = {
   ...TRUNCATED_HEADER,
   'Inference-Header-Content-Length': {
-    description: 'Bytes of the JSON, where data of tensors follows it',
+    description: 'Length of the JSON in bytes, if binary tensor data follows it',
     schema: { type: 'integer', minimum: 0 },
   },
 };
 
-/** The protocol over HTTP, as tritonclient.http speaks it, of a service of one model. */
-export function openInference(served: ServedModel, surroundings: ProtocolOptions): Protocol {
+/** The Open Inference Protocol over HTTP for one model, as for tritonclient.http. */
+export function openInference(served: ServedModel, options: ProtocolOptions): Protocol {
   const catalogue = singleModelCatalogue(served);
-  return openInferenceOf(new OpenInferenceModels(() => catalogue, surroundings), surroundings);
+  return openInferenceOf(new OpenInferenceModels(() => catalogue, options), options);
 }
 
-/** The same of all models that can be named. Its paths are those of this moment. */
-export function openInferenceOf(
-  models: OpenInferenceModels,
-  surroundings: ProtocolOptions,
-): Protocol {
-  const server = get('V2Server', 'What this server is', 'Server');
-  const live = get('V2Live', 'Whether the process responds', 'Live');
-  const ready = get('V2Ready', 'Whether requests should be sent here', 'Ready', UNREADY);
-  const stats = get('V2Stats', 'What the models have done', 'Statistics');
-  const byPath = models.byPath().map(([path, model]) => ({
-    path: `${MODELS}${path}`,
-    model,
-    id: path.includes('/') ? 'V2Version' : 'V2Model',
-  }));
-  // Of several models the document names each operation after its model.
-  const isAlone = models.repository === null;
-  const named = byPath.map(({ id, ...one }) => ({
-    ...one,
-    id: isAlone ? id : `V2${one.path.slice('/v2/models'.length).replaceAll(/[^A-Za-z0-9]+/g, '_')}`,
-  }));
+/** The Open Inference Protocol over HTTP for all current models. */
+export function openInferenceOf(models: OpenInferenceModels, options: ProtocolOptions): Protocol {
+  const modelRoutes = models.byPath().flatMap(([path, model]) => {
+    const route = { path: `${MODELS}${path}`, id: operationPrefix(path, models) };
+    return [
+      infer(route, model, options),
+      ...describeRoutes(route, model, models).filter((one) => one.path !== STATISTICS),
+    ];
+  });
   return {
     routes: [
-      ...named.map(({ path, id, model }) =>
-        inferEndpoint(path, { id, responseLimit: surroundings.responseLimit }, model),
+      ...modelRoutes,
+      ...(models.repository ? repositoryRoutes(models.repository) : []),
+      get('/v2', 'V2Server', 'Describe the server', 'Server', () => models.describeServer()),
+      get(LIVE, 'V2Live', 'Liveness probe', 'Live', () => ({ live: true })),
+      get(READY, 'V2Ready', 'Readiness probe', 'Ready', (call) =>
+        requireReadiness(call, { ready: true }),
       ),
-      ...(models.repository ? repositoryEndpoints(models.repository) : []),
-      server('/v2', () => models.describeServer()),
-      live(LIVE, () => ({ live: true })),
-      ready(READY, (call) => requireReadiness(call, { ready: true })),
       // The metadata of a model with the name "stats" is only available below its versions.
-      stats(STATISTICS, (call) => models.describeStatistics(models.allFor(call))),
-      ...named
-        .flatMap(({ path, id, model }) => modelGets(path, id, { model, models }))
-        .filter(({ path }) => path !== STATISTICS),
+      get(STATISTICS, 'V2Stats', 'Statistics of all models', 'Statistics', (call) =>
+        models.describeStatistics(models.allFor(call)),
+      ),
     ],
     prefix: '/v2/',
-    resourceOf: aboutOf,
+    resourceOf,
     errors: errorsOf(models),
     probes: [LIVE, READY],
     info: null,
     routesByBodyModel: true,
-    grpc: () => grpcService(models, surroundings.listLength),
+    grpc: () => grpcService(models, options.listLength),
     tag: {
       name: 'Open Inference Protocol',
-      description: 'Version 2, as tritonclient and KServe speak it',
+      description: 'Version 2, for clients of Triton and KServe',
     },
     error: { name: 'V2Error', schema: errorAnswer },
   };
 }
 
-function aboutOf(path: string): ProtectedResource | null {
+/** Prefix of operation IDs: of several models each has its own operations. */
+function operationPrefix(path: string, { repository }: OpenInferenceModels): string {
+  if (repository !== null) return `V2_${path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`;
+  return path.includes('/') ? 'V2Version' : 'V2Model';
+}
+
+/** Resource of a path for the scope of API keys. */
+function resourceOf(path: string): ProtectedResource | null {
   if (path.startsWith(CHANGES)) return 'management';
   return path === STATISTICS ? null : modelBelow(MODELS, path);
 }
 
-/** @param id of its operations, with what follows */
-function modelGets(
-  path: string,
-  id: string,
-  { model, models }: { readonly model: OpenInferenceModel; readonly models: OpenInferenceModels },
+/** Path of a model or version, and the prefix of its operation IDs. */
+interface ModelPath {
+  readonly path: string;
+  readonly id: string;
+}
+
+/** The GET routes of a model or version. */
+function describeRoutes(
+  { path, id }: ModelPath,
+  model: OpenInferenceModel,
+  models: OpenInferenceModels,
 ): readonly Route[] {
-  const metadata = get(`${id}Metadata`, 'Tensors of the model', 'ModelMetadata', UNREADY);
-  const ready = get(`${id}Ready`, 'Whether it can be asked', 'ModelReady', UNREADY);
-  const config = get(`${id}Config`, 'As Triton configures models', 'ModelConfig', UNREADY);
-  const stats = get(`${id}Stats`, 'What it has done', 'Statistics');
   const body = { name: model.name, ready: true };
   return [
-    metadata(path, () => model.describeMetadata(models.versionsOf(model))),
-    ready(`${path}/ready`, (call) =>
+    get(path, `${id}Metadata`, 'Tensors of the model', 'ModelMetadata', () =>
+      model.describeMetadata(models.versionsOf(model)),
+    ),
+    get(`${path}/ready`, `${id}Ready`, 'Readiness of the model', 'ModelReady', (call) =>
       models.repository ? model.model && body : requireReadiness(call, body),
     ),
-    config(`${path}/config`, () => model.describeConfiguration()),
-    stats(`${path}/stats`, () => models.describeStatistics([model])),
+    get(`${path}/config`, `${id}Config`, 'Configuration as in Triton', 'ModelConfig', () =>
+      model.describeConfiguration(),
+    ),
+    get(`${path}/stats`, `${id}Stats`, 'Statistics of the model', 'Statistics', () =>
+      models.describeStatistics([model]),
+    ),
   ];
 }
 
-type Describe = (call: ServiceRequest) => object | Promise<object>;
-
+/** A GET route. @param response key of the schema of its response in `ANSWERS` */
 function get(
-  id: string,
+  path: string,
+  operationId: string,
   summary: string,
-  answer: keyof typeof ANSWERS,
-  errors: LegacyOperation['errors'] = {},
-): (path: string, describe: Describe) => Route {
-  const schema = ANSWERS[answer];
-  const operation = { id, summary, answer: { name: `V2${answer}`, schema }, errors };
-  return (path, describe) => ({
+  response: keyof typeof ANSWERS,
+  describe: (call: ServiceRequest) => object | Promise<object>,
+): Route {
+  const canFail = response !== 'Server' && response !== 'Live' && response !== 'Statistics';
+  return route({
     method: 'GET',
     path,
-    handle: async (call) => ({ body: await describe(call) }),
-    describe: () => operation,
+    operationId,
+    schemaName: `V2${response}`,
+    summary,
+    response: ANSWERS[response],
+    errors: canFail ? ['NOT_READY'] : [],
+    handler: async (call) => ({ body: await describe(call) }),
   });
 }
 
+/** @throws ServiceError NOT_READY, DRAINING */
 function requireReadiness({ readiness }: ServiceRequest, body: object): object {
   const problem = readiness();
   if (problem) throw problem;
   return body;
 }
 
-function inferEndpoint(
-  path: string,
-  { id, responseLimit }: { readonly id: string; readonly responseLimit: number },
+/** POST /v2/models/NAME/infer: runs the model on tensors. */
+function infer(
+  { path, id }: ModelPath,
   served: OpenInferenceModel,
+  { responseLimit }: ProtocolOptions,
 ): Route {
-  return {
+  const { modelIfLoaded: model } = served;
+  return route({
     method: 'POST',
     path: `${path}/infer`,
     body: 'bytes',
-    refusal: refusalOf(served.modelIfLoaded),
-    handle: async (call) => {
+    operationId: `${id}Infer`,
+    schemaName: 'V2Infer',
+    summary: 'Run the model on tensors',
+    description:
+      'Tensor data is JSON, flat or nested, or binary data after the JSON: then the header ' +
+      'Inference-Header-Content-Length specifies the length of the JSON, and `binary_data_size` the length of the data.',
+    request: () => inferRequest(model),
+    response: inferAnswer,
+    examples: model && { request: exampleOf(model) },
+    headers: INFER_HEADERS,
+    isBinary: true,
+    errors: [
+      'BODY_INVALID',
+      'INPUT_LENGTH',
+      'LIST_TOO_LONG',
+      'RESPONSE_TOO_LARGE',
+      'NOT_READY',
+      'QUEUE_FULL',
+      'WAIT_TOO_LONG',
+      'DEADLINE_TOO_CLOSE',
+      'DEADLINE_EXCEEDED',
+      'INFERENCE_TIMEOUT',
+    ],
+    refusal: refusalOf(model),
+    handler: async (call) => {
       const jsonBytes = call.header('inference-header-content-length');
-      const asked = readInferRequest(call.body as Buffer, jsonBytes);
-      const answered = await served.infer(asked, call, numberBytes(asked));
-      return describeInference(served, asked, answered, responseLimit);
+      const request = readInferRequest(call.body as Buffer, jsonBytes);
+      const result = await served.infer(request, call, numberBytes(request));
+      return describeInference(served, request, result, responseLimit);
     },
-    describe: () => {
-      const { modelIfLoaded: model } = served;
-      return {
-        id: `${id}Infer`,
-        summary: 'Run the model on tensors',
-        description:
-          'Data of tensors is JSON, flat or nested, or follows the JSON: then the header ' +
-          'Inference-Header-Content-Length says how long that is, and `binary_data_size` how long the data.',
-        request: {
-          name: 'V2InferRequest',
-          schema: inferRequest(model),
-          ...(model && { example: exampleOf(model) }),
-        },
-        answer: { name: 'V2InferAnswer', schema: inferAnswer },
-        headers: INFER_HEADERS,
-        isBinary: true,
-        errors: INFER_ERRORS,
-      };
-    },
-  };
+  });
 }
 
-/** As Triton's server does, but 504 for deadlines, which it has under 503 with all that may be tried again. */
+/** Error format of Triton's server, except for deadlines: 504 instead of 503. */
 function errorsOf(models: OpenInferenceModels): ErrorShape {
   const [only] = models.all;
   const known = (access: Access) =>
