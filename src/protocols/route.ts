@@ -3,7 +3,6 @@ import { ServiceError } from '../serving/errors';
 import type { ModelRoute, ServiceResponse } from '../serving/request-context';
 import type { ServiceRequest } from '../serving/service-request';
 import type { SessionFactory } from '../serving/session';
-import type { LegacyOperation } from './openapi/legacy-operation';
 import type { Operation, Schema } from './openapi/operation';
 import { describeFirstIssue, requireBounded } from './validation/fields';
 
@@ -22,16 +21,12 @@ export interface Route extends ModelRoute {
   readonly handle: Handler;
   /** Opens the session of a WebSocket; absent if the path does not accept WebSockets. @throws as `handle` */
   readonly upgrade?: (call: ServiceRequest) => SessionFactory;
-  /** Documentation of a route that `route` created. */
-  readonly operation?: Operation;
-  /** Documentation of other routes. */
-  readonly describe?: () => LegacyOperation;
+  /** Documentation; null: openapi/document.ts contains the operation. */
+  readonly operation: Operation | null;
 }
 
 /** A route as its file declares it. The OpenAPI document is derived from these fields. */
-export interface RouteDeclaration<Body>
-  extends Operation,
-    Omit<Route, 'handle' | 'describe' | 'operation'> {
+export interface RouteDeclaration<Body> extends Operation, Omit<Route, 'handle' | 'operation'> {
   /** Validates the body for the handler. Other schemas only document the body: the handler validates it. */
   readonly request?: z.ZodType<Body> | Exclude<Schema, z.ZodType>;
   /** Reads the value that `request` validates; default: the parsed JSON. */

@@ -278,14 +278,7 @@ export class RepositoryService implements Service {
       body: describeApi({ task: served.task, info, protocols: spoken, hasPages, at }, null),
     });
     const [first, ...others] = spoken as [Protocol, ...Protocol[]];
-    const openapi: Route = {
-      method: 'GET',
-      path: '/openapi.json',
-      handle,
-      describe: () => {
-        throw new Error('is described by itself');
-      },
-    };
+    const openapi: Route = { method: 'GET', path: '/openapi.json', handle, operation: null };
     const own = { ...first, routes: [...first.routes, openapi] };
     return [own, ...others].map((protocol) => ({ protocol, at }));
   }

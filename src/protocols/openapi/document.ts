@@ -3,7 +3,6 @@ import type { Protocol } from '../protocol';
 import type { Method } from '../route';
 import { describeOperation, schemasOf } from './describe-operation';
 import { ERROR_DESCRIPTIONS } from './error-descriptions';
-import { describeLegacyOperation, legacySchemasOf } from './legacy-operation';
 import { jsonContent, type Node, response } from './responses';
 
 const OPERATION_TAG = 'operation';
@@ -90,23 +89,15 @@ interface DocumentedRoute {
 }
 
 function documentRoutes(protocol: Protocol): readonly DocumentedRoute[] {
-  return protocol.routes.map(({ path, method, upgrade, operation, describe }) => {
-    const documented = operation && { method, operation, ...(upgrade && { upgrade }) };
-    const legacy = describe?.();
+  return protocol.routes.flatMap(({ path, method, upgrade, operation }) => {
+    if (operation === null) return [];
+    const route = { method, operation, ...(upgrade && { upgrade }) };
     return {
       path,
       method: method.toLowerCase() as Lowercase<Method>,
-      operation: documented
-        ? describeOperation(documented, protocol)
-        : legacy
-          ? describeLegacyOperation(legacy, protocol)
-          : {},
+      operation: describeOperation(route, protocol),
       errorSchema: protocol.error.name,
-      schemas: documented
-        ? schemasOf(documented, protocol)
-        : legacy
-          ? legacySchemasOf(legacy, protocol)
-          : {},
+      schemas: schemasOf(route, protocol),
     };
   });
 }
