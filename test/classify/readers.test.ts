@@ -64,9 +64,9 @@ describe('JSON lines', () => {
     const rows = await lines(bytes);
     expect(rows).toEqual([
       [1, expect.stringContaining('not JSON')],
-      [2, 'is not a JSON object'],
-      [3, 'is not a JSON object'],
-      [4, 'is not a JSON object'],
+      [2, 'not a JSON object'],
+      [3, 'not a JSON object'],
+      [4, 'not a JSON object'],
       [5, 'not UTF-8'],
       [6, 'good'],
       [7, expect.stringContaining('not JSON')],
