@@ -96,7 +96,7 @@ describeInBrowser('the live stream of the EEG page', () => {
     await page.getByLabel('Sampling rate, Hz').fill('256');
     await generate(current, 3600);
     await play(current, FAST, { 'From window to window': 'quarter', Smoothing: 'median' });
-    await card(current).getByText('the service resamples it to 95 Hz').waitFor();
+    await card(current).getByText('The server resamples to 95 Hz').waitFor();
     await card(current).getByText('smoothed:').first().waitFor();
     expect(await page.getByLabel('Smoothing').isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Stop' }).click();

@@ -292,7 +292,7 @@ describe('--follow', () => {
   });
 
   it.each([
-    [['--sampling-rate', '256'], 1, 'was recorded at 256 Hz, the model expects 95 Hz'],
+    [['--sampling-rate', '256'], 1, 'recorded at 256 Hz, the model expects 95 Hz'],
     [['--sampling-rate', '900000', '--resample'], 1, 'sampling_rate_hz: expected a rate in Hz'],
     [[], 1, 'unknown sampling rate. Use --sampling-rate'],
     [['--sampling-rate', '256', '--resample', '--step', '2'], 1, 'step: expected at least 3'],
@@ -309,7 +309,7 @@ describe('--follow', () => {
 
   it.each([
     ['{"signal": [1, 2]}\n'.repeat(300), 'is JSON'],
-    ['a,b\n'.repeat(300), 'there is no column of numbers in it'],
+    ['a,b\n'.repeat(300), 'has no column of numbers'],
     ['\0\x01'.repeat(300), 'is not UTF-8 text'],
   ])('refuses what is no table of samples', async (content, message) => {
     const file = newFile();
