@@ -24,7 +24,7 @@ struct Unwanted {
 };
 Unwanted unwanted;
 
-TEST(AbandonedThreadsDeathTest, ExitKeepsItsStatusAndDestroysNothingUnderThreadsThatAreLeftBehind) {
+TEST(AbandonedThreadsDeathTest, ExitKeepsItsStatusWhileAThreadIsAbandoned) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -36,7 +36,7 @@ TEST(AbandonedThreadsDeathTest, ExitKeepsItsStatusAndDestroysNothingUnderThreads
       testing::ExitedWithCode(7), "");
 }
 
-TEST(AbandonedThreadsDeathTest, ExitTakesItsUsualWayOnceTheyHaveEnded) {
+TEST(AbandonedThreadsDeathTest, ExitRunsDestructorsAfterAllThreadsHaveEnded) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -50,7 +50,7 @@ TEST(AbandonedThreadsDeathTest, ExitTakesItsUsualWayOnceTheyHaveEnded) {
 
 /// Each allocation fails in turn, then the thread. The resources must be leaked, because a thread
 /// uses them.
-TEST(AbandonedThreadsDeathTest, WhatNobodyCanWaitForStays) {
+TEST(AbandonedThreadsDeathTest, ResourcesAreLeakedWithoutAThread) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {

@@ -258,7 +258,7 @@ TEST_F(AttentionTest, EverySizeOfHead) {
 }
 
 /// Expanded queries (ColBERT): expansion tokens attend to the others, but no token attends to them.
-TEST_F(AttentionTest, QueriesOfTokensThatNoneSees) {
+TEST_F(AttentionTest, ExpandedQueries) {
   for (const int64_t tokens : {1, 2, 7, 16, 17, 31}) {
     expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32});
     expect_attention(ways_, {.queries = 32, .tokens = tokens, .head_size = 32, .biased = true});
@@ -270,7 +270,7 @@ TEST_F(AttentionTest, QueriesOfTokensThatNoneSees) {
 
 /// Queries beyond the window of the last token have the result 0, and no memory outside of the
 /// scratch is written.
-TEST_F(AttentionTest, QueriesThatSeeNoToken) {
+TEST_F(AttentionTest, QueriesWithoutTokens) {
   for (const int64_t queries : {1, 2, 13, 16, 17, 33, 64, 128, 300}) {
     for (const int64_t tokens : {1, 2, 10, 16, 31, 33, 65}) {
       for (const int64_t window : {-1, 0, 1, 7, 16, 31, 64, 200}) {
@@ -283,14 +283,14 @@ TEST_F(AttentionTest, QueriesThatSeeNoToken) {
   }
 }
 
-TEST_F(AttentionTest, NoTokenAtAll) {
+TEST_F(AttentionTest, NoTokens) {
   expect_attention(ways_, {.queries = 20, .tokens = 0, .head_size = 8});
   expect_attention(ways_, {.queries = 20, .tokens = 0, .head_size = 8, .window = 4});
   expect_attention(ways_, {.queries = 0, .tokens = 20, .head_size = 8});
 }
 
 /// Relative positions with a window, with fewer and with more queries than tokens.
-TEST_F(AttentionTest, AddedByRelativePositionInAWindow) {
+TEST_F(AttentionTest, RelativePositionsInAWindow) {
   for (const int64_t queries : {1, 15, 40, 100}) {
     for (const int64_t tokens : {1, 16, 33, 90}) {
       for (const int64_t window : {0, 5, 20, 64}) {
@@ -307,14 +307,14 @@ TEST_F(AttentionTest, AddedByRelativePositionInAWindow) {
   }
 }
 
-TEST_F(AttentionTest, FirstTokenAlone) {
+TEST_F(AttentionTest, FirstTokenOnly) {
   for (const int64_t tokens : {1, 2, 16, 17, 100}) {
     expect_attention(ways_, {.queries = 1, .tokens = tokens, .head_size = 32});
     expect_attention(ways_, {.queries = 1, .tokens = tokens, .head_size = 32, .window = 3});
   }
 }
 
-TEST_F(AttentionTest, NearTokensOnly) {
+TEST_F(AttentionTest, Window) {
   for (const int64_t window : {0, 1, 7, 16, 64, 99, 100, 101}) {
     expect_attention(ways_, {.queries = 100, .tokens = 100, .head_size = 24, .window = window});
     expect_attention(
@@ -322,14 +322,14 @@ TEST_F(AttentionTest, NearTokensOnly) {
   }
 }
 
-TEST_F(AttentionTest, AddedToTheScores) {
+TEST_F(AttentionTest, Bias) {
   for (const int64_t tokens : {1, 15, 16, 33}) {
     expect_attention(ways_, {.queries = tokens, .tokens = tokens, .head_size = 32, .biased = true});
   }
 }
 
 /// Every number of tokens up to a few tiles and panels, and more tokens than kRingRows.
-TEST_F(AttentionTest, AddedByRelativePosition) {
+TEST_F(AttentionTest, RelativePositions) {
   for (int64_t tokens = 1; tokens <= 70; ++tokens) {
     expect_attention(ways_, {.queries = tokens,
                              .tokens = tokens,
@@ -347,7 +347,7 @@ TEST_F(AttentionTest, AddedByRelativePosition) {
 }
 
 /// Adjacent offsets with the same table row share a row.
-TEST(OffsetRowsTest, GrowByOneAtMost) {
+TEST(RelativePositionIndexTest, GrowsByOneAtMost) {
   const kernels::RelativePositionIndex rows(std::vector<int64_t>{5, 5, 2, 2, 9, 5, 5});
   EXPECT_EQ(rows.max_tokens(), 4);
   EXPECT_EQ(rows.table_rows(), (std::vector<int64_t>{5, 2, 9, 5}));

@@ -60,14 +60,14 @@ TEST_P(BFloat16LinearTest, EveryNumberOfRowsAndOutputs) {
     expect_product(GetParam(), 6, 40, inputs, 0, 40);
 }
 
-TEST_P(BFloat16LinearTest, SomeOfTheOutputs) {
+TEST_P(BFloat16LinearTest, RangeOfOutputs) {
   expect_product(GetParam(), 7, 108, 36, 36, 72);
   expect_product(GetParam(), 7, 108, 36, 5, 3);
   expect_product(GetParam(), 7, 108, 36, 0, 0);
 }
 
 /// All signs, exponents and low halves that affect rounding; NaN stays NaN.
-TEST_P(BFloat16LinearTest, RoundsToTheNearestAndToEven) {
+TEST_P(BFloat16LinearTest, RoundsToNearestEven) {
   std::vector<float> values;
   for (uint32_t high = 0; high <= 0xffff; ++high) {
     const bool is_subnormal = (high & 0x7f80) == 0;  // the instructions flush subnormal values to 0

@@ -114,7 +114,7 @@ TEST(LayerNormTest, NotANumber) {
 }
 
 /// x Φ(x), up to the range where float32 rounds it to x or 0.
-TEST(GeluTest, IsThatOfTheErrorFunction) {
+TEST(GeluTest, MatchesTheErrorFunction) {
   constexpr int64_t kValues = 20'000;
   std::vector<float> x(kValues);
   for (size_t i = 0; i < x.size(); ++i) x[i] = (static_cast<float>(i) - 10'000) / 1'000;
@@ -128,7 +128,7 @@ TEST(GeluTest, IsThatOfTheErrorFunction) {
   }
 }
 
-TEST(GeluTest, OfWhatIsNoNumber) {
+TEST(GeluTest, PropagatesNaN) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const kernels::Elementwise* kernel : supported_elementwise()) {
     float y[16] = {infinity, std::nanf(""), 1e30F, -1e30F};
@@ -142,7 +142,7 @@ TEST(GeluTest, OfWhatIsNoNumber) {
 
 /// All exponents of float32, with the row maximum at the end. The weights of masked tokens are
 /// almost 0.
-TEST(ExponentialsTest, AreThoseOfTheDistanceFromTheHighest) {
+TEST(ExponentialsTest, MatchTheExponentialFunction) {
   constexpr int64_t kRows = 3, kCount = 4'096;
   for (const kernels::Elementwise* kernel : supported_elementwise()) {
     std::vector<float> scores(kRows * kCount), powers;
@@ -168,7 +168,7 @@ TEST(ExponentialsTest, AreThoseOfTheDistanceFromTheHighest) {
   }
 }
 
-TEST(ExponentialsTest, NotANumberStays) {
+TEST(ExponentialsTest, PropagateNaN) {
   for (const kernels::Elementwise* kernel : supported_elementwise()) {
     for (const char* payload : {"", "0x3fffff"}) {
       std::vector<float> scores(64, -1);
@@ -182,7 +182,7 @@ TEST(ExponentialsTest, NotANumberStays) {
 }
 
 /// Heads of all sizes as columns of a larger tensor.
-TEST(RotationTest, TurnsEachPairByItsAngle) {
+TEST(RotationTest, RotatesEachPairByItsAngle) {
   constexpr int64_t kRows = 3, kHeads = 2;
   for (const kernels::Elementwise* kernel : supported_elementwise()) {
     for (int64_t half = 1; half <= 40; ++half) {

@@ -11,7 +11,7 @@ namespace {
 
 using kernels::Instructions;
 
-TEST(InstructionLimit, EachAllowsAllThatTheOneBeforeItDoes) {
+TEST(InstructionLimit, EachIncludesThePreviousOne) {
   const auto limits = kernels::instruction_limits();
   ASSERT_FALSE(limits.empty());
   EXPECT_STREQ(limits.front().name, "portable");
@@ -25,7 +25,7 @@ TEST(InstructionLimit, EachAllowsAllThatTheOneBeforeItDoes) {
 #endif
 }
 
-TEST(InstructionLimit, TheHighestIsTheLastOneThatIsThereInFull) {
+TEST(InstructionLimit, TheHighestIsTheLastSupportedOne) {
   for (const auto& limit : kernels::instruction_limits()) {
     EXPECT_STREQ(kernels::highest_limit(limit.instructions), limit.name);
   }
@@ -37,7 +37,7 @@ TEST(InstructionLimit, TheHighestIsTheLastOneThatIsThereInFull) {
 #endif
 }
 
-TEST(InstructionLimit, ThisMachineHasThoseUpToItsHighest) {
+TEST(InstructionLimit, ThisMachineSupportsAllUpToItsHighest) {
   const std::vector<std::string> available = kernels::available_limits();
   ASSERT_FALSE(available.empty());
   EXPECT_EQ(available.back(), kernels::highest_limit(kernels::examine_all().usable));
@@ -46,7 +46,7 @@ TEST(InstructionLimit, ThisMachineHasThoseUpToItsHighest) {
   }
 }
 
-TEST(InstructionLimit, NothingBeyondItIsUsedHere) {
+TEST(InstructionLimit, NoKernelExceedsTheLimit) {
   EXPECT_EQ(kernels::limit_problem(), "");
   const Instructions usable = kernels::this_processor().usable;
   if (const auto* const limit = kernels::chosen_limit(); limit != nullptr) {
@@ -62,7 +62,7 @@ void expect_refused(const std::string& value) {
   const std::string kept = before != nullptr ? before : "";
   setenv("INSTRUCTIONS", value.c_str(), 1);
   EXPECT_EXIT({}, testing::ExitedWithCode(2),
-              "INSTRUCTIONS: expected one of portable.*, which this machine has, received \"" +
+              "INSTRUCTIONS: expected one of portable.*supported by this machine., received \"" +
                   value + "\"");
   if (before != nullptr) {
     setenv("INSTRUCTIONS", kept.c_str(), 1);
@@ -71,7 +71,7 @@ void expect_refused(const std::string& value) {
   }
 }
 
-TEST(InstructionLimitDeathTest, WhatIsNoLimitOrBeyondTheMachineIsRefused) {
+TEST(InstructionLimitDeathTest, RejectsUnknownAndUnsupportedValues) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   expect_refused("avx3");
   const size_t count = kernels::available_limits().size();

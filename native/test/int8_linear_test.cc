@@ -98,7 +98,7 @@ TEST_P(Int8LinearTest, EveryNumberOfRowsAndOutputs) {
     expect_product(GetParam(), 6, 20, inputs, 0, 20);
 }
 
-TEST_P(Int8LinearTest, SomeOfTheOutputs) {
+TEST_P(Int8LinearTest, RangeOfOutputs) {
   expect_product(GetParam(), 7, 108, 36, 36, 72);
   expect_product(GetParam(), 7, 108, 36, 5, 3);
   expect_product(GetParam(), 7, 108, 36, 0, 0);
@@ -148,7 +148,7 @@ TEST_P(Int8LinearTest, SumsOfAnyNumberOfInputsDoNotOverflow) {
 }
 
 /// Bitwise equality.
-TEST_P(Int8LinearTest, AnswersAreThoseOfThePortableKernel) {
+TEST_P(Int8LinearTest, MatchesThePortableKernel) {
   constexpr int64_t kRows = 41, kInputs = 203, kOutputs = 71;
   const auto x = random_floats(kRows * kInputs, 8);
   const auto weight = random_floats(kOutputs * kInputs, 9);
@@ -176,7 +176,7 @@ TEST_P(Int8LinearTest, RowsDoNotDependOnEachOther) {
 }
 
 /// Scales down to the smallest float32: 0 and the maximum are represented exactly.
-TEST_P(Int8LinearTest, RowsOfATinyRangeAreRoundedToWhatFloatsHold) {
+TEST_P(Int8LinearTest, RowsWithATinyRange) {
   constexpr float kLeast = 0x1p-126F, kSmallest = 0x1p-149F;
   std::vector<float> weight(40, 0);
   weight[3] = weight[39] = 0x1p60F;
@@ -202,7 +202,7 @@ TEST_P(Int8LinearTest, RowsOfATinyRangeAreRoundedToWhatFloatsHold) {
 }
 
 /// Quantized weights are limited to 127, so they do not wrap in 8 bits.
-TEST_P(Int8LinearTest, TinyWeightsAreRoundedToWhatFloatsHold) {
+TEST_P(Int8LinearTest, TinyWeights) {
   const std::vector<float> x(16, 127);  // 127 steps of 1
   const PackedA rows(GetParam(), x.data(), 1, 16, 16);
   for (const float size : {0x1p-149F, 190 * 0x1p-149F, 0x1p-130F, 0x1p-126F, 0x1p-120F}) {
@@ -219,7 +219,7 @@ TEST_P(Int8LinearTest, TinyWeightsAreRoundedToWhatFloatsHold) {
 }
 
 /// NaN in the weights of one output affects only that output.
-TEST_P(Int8LinearTest, AWeightThatIsNoNumberMakesItsOutputNone) {
+TEST_P(Int8LinearTest, PropagatesNaNWeights) {
   const std::vector<float> x(20, 1);
   const PackedA rows(GetParam(), x.data(), 1, 20, 20);
   for (const float odd :

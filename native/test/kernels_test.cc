@@ -125,7 +125,7 @@ TEST(Float32Linear, EveryNumberOfRows) {
   }
 }
 
-TEST(Float32Linear, OutputsThatFillNoPanel) {
+TEST(Float32Linear, PartialPanels) {
   for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
     for (const Storage storage : kStorages) {
       for (const int64_t outputs : {1, 2, 3, 7, 15, 16, 17, 31, 33, 70}) {
@@ -135,7 +135,7 @@ TEST(Float32Linear, OutputsThatFillNoPanel) {
   }
 }
 
-TEST(Float32Linear, SomeOfTheOutputs) {
+TEST(Float32Linear, RangeOfOutputs) {
   for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
     for (const Storage storage : kStorages) {
       for (const auto& [first, count] : {std::pair{0, 0}, {0, 36}, {36, 72}, {5, 3}, {20, 50}}) {
@@ -145,7 +145,7 @@ TEST(Float32Linear, SomeOfTheOutputs) {
   }
 }
 
-TEST(Float32Linear, MoreRowsThanOneBlockHolds) {
+TEST(Float32Linear, SeveralBlocksOfRows) {
   for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
     for (const Storage storage : kStorages) {
       expect_product(by, storage, {211, 40, 1536, 0, 40});
@@ -154,7 +154,7 @@ TEST(Float32Linear, MoreRowsThanOneBlockHolds) {
   }
 }
 
-TEST(Float32Linear, NoBiasIsZero) {
+TEST(Float32Linear, WithoutBias) {
   const std::vector<float> weight{1, 2, 3, 4};
   const std::vector<float> x{10, 1};
   for (const FormatKernel& by : supported_kernels(Format::kFloat32)) {
@@ -192,7 +192,7 @@ TEST(Float32Linear, WidensEveryStoredValueExactly) {
 
 /// Rows that would share cache sets are copied with another stride; the bits of their results are
 /// equal.
-TEST(Float32Linear, RowsFarApartHaveTheSameBits) {
+TEST(Float32Linear, ConflictingStridesHaveTheSameBits) {
   constexpr int64_t kRows = 9, kInputs = 1024, kOutputs = 40;
   std::mt19937 random(5);
   const std::vector<float> x = random_floats(kRows * kInputs, random);
@@ -210,7 +210,7 @@ TEST(Float32Linear, RowsFarApartHaveTheSameBits) {
 }
 
 /// All formats.
-TEST(Linear, TheBestKernelIsTheLastOneThatRuns) {
+TEST(Linear, TheFastestKernelIsTheLastSupportedOne) {
   for (const kernels::FormatDescription& each : kernels::formats()) {
     const auto supported = supported_kernels(each.format);
     EXPECT_EQ(FormatKernel(each.format).kernel, supported.back().kernel) << each.name;
@@ -220,7 +220,7 @@ TEST(Linear, TheBestKernelIsTheLastOneThatRuns) {
 }
 
 /// The error for random matrices does not exceed FormatDescription::error.
-TEST(Linear, EveryFormatIsAsExactAsItsDescriptionSays) {
+TEST(Linear, EveryFormatKeepsItsErrorLimit) {
   constexpr int64_t kRows = 20, kInputs = 512, kOutputs = 70;
   std::mt19937 random(3);
   const std::vector<float> x = random_floats(kRows * kInputs, random);

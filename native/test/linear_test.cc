@@ -52,7 +52,7 @@ TEST_P(LinearTest, GeluIsApplied) {
 }
 
 /// Epilogues read y at the right position, also for parts of a panel, and change no other columns.
-TEST_P(LinearTest, ProductsAreAddedAndMultipliedInPlace) {
+TEST_P(LinearTest, EpiloguesAddAndMultiplyInPlace) {
   constexpr size_t kRows = 14, kInputs = 16, kOutputs = 70, kStride = 80;
   const auto x = random_floats(kRows * kInputs, 4), before = random_floats(kRows * kStride, 6);
   const auto weight = random_floats(kOutputs * kInputs, 5);
@@ -108,7 +108,7 @@ TEST_P(LinearTest, ARowHasTheSameBitsInAnyBatch) {
 }
 
 /// NaN and infinities affect only their own row, whose result is not finite.
-TEST_P(LinearTest, WhatIsNoNumberStaysNone) {
+TEST_P(LinearTest, PropagatesNaN) {
   constexpr size_t kInputs = 40;
   const auto weight = random_floats(4 * kInputs, 7);
   const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 4, kInputs}, nullptr);

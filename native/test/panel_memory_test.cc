@@ -28,7 +28,7 @@ size_t resident_pages(const std::byte* start, size_t bytes) {
       std::ranges::count_if(pages, [](unsigned char each) { return (each & 1U) != 0; }));
 }
 
-TEST(PanelMemory, BeginsWithACacheLineAndZeros) {
+TEST(PanelMemory, IsAlignedAndZero) {
   std::vector<PanelMemory> all;
   for (const size_t bytes : {size_t{1}, size_t{100}, 3 * kMiB, 70 * kMiB, size_t{64}}) {
     const PanelMemory& memory = all.emplace_back(bytes);
@@ -40,13 +40,13 @@ TEST(PanelMemory, BeginsWithACacheLineAndZeros) {
   EXPECT_EQ(all.front().get()[0], std::byte{0xff});
 }
 
-TEST(PanelMemory, NothingToHoldIsHeld) {
+TEST(PanelMemory, AllowsZeroBytes) {
   const PanelMemory empty(0);
   EXPECT_NE(empty.get(), nullptr);
   EXPECT_EQ(PanelMemory().get(), nullptr);
 }
 
-TEST(PanelMemory, PagesGoBackWithTheLastWeightInThem) {
+TEST(PanelMemory, ReturnsPagesWithTheirLastWeight) {
   constexpr size_t kBytes = 6 * kMiB;
   PanelMemory first(kBytes), second(kBytes);
   const std::byte* const start = first.get();
@@ -60,7 +60,7 @@ TEST(PanelMemory, PagesGoBackWithTheLastWeightInThem) {
                           [](std::byte each) { return each == std::byte{1}; }));
 }
 
-TEST(PanelMemory, MovesWithItsWeight) {
+TEST(PanelMemory, IsMovable) {
   PanelMemory first(kMiB);
   std::byte* const start = first.get();
   start[0] = std::byte{7};

@@ -49,7 +49,7 @@ class PoolProducts : public testing::TestWithParam<Format> {};
 
 INSTANTIATE_TEST_SUITE_P(Formats, PoolProducts, testing::ValuesIn(all_formats()));
 
-TEST_P(PoolProducts, AProductIsTheSameWhoeverComputesItsParts) {
+TEST_P(PoolProducts, ResultsDoNotDependOnThreads) {
   const std::vector<float> weight = random_weight(), x = random_rows();
   const Linear linear(GetParam(), {weight.data(), kernels::Storage::kFloat32, kOutputs, kInputs},
                       nullptr);
@@ -65,11 +65,11 @@ TEST_P(PoolProducts, AProductIsTheSameWhoeverComputesItsParts) {
   }
 }
 
-class TeamAttention : public testing::TestWithParam<Format> {};
+class PoolAttention : public testing::TestWithParam<Format> {};
 
-INSTANTIATE_TEST_SUITE_P(Formats, TeamAttention, testing::ValuesIn(all_formats()));
+INSTANTIATE_TEST_SUITE_P(Formats, PoolAttention, testing::ValuesIn(all_formats()));
 
-TEST_P(TeamAttention, HeadsAreTheSameWhoeverComputesThem) {
+TEST_P(PoolAttention, HeadsDoNotDependOnThreads) {
   const Format format = GetParam();
   constexpr int64_t kTokens = 23;
   constexpr int64_t kHeads = 6;

@@ -108,7 +108,7 @@ void PrintTo(const Case& example, std::ostream* out) { *out << example.what; }
 
 class ProcessorTest : public testing::TestWithParam<Case> {};
 
-TEST_P(ProcessorTest, GrantsWhatHoldsAltogether) {
+TEST_P(ProcessorTest, RequiresAllConditions) {
   MadeUp made_up;
   GetParam().change(made_up);
   EXPECT_EQ(examine(made_up).usable, GetParam().usable);
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const testing::TestParamInfo<Case>& info) { return std::to_string(info.index); });
 
 /// oneDNN relies on leaf 0x1D if CPUID reports AMX.
-TEST(Processor, AmxWithoutTheSizeOfItsTilesIsInconsistent) {
+TEST(Processor, AmxWithoutTileSizesIsInconsistent) {
   using Change = void (*)(MadeUp&);
   const auto is_inconsistent = [](Change change) {
     MadeUp made_up;
@@ -161,7 +161,7 @@ TEST(Processor, AmxWithoutTheSizeOfItsTilesIsInconsistent) {
   }
 }
 
-TEST(Processor, NothingIsGrantedThatIsNotAllowed) {
+TEST(Processor, UsesAllowedInstructionsOnly) {
   for (const auto& limit : kernels::instruction_limits()) {
     const MadeUp made_up;
     const Processor processor = examine(made_up, limit.instructions);
@@ -169,7 +169,7 @@ TEST(Processor, NothingIsGrantedThatIsNotAllowed) {
   }
 }
 
-TEST(Processor, IsOfAVendor) {
+TEST(Processor, ReportsItsVendor) {
   const auto vendor_of = [](const char* name) {
     MadeUp made_up;
     auto& leaf0 = made_up.leaves[{0, 0}];
@@ -185,7 +185,7 @@ TEST(Processor, IsOfAVendor) {
 
 /// Usable instructions always have their flag, their saved registers and their required
 /// instructions.
-TEST(Processor, NothingIsGrantedWithoutWhatItNeeds) {
+TEST(Processor, RequiresPrerequisites) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 20'000; ++round) {
     MadeUp made_up;
@@ -218,7 +218,7 @@ TEST(Processor, NothingIsGrantedWithoutWhatItNeeds) {
 }
 
 /// kCompiledFor includes instruction sets that a compiler option implies.
-TEST(Processor, KernelsNeedWhatTheyWereCompiledFor) {
+TEST(Processor, KernelsRequireTheirCompilerOptions) {
 #if defined(__x86_64__)
   const auto needs = [](const auto& kernel, Instructions wanted) {
     EXPECT_EQ(wanted & ~kernel.needs, 0U) << kernel.name;
@@ -240,7 +240,7 @@ TEST(Processor, KernelsNeedWhatTheyWereCompiledFor) {
 
 #if defined(__x86_64__)
 /// Compared with the compiler's runtime, which does not check the prerequisites of AVX.
-TEST(Processor, AgreesWithTheCompilerAboutThisOne) {
+TEST(Processor, AgreesWithTheCompiler) {
   const Instructions usable = kernels::examine_all().usable;
   const bool is_masked_oddly =
       __builtin_cpu_supports("sse3") == 0 || __builtin_cpu_supports("ssse3") == 0 ||

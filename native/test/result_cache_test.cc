@@ -19,7 +19,7 @@ constexpr size_t kMegabyte = size_t{1024} * 1024;
 
 /// Test vectors of the reference implementation: key 00 01 … 0f, message 00 01 …, by length in
 /// words.
-TEST(SipHash128, IsThatOfTheReference) {
+TEST(SipHash128, MatchesTheReferenceImplementation) {
   const struct {
     size_t words;
     SipHash128::Hash hash;
@@ -93,7 +93,7 @@ TEST(ResultCache, KeepsTheFirstOfTwoOutputsForTheSameInput) {
   EXPECT_EQ(cache.claim(key).output->values, std::vector<float>{1});
 }
 
-class CachedModelQueueTest : public testing::Test {
+class ResultCacheQueueTest : public testing::Test {
  protected:
   std::unique_ptr<ModelQueue> engine_with(size_t workers) {
     return std::make_unique<ModelQueue>(
@@ -106,7 +106,7 @@ class CachedModelQueueTest : public testing::Test {
   Collector ended;
 };
 
-TEST_F(CachedModelQueueTest, EqualTextsRunOnce) {
+TEST_F(ResultCacheQueueTest, EqualTextsRunOnce) {
   const auto queue = engine_with(1);
   for (uint64_t i = 0; i < 10; ++i) {
     ASSERT_EQ(submit(*queue, i, Text{.text = "17"}, kNever), Status::kOk);
@@ -126,7 +126,7 @@ TEST_F(CachedModelQueueTest, EqualTextsRunOnce) {
   EXPECT_EQ(backend->begun(), 2U);
 }
 
-TEST_F(CachedModelQueueTest, EqualTextsInFlightRunOnce) {
+TEST_F(ResultCacheQueueTest, EqualTextsInFlightRunOnce) {
   const auto queue = engine_with(2);
   backend->hold();
   submit(*queue, 0, Text{.text = "17"}, kNever);
@@ -139,7 +139,7 @@ TEST_F(CachedModelQueueTest, EqualTextsInFlightRunOnce) {
   EXPECT_EQ(queue->statistics().cache_hits, 1U);
 }
 
-TEST_F(CachedModelQueueTest, WhatFailsIsNotKept) {
+TEST_F(ResultCacheQueueTest, FailuresAreNotCached) {
   const auto queue = engine_with(1);
   for (uint64_t i = 0; i < 3; ++i) {
     submit(*queue, i, Text{.text = "fail"}, kNever);
@@ -150,7 +150,7 @@ TEST_F(CachedModelQueueTest, WhatFailsIsNotKept) {
   EXPECT_EQ(queue->statistics().cache_bytes, 0U);
 }
 
-TEST_F(CachedModelQueueTest, WhoWaitsForWhatFailsComputesItself) {
+TEST_F(ResultCacheQueueTest, AWaitingBatchComputesAfterAFailure) {
   const auto queue = engine_with(2);
   backend->hold_text("17");
   submit(*queue, 0, Text{.text = "17"}, kNever);
@@ -169,7 +169,7 @@ TEST_F(CachedModelQueueTest, WhoWaitsForWhatFailsComputesItself) {
 }
 
 /// A run that exceeds its time limit.
-TEST_F(CachedModelQueueTest, WhoWaitsTooLongComputesItself) {
+TEST_F(ResultCacheQueueTest, AWaitingBatchComputesAfterTheWaitLimit) {
   results = std::make_shared<ResultCache>(kMegabyte, std::chrono::milliseconds(10));
   const auto queue = engine_with(2);
   backend->hold_text("17");
@@ -182,7 +182,7 @@ TEST_F(CachedModelQueueTest, WhoWaitsTooLongComputesItself) {
   EXPECT_EQ(queue->statistics().cache_misses, 2U);
 }
 
-TEST_F(CachedModelQueueTest, AnswersGoWithTheirModel) {
+TEST_F(ResultCacheQueueTest, OutputsAreDroppedWithTheirModel) {
   auto first = engine_with(1);
   submit(*first, 0, Text{.text = "17"}, kNever);
   ended.of(0);
@@ -195,7 +195,7 @@ TEST_F(CachedModelQueueTest, AnswersGoWithTheirModel) {
   EXPECT_EQ(backend->begun(), 2U);
 }
 
-TEST_F(CachedModelQueueTest, ManyThreadsGetTheirOwnAnswers) {
+TEST_F(ResultCacheQueueTest, ManyThreadsGetTheirOwnOutputs) {
   constexpr size_t kThreads = 4;
   constexpr size_t kEach = 500;
   const auto queue = engine_with(3);

@@ -67,7 +67,7 @@ class SlowTokenizer : public EchoBackend {
 
 /// The run times of small batches do not determine the expected wait behind many requests, neither
 /// right after the load nor after single requests.
-TEST(AdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
+TEST(AdmissionTest, EstimatesTheWaitFromFullBatches) {
   const std::pair<milliseconds, std::chrono::microseconds> programs[] = {
       {milliseconds(0), std::chrono::microseconds(900)},
       {milliseconds(3), std::chrono::microseconds(100)},
@@ -108,7 +108,7 @@ TEST(AdmissionTest, FollowsFromFullBatchesWhatASingleWindowTakes) {
 }
 
 /// The order of the texts in a list has no effect: short and long texts have separate queues.
-TEST(AdmissionTest, AListWaitsAsLongAsTheSlowerOfItsLanes) {
+TEST(AdmissionTest, AListWaitsAsLongAsItsSlowerClass) {
   const auto slow = std::make_shared<SlowTokenizer>();
   Collector ended;
   uint64_t ticket = 0;
@@ -133,7 +133,7 @@ TEST(AdmissionTest, AListWaitsAsLongAsTheSlowerOfItsLanes) {
   queue.close();
 }
 
-TEST(AdmissionTest, AnEmptyListIsNoRequest) {
+TEST(AdmissionTest, AnEmptyListIsAccepted) {
   Collector ended;
   ModelQueue queue(a_scheduler(), std::make_shared<EchoBackend>(), {}, ended.handler());
   EXPECT_EQ(queue.submit(1, {}, kNever).status, Status::kOk);

@@ -15,7 +15,7 @@ namespace {
 
 class FairShareTest : public SeveralModelsTest {};
 
-TEST_F(FairShareTest, SharesAWorkerByTheTimeThatRunsTake) {
+TEST_F(FairShareTest, SharesAWorkerByRunTime) {
   Log log;
   first.backend = std::make_shared<TimedBackend>('a', milliseconds(3), log);
   second.backend = std::make_shared<TimedBackend>('b', milliseconds(1), log);
@@ -35,7 +35,7 @@ TEST_F(FairShareTest, SharesAWorkerByTheTimeThatRunsTake) {
   EXPECT_LE(count, 22);
 }
 
-TEST_F(FairShareTest, SharesAWorkerByTheSharesOfModels) {
+TEST_F(FairShareTest, SharesAWorkerByWeight) {
   Log log;
   first.backend = std::make_shared<TimedBackend>('a', milliseconds(1), log);
   second.backend = std::make_shared<TimedBackend>('b', milliseconds(1), log);
@@ -56,7 +56,7 @@ TEST_F(FairShareTest, SharesAWorkerByTheSharesOfModels) {
   EXPECT_EQ(log.runs.size(), 240U);
 }
 
-TEST_F(FairShareTest, SharesAWorkerByTheSharesThatModelsAreGivenWhileTheyRun) {
+TEST_F(FairShareTest, SharesAWorkerByChangedWeights) {
   Log log;
   first.backend = std::make_shared<TimedBackend>('a', milliseconds(1), log);
   second.backend = std::make_shared<TimedBackend>('b', milliseconds(1), log);
@@ -76,7 +76,7 @@ TEST_F(FairShareTest, SharesAWorkerByTheSharesThatModelsAreGivenWhileTheyRun) {
   EXPECT_LE(count, 92) << log.runs;
 }
 
-TEST_F(FairShareTest, OneThatWasIdleHasSavedNothingUp) {
+TEST_F(FairShareTest, AnIdleModelAccumulatesNoCredit) {
   Log log;
   first.backend = std::make_shared<TimedBackend>('a', milliseconds(1), log);
   second.backend = std::make_shared<TimedBackend>('b', milliseconds(1), log);
@@ -95,7 +95,7 @@ TEST_F(FairShareTest, OneThatWasIdleHasSavedNothingUp) {
   EXPECT_GE(std::ranges::count(log.runs.substr(0, 20), 'a'), 8) << log.runs;
 }
 
-TEST_F(FairShareTest, NoEngineHasMoreWorkersThanItAskedFor) {
+TEST_F(FairShareTest, NoModelOccupiesMoreThanItsWorkers) {
   first.backend->batching = false;
   ModelQueue one(scheduler, first.backend, {.workers = 1}, first.ended.handler());
   ModelQueue two(scheduler, second.backend, {.workers = 2}, second.ended.handler());
@@ -109,7 +109,7 @@ TEST_F(FairShareTest, NoEngineHasMoreWorkersThanItAskedFor) {
   EXPECT_EQ(first.ended.of(waiting).status, Status::kOk);
 }
 
-TEST_F(FairShareTest, ABatchBesideThatOfAnotherModelHasItsOwnCores) {
+TEST_F(FairShareTest, ConcurrentBatchesUseTheirOwnThreadPools) {
   second.backend->uses_pool = true;
   ModelQueue one(scheduler, first.backend, {.workers = 2}, first.ended.handler());
   ModelQueue two(scheduler, second.backend, {.workers = 2}, second.ended.handler());
@@ -126,7 +126,7 @@ TEST_F(FairShareTest, ABatchBesideThatOfAnotherModelHasItsOwnCores) {
   } while (second.backend->threads().back() != 2);
 }
 
-TEST_F(FairShareTest, AModelThatIsStuckDoesNotTakeTheOthersWorkersForEver) {
+TEST_F(FairShareTest, AHungWorkerIsReplacedForOtherModels) {
   ModelQueue stuck(scheduler, first.backend, {.workers = 2, .run_limit = kLimit},
                    first.ended.handler());
   ModelQueue sound(scheduler, second.backend, {.workers = 2}, second.ended.handler());
@@ -148,7 +148,7 @@ TEST_F(FairShareTest, AModelThatIsStuckDoesNotTakeTheOthersWorkersForEver) {
   EXPECT_EQ(second.ended.of(second.ask(sound)).status, Status::kOk);
 }
 
-TEST_F(FairShareTest, AModelCanBeLoadedBesideOneThatIsStuck) {
+TEST_F(FairShareTest, AModelCanBeLoadedWhileAnotherHangs) {
   ModelQueue stuck(scheduler, first.backend, {.workers = 1, .run_limit = kLimit},
                    first.ended.handler());
   first.backend->hold();
@@ -163,7 +163,7 @@ TEST_F(FairShareTest, AModelCanBeLoadedBesideOneThatIsStuck) {
   EXPECT_EQ(first.ended.repeated(), 0U);
 }
 
-TEST_F(FairShareTest, AModelCanBeLoadedWhileAnotherIsAtWorkOrWasAbandoned) {
+TEST_F(FairShareTest, AModelCanBeLoadedWhileAnotherRunsOrIsAbandoned) {
   ModelQueue busy(scheduler, first.backend, {.workers = 2}, first.ended.handler());
   first.backend->hold();
   first.ask(busy);
@@ -183,7 +183,7 @@ TEST_F(FairShareTest, AModelCanBeLoadedWhileAnotherIsAtWorkOrWasAbandoned) {
   busy.abort();
 }
 
-TEST_F(FairShareTest, EnginesComeAndGoBesideOneThatWorks) {
+TEST_F(FairShareTest, QueuesAreAddedAndRemovedWhileAnotherRuns) {
   ModelQueue lasting(scheduler, first.backend, {.workers = 2}, first.ended.handler());
   std::jthread caller([&](const std::stop_token& stopped) {
     while (!stopped.stop_requested()) {
@@ -207,7 +207,7 @@ TEST_F(FairShareTest, EnginesComeAndGoBesideOneThatWorks) {
   }
 }
 
-TEST_F(FairShareTest, CountsWhatOthersHaveRunFirstForTheWait) {
+TEST_F(FairShareTest, TheWaitIncludesCompetingModels) {
   Log log;
   first.backend = std::make_shared<TimedBackend>('a', milliseconds(10), log);
   second.backend = std::make_shared<TimedBackend>('b', milliseconds(10), log);
@@ -228,7 +228,7 @@ TEST_F(FairShareTest, CountsWhatOthersHaveRunFirstForTheWait) {
   one.close();
 }
 
-TEST_F(FairShareTest, CountsByTheirSharesWhatOthersHaveRunFirst) {
+TEST_F(FairShareTest, TheWaitIncludesCompetingModelsByWeight) {
   Log log;
   first.backend = std::make_shared<TimedBackend>('a', milliseconds(10), log);
   second.backend = std::make_shared<TimedBackend>('b', milliseconds(10), log);

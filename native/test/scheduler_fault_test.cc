@@ -112,17 +112,17 @@ class SchedulerFaultTest : public testing::Test {
   uint64_t last_ticket = 0;
 };
 
-TEST_F(SchedulerFaultTest, AnyAllocationOfARequestMayFailAndItsNeighboursAreAnswered) {
+TEST_F(SchedulerFaultTest, AFailedAllocationAffectsOneRequestOnly) {
   fail_every_place({.workers = 1, .max_queue_requests = 4});
 }
 
-TEST_F(SchedulerFaultTest, AnyAllocationMayFailOfARequestThatNeedsNoPreparation) {
+TEST_F(SchedulerFaultTest, AFailedAllocationWithoutPreparation) {
   backend->needs_preparation = false;
   fail_every_place({.workers = 1, .max_queue_requests = 4});
 }
 
 /// Completions do not allocate, so waiting clients get a response without memory.
-TEST_F(SchedulerFaultTest, ToEndARequestThatDoesNotRunTakesNoMemory) {
+TEST_F(SchedulerFaultTest, CompletingAnExpiredRequestDoesNotAllocate) {
   backend->needs_preparation = false;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, handler());
   backend->hold();
@@ -141,7 +141,7 @@ TEST_F(SchedulerFaultTest, ToEndARequestThatDoesNotRunTakesNoMemory) {
   faults::fail_allocation(0);
 }
 
-TEST_F(SchedulerFaultTest, ToGiveUpARunTakesNoMemory) {
+TEST_F(SchedulerFaultTest, AbandoningARunDoesNotAllocate) {
   Completion hung;
   do {
     backend = std::make_shared<EchoBackend>();
@@ -159,7 +159,7 @@ TEST_F(SchedulerFaultTest, ToGiveUpARunTakesNoMemory) {
   EXPECT_EQ(ended.repeated(), 0U);
 }
 
-TEST_F(SchedulerFaultTest, ToDropWhatWaitsTakesNoMemory) {
+TEST_F(SchedulerFaultTest, DroppingRequestsDoesNotAllocate) {
   backend->needs_preparation = false;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, handler());
   backend->hold();
@@ -183,7 +183,7 @@ TEST_F(SchedulerFaultTest, ToDropWhatWaitsTakesNoMemory) {
   }
 }
 
-TEST_F(SchedulerFaultTest, AnyThreadMayBeImpossibleToCreateAndTheConstructorSaysSo) {
+TEST_F(SchedulerFaultTest, TheConstructorThrowsIfAThreadCannotBeStarted) {
   constexpr size_t kThreads = 5;  // the watchdog, two workers, two tokenization threads
   for (size_t place = 1; place <= kThreads; ++place) {
     faults::fail_thread(place);
@@ -197,7 +197,7 @@ TEST_F(SchedulerFaultTest, AnyThreadMayBeImpossibleToCreateAndTheConstructorSays
   EXPECT_EQ(ended.of(ticket.value_or(0)).output.values, (std::vector<float>{5, 1}));
 }
 
-TEST_F(SchedulerFaultTest, AModelThatLeavesAnInputUnansweredFailsTheRequest) {
+TEST_F(SchedulerFaultTest, AMissingOutputFailsTheRequest) {
   backend->forgetful = true;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, handler());
   const auto ticket = submit(queue, "5");

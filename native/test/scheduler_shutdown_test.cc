@@ -9,7 +9,7 @@
 namespace scheduler::test {
 namespace {
 
-TEST(Shutdown, CloseAnswersWhatWasAcceptedAndRefusesTheRest) {
+TEST(Shutdown, CloseFinishesAcceptedRequestsAndRejectsNewOnes) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 2}, ended.handler());
@@ -25,7 +25,7 @@ TEST(Shutdown, CloseAnswersWhatWasAcceptedAndRefusesTheRest) {
   queue.close();  // no effect
 }
 
-TEST(Shutdown, AbortFinishesTheRunningBatchAndDropsWhatWaits) {
+TEST(Shutdown, AbortFinishesTheRunningBatchAndDropsWaitingRequests) {
   auto backend = std::make_shared<EchoBackend>();
   backend->needs_preparation = false;  // a request in preparation would still run
   Collector ended;
@@ -43,7 +43,7 @@ TEST(Shutdown, AbortFinishesTheRunningBatchAndDropsWhatWaits) {
   EXPECT_EQ(ended.repeated(), 0U);
 }
 
-TEST(Shutdown, TheDestructorLeavesNoRequestUnanswered) {
+TEST(Shutdown, TheDestructorCompletesEveryRequest) {
   Collector ended;
   size_t accepted = 0;
   {
@@ -56,7 +56,7 @@ TEST(Shutdown, TheDestructorLeavesNoRequestUnanswered) {
   EXPECT_EQ(ended.size(), accepted);
 }
 
-TEST(Shutdown, AThreadThatCannotBePreparedFailsTheConstructor) {
+TEST(Shutdown, AFailedWarmUpFailsTheConstructor) {
   auto backend = std::make_shared<EchoBackend>();
   backend->thread_fails = true;
   Collector ended;

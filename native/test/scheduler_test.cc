@@ -23,7 +23,7 @@ class ModelQueueTest : public testing::Test {
   Collector ended;
 };
 
-TEST_F(ModelQueueTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
+TEST_F(ModelQueueTest, EveryRequestGetsItsOwnOutputFromManyThreads) {
   constexpr size_t kThreads = 4;
   constexpr size_t kEach = 500;
   ModelQueue queue(a_scheduler(), backend,
@@ -54,7 +54,7 @@ TEST_F(ModelQueueTest, EveryRequestGetsItsOwnAnswerFromManyThreads) {
 }
 
 /// The first of two free workers takes half of the queue; a small queue is not split.
-TEST_F(ModelQueueTest, SharesWhatWaitsAmongTheWorkers) {
+TEST_F(ModelQueueTest, SplitsTheQueueAmongWorkers) {
   backend->needs_preparation = false;  // requests are ready without preparation
   ModelQueue queue(a_scheduler(), backend, {.workers = 2, .max_batch_tokens = 1024},
                    ended.handler());
@@ -71,7 +71,7 @@ TEST_F(ModelQueueTest, SharesWhatWaitsAmongTheWorkers) {
   EXPECT_EQ(sizes, (std::vector<size_t>{1, 1, 2, 4, 6}));
 }
 
-TEST_F(ModelQueueTest, TakesWhatWaitsUpToTheTokenBudget) {
+TEST_F(ModelQueueTest, BatchesUpToTheTokenLimit) {
   backend->needs_preparation = false;  // requests are ready without preparation
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_batch_tokens = 8}, ended.handler());
   occupy_worker(queue, 100);
@@ -81,7 +81,7 @@ TEST_F(ModelQueueTest, TakesWhatWaitsUpToTheTokenBudget) {
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 2, 2, 1}));
 }
 
-TEST_F(ModelQueueTest, ABatchThatIsAloneHasAllCores) {
+TEST_F(ModelQueueTest, ASingleBatchUsesAllCores) {
   backend->needs_preparation = false;
   backend->uses_pool = true;
   ModelQueue queue(a_scheduler(), backend, {.workers = 2, .threads_per_worker = 2},
@@ -96,7 +96,7 @@ TEST_F(ModelQueueTest, ABatchThatIsAloneHasAllCores) {
   EXPECT_EQ(backend->threads(), (std::vector<int64_t>{4, 2}));
 }
 
-TEST_F(ModelQueueTest, CoresAreLentAnewWhenABatchComesAndWhenOneIsDone) {
+TEST_F(ModelQueueTest, ThreadPoolsAreReassignedWhenBatchesStartAndEnd) {
   using Threads = std::vector<int64_t>;
   backend->needs_preparation = false;
   backend->uses_pool = true;
@@ -118,7 +118,7 @@ TEST_F(ModelQueueTest, CoresAreLentAnewWhenABatchComesAndWhenOneIsDone) {
   ended.of(2);
 }
 
-TEST_F(ModelQueueTest, ABatchBehindWhichOthersWaitHasItsOwnCores) {
+TEST_F(ModelQueueTest, ABatchUsesItsOwnPoolWhileRequestsWait) {
   backend->uses_pool = true;
   ModelQueue queue(a_scheduler(), backend, {.workers = 2, .long_input_bytes = kShortText + 1},
                    ended.handler());
@@ -132,7 +132,7 @@ TEST_F(ModelQueueTest, ABatchBehindWhichOthersWaitHasItsOwnCores) {
   EXPECT_EQ(backend->threads().front(), 1);
 }
 
-TEST_F(ModelQueueTest, OneRequestOverTheTokenBudgetRunsAlone) {
+TEST_F(ModelQueueTest, ARequestOverTheTokenLimitRunsAlone) {
   backend->needs_preparation = false;  // requests are ready without preparation
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_batch_tokens = 4}, ended.handler());
   occupy_worker(queue, 100);
@@ -145,7 +145,7 @@ TEST_F(ModelQueueTest, OneRequestOverTheTokenBudgetRunsAlone) {
   EXPECT_EQ(ended.of(2).output.values.at(1), 9.0F);
 }
 
-TEST_F(ModelQueueTest, TakesNoMoreThanTheMostRequests) {
+TEST_F(ModelQueueTest, BatchesUpToTheRequestLimit) {
   backend->needs_preparation = false;  // requests are ready without preparation
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_batch_requests = 2},
                    ended.handler());
@@ -156,7 +156,7 @@ TEST_F(ModelQueueTest, TakesNoMoreThanTheMostRequests) {
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 2, 1}));
 }
 
-TEST_F(ModelQueueTest, AModelThatCannotBatchRunsEachAlone) {
+TEST_F(ModelQueueTest, AModelWithoutBatchingRunsEachRequestAlone) {
   backend->needs_preparation = false;  // requests are ready without preparation
   backend->batching = false;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
@@ -167,7 +167,7 @@ TEST_F(ModelQueueTest, AModelThatCannotBatchRunsEachAlone) {
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 1, 1, 1}));
 }
 
-TEST_F(ModelQueueTest, WaitsForMoreRequestsWhenAskedTo) {
+TEST_F(ModelQueueTest, WaitsForFurtherRequestsForTheQueueDelay) {
   ModelQueue queue(
       a_scheduler(), backend,
       {.workers = 1, .max_batch_requests = 2, .max_queue_delay = std::chrono::hours(1)},
@@ -178,14 +178,14 @@ TEST_F(ModelQueueTest, WaitsForMoreRequestsWhenAskedTo) {
   EXPECT_EQ(ended.of(2).batch_size, 2U);
 }
 
-TEST_F(ModelQueueTest, DoesNotWaitForMoreRequestsPastADeadline) {
+TEST_F(ModelQueueTest, DoesNotWaitForFurtherRequestsPastADeadline) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_delay = std::chrono::hours(1)},
                    ended.handler());
   submit(queue, 1, Text{.text = "1"}, Clock::now() + std::chrono::milliseconds(20));
   EXPECT_EQ(ended.of(1).status, Status::kDeadlineExceeded);
 }
 
-TEST_F(ModelQueueTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
+TEST_F(ModelQueueTest, RejectsRequestsIfTheQueueIsFull) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_requests = 2},
                    ended.handler());
   occupy_worker(queue, 100);
@@ -198,7 +198,7 @@ TEST_F(ModelQueueTest, RefusesAtOnceWhatDoesNotFitTheQueue) {
   EXPECT_EQ(queue.statistics().refused, 1U);
 }
 
-TEST_F(ModelQueueTest, BoundsTheBytesThatWait) {
+TEST_F(ModelQueueTest, LimitsTheBytesOfWaitingInputs) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_bytes = 4}, ended.handler());
   occupy_worker(queue, 100);
   EXPECT_EQ(submit(queue, 1, Text{.text = "111111"}, kNever),
@@ -207,7 +207,7 @@ TEST_F(ModelQueueTest, BoundsTheBytesThatWait) {
   backend->release();
 }
 
-TEST_F(ModelQueueTest, DropsWhatIsPastItsDeadlineBeforeItRuns) {
+TEST_F(ModelQueueTest, ExpiresRequestsPastTheirDeadline) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
   occupy_worker(queue, 100);
   submit(queue, 1, Text{.text = "1"}, Clock::now() - std::chrono::seconds(1));
@@ -220,7 +220,7 @@ TEST_F(ModelQueueTest, DropsWhatIsPastItsDeadlineBeforeItRuns) {
   EXPECT_EQ(queue.statistics().expired, 1U);
 }
 
-TEST_F(ModelQueueTest, DropsACancelledRequestAndFreesItsPlace) {
+TEST_F(ModelQueueTest, RemovesACancelledRequestFromTheQueue) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .max_queue_requests = 1},
                    ended.handler());
   occupy_worker(queue, 100);
@@ -237,7 +237,7 @@ TEST_F(ModelQueueTest, DropsACancelledRequestAndFreesItsPlace) {
   EXPECT_EQ(ended.size(), 3U);
 }
 
-TEST_F(ModelQueueTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
+TEST_F(ModelQueueTest, AFailingRequestDoesNotFailItsBatch) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
   occupy_worker(queue, 100);
   submit(queue, 1, Text{.text = "1"}, kNever);
@@ -256,7 +256,7 @@ TEST_F(ModelQueueTest, AFailingRequestLeavesItsNeighboursTheirAnswers) {
   EXPECT_EQ(queue.statistics().failed, 3U);
 }
 
-TEST_F(ModelQueueTest, WhatIsTooLongEndsAsThatAndLeavesItsNeighboursTheirAnswers) {
+TEST_F(ModelQueueTest, ATooLongInputDoesNotFailItsBatch) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
   EXPECT_EQ(
       queue

@@ -30,7 +30,7 @@ class TokenizationClassTest : public testing::Test {
   const Options options{.workers = 1, .max_batch_requests = 1, .long_input_bytes = kShortText + 1};
 };
 
-TEST_F(TokenizationClassTest, ALongInputDoesNotHoldUpShortOnes) {
+TEST_F(TokenizationClassTest, ALongInputDoesNotDelayShortOnes) {
   ModelQueue queue(a_scheduler(), backend, options, ended.handler());
   block_long_inputs(queue, 0);
   for (uint64_t i = 1; i <= 20; ++i) submit(queue, i, Text{.text = "1"}, kNever);
@@ -40,7 +40,7 @@ TEST_F(TokenizationClassTest, ALongInputDoesNotHoldUpShortOnes) {
   EXPECT_EQ(ended.of(0).output.values, (std::vector<float>{7, kShortText + 1}));
 }
 
-TEST_F(TokenizationClassTest, ShortOnesKeepTheirOrder) {
+TEST_F(TokenizationClassTest, ShortInputsKeepTheirOrder) {
   ModelQueue queue(a_scheduler(), backend, options, ended.handler());
   block_long_inputs(queue, 0);
   std::vector<uint64_t> expected;
@@ -53,7 +53,7 @@ TEST_F(TokenizationClassTest, ShortOnesKeepTheirOrder) {
   backend->let_pass(SIZE_MAX);
 }
 
-TEST_F(TokenizationClassTest, OnceItIsPreparedALongInputHasThePlaceOfItsArrival) {
+TEST_F(TokenizationClassTest, APreparedLongInputKeepsItsOrderOfArrival) {
   ModelQueue queue(a_scheduler(), backend, options, ended.handler());
   backend->hold();
   submit(queue, 0, Text{.text = "0"}, kNever);
@@ -69,7 +69,7 @@ TEST_F(TokenizationClassTest, OnceItIsPreparedALongInputHasThePlaceOfItsArrival)
   backend->let_pass(SIZE_MAX);
 }
 
-TEST_F(TokenizationClassTest, LongOnesThatWaitExpireAndAreCancelled) {
+TEST_F(TokenizationClassTest, WaitingLongInputsExpireAndAreCancelled) {
   ModelQueue queue(a_scheduler(), backend, options, ended.handler());
   block_long_inputs(queue, 0);
   submit(queue, 1, long_text(), Clock::now() - std::chrono::seconds(1));
@@ -83,7 +83,7 @@ TEST_F(TokenizationClassTest, LongOnesThatWaitExpireAndAreCancelled) {
 
 /// A request that is cancelled during preparation completes as kCancelled, also if its preparation
 /// fails.
-TEST_F(TokenizationClassTest, WhatIsCancelledWhileItIsPreparedDoesNotRun) {
+TEST_F(TokenizationClassTest, ARequestCancelledDuringTokenizationIsNotRun) {
   const std::string filling(kShortText, '0');
   for (const bool fails : {false, true}) {
     for (const size_t border : {size_t{1}, size_t{1'000}}) {  // a long and a short input
@@ -136,7 +136,7 @@ TEST_F(TokenizationClassTest, ASlowTokenizerDelaysItsOwnModelOnly) {
   EXPECT_EQ(ended.of(1).status, Status::kOk);
 }
 
-TEST_F(TokenizationClassTest, CloseAnswersTheLongOnesToo) {
+TEST_F(TokenizationClassTest, CloseFinishesLongInputs) {
   ModelQueue queue(a_scheduler(), backend, options, ended.handler());
   block_long_inputs(queue, 0);
   submit(queue, 1, long_text(), kNever);
@@ -149,7 +149,7 @@ TEST_F(TokenizationClassTest, CloseAnswersTheLongOnesToo) {
   EXPECT_EQ(ended.of(1).status, Status::kOk);
 }
 
-TEST_F(TokenizationClassTest, AbortDropsTheLongOnesThatWaitAndThatWhichIsPrepared) {
+TEST_F(TokenizationClassTest, AbortDropsWaitingLongInputsAndTheOneInPreparation) {
   ModelQueue queue(a_scheduler(), backend, options, ended.handler());
   block_long_inputs(queue, 0);
   submit(queue, 1, long_text(), kNever);

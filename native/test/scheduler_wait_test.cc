@@ -138,7 +138,7 @@ TEST_F(WaitEstimateTest, IsKnownBeforeTheFirstRequest) {
   expect_within_a_factor_of_two(error_behind(queue, 500, 16));
 }
 
-TEST_F(WaitEstimateTest, FollowsAChangeFromShortTextsToLongOnesAndBack) {
+TEST_F(WaitEstimateTest, FollowsAChangeFromShortToLongTextsAndBack) {
   ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
   constexpr int kShortTexts = 400;
@@ -151,7 +151,7 @@ TEST_F(WaitEstimateTest, FollowsAChangeFromShortTextsToLongOnesAndBack) {
   expect_within_a_factor_of_two(error_behind(queue, kShortTexts, 20));
 }
 
-TEST_F(WaitEstimateTest, IsNotLedAstrayByOneRunThatLostItsCore) {
+TEST_F(WaitEstimateTest, OneSlowRunCausesNoRejections) {
   ModelQueue queue(a_scheduler(), backend, options(seconds(1)), ended.handler());
   backend->hold(true);
   backend->hiccup(milliseconds(500));
@@ -162,7 +162,7 @@ TEST_F(WaitEstimateTest, IsNotLedAstrayByOneRunThatLostItsCore) {
   run_all(queue);
 }
 
-TEST_F(WaitEstimateTest, CountsWhatRunsByWhatIsLeftOfIt) {
+TEST_F(WaitEstimateTest, IncludesTheRemainderOfRunningBatches) {
   ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
   run(queue, 20, 500);
@@ -177,14 +177,14 @@ TEST_F(WaitEstimateTest, CountsWhatRunsByWhatIsLeftOfIt) {
   run_all(queue);
 }
 
-TEST_F(WaitEstimateTest, IsNothingWhereAWorkerIsFree) {
+TEST_F(WaitEstimateTest, IsZeroIfAWorkerIsFree) {
   ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
   run(queue, 20, 500);
   while (queue.statistics().queue_wait.count() != 0) std::this_thread::yield();
 }
 
-TEST_F(WaitEstimateTest, RefusesWhatWouldWaitTooLongAndSaysHowLong) {
+TEST_F(WaitEstimateTest, RejectsRequestsWithALongWaitAndReturnsIt) {
   ModelQueue queue(a_scheduler(), backend, options(seconds(1)), ended.handler());
   backend->hold(true);
   run(queue, 100, 20);
@@ -204,7 +204,7 @@ TEST_F(WaitEstimateTest, RefusesWhatWouldWaitTooLongAndSaysHowLong) {
   expect_within_a_factor_of_two(duration<double>(simulated_now() - start).count());
 }
 
-TEST_F(WaitEstimateTest, RefusesWhatCouldNotBeginBeforeItsDeadline) {
+TEST_F(WaitEstimateTest, RejectsRequestsThatCannotStartBeforeTheirDeadline) {
   ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
   for (int i = 0; i < 100; ++i) submit_text(queue, 20);
@@ -216,7 +216,7 @@ TEST_F(WaitEstimateTest, RefusesWhatCouldNotBeginBeforeItsDeadline) {
   run_all(queue);
 }
 
-TEST_F(WaitEstimateTest, DropsDeadlinesInWhateverOrderTheyCome) {
+TEST_F(WaitEstimateTest, ExpiresDeadlinesInAnyOrder) {
   ModelQueue queue(a_scheduler(), backend, options(), ended.handler());
   backend->hold(true);
   submit_text(queue, 1);
@@ -231,7 +231,7 @@ TEST_F(WaitEstimateTest, DropsDeadlinesInWhateverOrderTheyCome) {
   EXPECT_EQ(ended.of(4).status, Status::kOk);
 }
 
-TEST_F(WaitEstimateTest, AListIsTakenWholeOrNotAtAll) {
+TEST_F(WaitEstimateTest, AListIsAcceptedAsAWhole) {
   ModelQueue queue(a_scheduler(), backend,
                    {.workers = 1, .max_queue_requests = 3, .now = simulated_now}, ended.handler());
   backend->hold(true);

@@ -29,7 +29,7 @@ void get_stuck(ModelQueue& queue, EchoBackend& backend, Collector& ended) {
   EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
 }
 
-TEST(EngineWatchdog, ARunOverTheLimitEndsItsRequestsOnceAndSaysTheLimit) {
+TEST(Watchdog, ARunOverTheLimitCompletesItsRequestsOnceWithTheLimit) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
@@ -50,7 +50,7 @@ TEST(EngineWatchdog, ARunOverTheLimitEndsItsRequestsOnceAndSaysTheLimit) {
   EXPECT_EQ(queue.statistics().batches, 1U);
 }
 
-TEST(EngineWatchdog, AllRequestsOfTheBatchEndAndNoneOfThemRunsAgain) {
+TEST(Watchdog, AllRequestsOfAHungBatchCompleteAndNoneRunsAgain) {
   auto backend = std::make_shared<EchoBackend>();
   backend->needs_preparation = false;  // waiting requests form one batch
   Collector ended;
@@ -66,7 +66,7 @@ TEST(EngineWatchdog, AllRequestsOfTheBatchEndAndNoneOfThemRunsAgain) {
   EXPECT_EQ(ended.repeated(), 0U);
 }
 
-TEST(EngineWatchdog, OfABatchThatFailedOneThatIsStuckAloneKeepsNoOtherFromItsEnd) {
+TEST(Watchdog, AHungSingleRerunDoesNotDelayTheOthers) {
   std::vector<Status> seen;
   do {  // repeated if the machine is too slow
     auto backend = std::make_shared<EchoBackend>();
@@ -92,7 +92,7 @@ TEST(EngineWatchdog, OfABatchThatFailedOneThatIsStuckAloneKeepsNoOtherFromItsEnd
   EXPECT_EQ(seen[3], Status::kTimedOut);
 }
 
-TEST(EngineWatchdog, OtherWorkersAnswerMeanwhileAndAllDoOnceItIsBack) {
+TEST(Watchdog, OtherWorkersContinueWhileARunHangs) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
@@ -111,7 +111,7 @@ TEST(EngineWatchdog, OtherWorkersAnswerMeanwhileAndAllDoOnceItIsBack) {
   EXPECT_EQ(ended.repeated(), 0U);
 }
 
-TEST(EngineWatchdog, ARunThatEndsItselfInTimeHasTheSameStatus) {
+TEST(Watchdog, ARunThatStopsItselfHasTheSameStatus) {
   auto backend = std::make_shared<EchoBackend>();
   backend->needs_preparation = false;  // waiting requests form one batch
   Collector ended;
@@ -130,7 +130,7 @@ TEST(EngineWatchdog, ARunThatEndsItselfInTimeHasTheSameStatus) {
   EXPECT_EQ(backend->sizes(), (std::vector<size_t>{1, 3}));  // not one by one
 }
 
-TEST(EngineWatchdog, CloseAnswersTheRestAndDoesNotWaitForWhatWasGivenUp) {
+TEST(Watchdog, CloseDoesNotWaitForHungRuns) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 2, .run_limit = kLimit}, ended.handler());
@@ -147,7 +147,7 @@ TEST(EngineWatchdog, CloseAnswersTheRestAndDoesNotWaitForWhatWasGivenUp) {
   EXPECT_EQ(ended.repeated(), 0U);
 }
 
-TEST(EngineWatchdog, AbortWithinLeavesABatchThatRunsAndDropsTheRest) {
+TEST(Watchdog, AbortWithinAbandonsARunningBatch) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
@@ -165,7 +165,7 @@ TEST(EngineWatchdog, AbortWithinLeavesABatchThatRunsAndDropsTheRest) {
   EXPECT_EQ(ended.of(0).status, Status::kOk);
 }
 
-TEST(EngineWatchdog, DropAnswersWhatWaitsWhileTheModelIsStuck) {
+TEST(Watchdog, DropCompletesWaitingRequestsWhileTheModelHangs) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
@@ -178,7 +178,7 @@ TEST(EngineWatchdog, DropAnswersWhatWaitsWhileTheModelIsStuck) {
   backend->release();
 }
 
-TEST(EngineWatchdog, DropAnswersWhatIsBeingPreparedWhileTheModelIsStuck) {
+TEST(Watchdog, DropCompletesRequestsInPreparationWhileTheModelHangs) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit}, ended.handler());
@@ -194,7 +194,7 @@ TEST(EngineWatchdog, DropAnswersWhatIsBeingPreparedWhileTheModelIsStuck) {
   backend->release();
 }
 
-TEST(EngineWatchdog, WhatComesWhileNoWorkerIsLeftIsRefusedAtOnce) {
+TEST(Watchdog, RejectsRequestsIfAllWorkersHang) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   ModelQueue queue(
@@ -209,7 +209,7 @@ TEST(EngineWatchdog, WhatComesWhileNoWorkerIsLeftIsRefusedAtOnce) {
   EXPECT_EQ(submit(queue, 2, Text{.text = "1"}, kNever), Status::kOk);
 }
 
-TEST(EngineWatchdog, DeadlinesAreKeptWhileNoWorkerComes) {
+TEST(Watchdog, ExpiresRequestsWhileAllWorkersHang) {
   auto backend = std::make_shared<EchoBackend>();
   Collector ended;
   ModelQueue queue(a_scheduler(), backend, {.workers = 1, .run_limit = kLimit, .now = test_clock},
@@ -225,7 +225,7 @@ TEST(EngineWatchdog, DeadlinesAreKeptWhileNoWorkerComes) {
   EXPECT_EQ(ended.of(2).status, Status::kOk);
 }
 
-TEST(EngineWatchdog, WhatTookTooLongSaysNothingOfThePace) {
+TEST(Watchdog, HungRunsAreNoSpeedSamples) {
   auto backend = std::make_shared<EchoBackend>();
   backend->needs_preparation = false;
   Collector ended;

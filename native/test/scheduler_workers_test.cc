@@ -51,7 +51,7 @@ class NiceBackend : public EchoBackend {
 };
 
 /// A batch alone, concurrent with a batch of the same model, and with a batch of the other model.
-TEST_F(WorkersTest, AModelHasItsOwnPriorityWhateverWasLoadedBefore) {
+TEST_F(WorkersTest, ThePriorityOfAModelDoesNotDependOnTheLoadOrder) {
   const int own = getpriority(PRIO_PROCESS, 0);
   const int lower = std::min(own + 10, 19);
   for (const bool texts_first : {true, false}) {
@@ -80,7 +80,7 @@ TEST_F(WorkersTest, AModelHasItsOwnPriorityWhateverWasLoadedBefore) {
 }
 
 /// Signal and text models have separate workers, but share the capacity.
-TEST_F(WorkersTest, ModelsOfTwoPrioritiesShareTheMachine) {
+TEST_F(WorkersTest, ModelsOfTwoPrioritiesShareTheCapacity) {
   Log log;
   first.backend = std::make_shared<TimedBackend>('a', milliseconds(1), log);
   second.backend = std::make_shared<TimedBackend>('b', milliseconds(1), log);
@@ -106,7 +106,7 @@ TEST_F(WorkersTest, ModelsOfTwoPrioritiesShareTheMachine) {
 
 /// Only workers that may run a model are woken for it: replacement workers may not run the hung
 /// model.
-TEST_F(WorkersTest, NoRequestWaitsWhileAWorkerThatMayRunItSleeps) {
+TEST_F(WorkersTest, NoRequestWaitsWhileASuitableWorkerIsIdle) {
   for (int round = 0; round < 20; ++round) {
     scheduler = a_scheduler();
     Model stuck, sound;
@@ -125,7 +125,7 @@ TEST_F(WorkersTest, NoRequestWaitsWhileAWorkerThatMayRunItSleeps) {
   }
 }
 
-TEST_F(WorkersTest, AModelThatIsLoadedTakesOneWorkerAtATimeFromThoseInService) {
+TEST_F(WorkersTest, WarmUpTakesOneWorkerAtATime) {
   first.backend->batching = false;
   ModelQueue serving(scheduler, first.backend, {.workers = 3}, first.ended.handler());
   EXPECT_GE(first.backend->most_warming_up(), 1U);

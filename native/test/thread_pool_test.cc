@@ -28,7 +28,7 @@ TEST(ThreadPool, RunsEveryPartOnce) {
 }
 
 /// A late helper must not run parts of the next work with the function of the previous one.
-TEST(ThreadPool, KeepsWorksApart) {
+TEST(ThreadPool, ConsecutiveWorkIsSeparate) {
   ThreadPool pool(3);
   for (int round = 0; round < 20'000; ++round) {
     std::vector<int> seen(7, -1);
@@ -37,7 +37,7 @@ TEST(ThreadPool, KeepsWorksApart) {
   }
 }
 
-TEST(ThreadPool, HelpersTakePart) {
+TEST(ThreadPool, HelpersRunParts) {
   ThreadPool pool(1);
   std::set<std::thread::id> threads;
   // On a loaded machine the helper may miss some calls.
@@ -52,7 +52,7 @@ TEST(ThreadPool, HelpersTakePart) {
   EXPECT_EQ(threads.size(), 2U);
 }
 
-TEST(ThreadPool, HelpersThatSleepAreWoken) {
+TEST(ThreadPool, SleepingHelpersAreWoken) {
   ThreadPool pool(2);
   for (int round = 0; round < 20; ++round) {
     std::atomic<int> runs{0};
@@ -62,9 +62,9 @@ TEST(ThreadPool, HelpersThatSleepAreWoken) {
   }
 }
 
-TEST(ThreadPool, EndsWithoutHavingWorked) { const ThreadPool pool(2); }
+TEST(ThreadPool, EndsUnused) { const ThreadPool pool(2); }
 
-TEST(ThreadPool, AHelperThatCannotBeCreatedIsAnExceptionThatLeavesNoneBehind) {
+TEST(ThreadPool, TheConstructorThrowsIfAHelperCannotBeStarted) {
   constexpr size_t kHelpers = 3;
   for (size_t place = 1; place <= kHelpers; ++place) {
     faults::fail_thread(place);

@@ -95,7 +95,7 @@ it('more than the machine has, or what is no limit, ends with one line that says
   const beyond = INSTRUCTIONS[LIMITS.length];
   if (beyond) {
     const line =
-      `libtorch-serve: INSTRUCTIONS: expected one of ${LIMITS.join(', ')}, which this machine has, ` +
+      `libtorch-serve: INSTRUCTIONS: expected one of ${LIMITS.join(', ')} (supported by this machine), ` +
       `received "${beyond}"\n`;
     expect(await refusalOf({ INSTRUCTIONS: beyond })).toEqual([usage, line]);
     const { error } = await scoresIn('float32', { INSTRUCTIONS: beyond });

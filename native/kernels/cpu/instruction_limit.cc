@@ -62,7 +62,7 @@ std::string limit_problem() {
   std::string names;
   for (const std::string& name : available_limits()) names += (names.empty() ? "" : ", ") + name;
   return std::string(kVariable) + ": expected one of " + names +
-         ", which this machine has, received \"" + std::string(requested()) + "\"";
+         " (supported by this machine), received \"" + std::string(requested()) + "\"";
 }
 
 const char* highest_limit(Instructions usable) {
