@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import { errorShapes, type Mount, pathAt } from '../protocols/protocol';
+import { errorFormats, type Mount, pathAt } from '../protocols/protocol';
 import type { Method, Route } from '../protocols/route';
 import type { ProtectedResource } from '../serving/access';
 import { type IsPublic, isPublicPath } from '../serving/authentication';
@@ -65,7 +65,7 @@ export function createApp(
   app.use(notFound);
   app.use(sendError);
 
-  let published = { site, isPublic: (_path: string) => false, errors: errorShapes([]) };
+  let published = { site, isPublic: (_path: string) => false, errors: errorFormats([]) };
   const publish = (next: Site): void => {
     const probes = next.mounts.flatMap(({ at, protocol }) =>
       protocol.probes.map((path) => pathAt(at, path)),
@@ -73,7 +73,7 @@ export function createApp(
     for (const probe of probes) probeRoutes.add(probe);
     const pages = next.pages.map(({ path }) => path);
     const isPublic = isPublicPath(pages, probes, access);
-    published = { site: next, isPublic, errors: errorShapes(next.mounts) };
+    published = { site: next, isPublic, errors: errorFormats(next.mounts) };
     const removed = routes.publish(siteRoutes(next, metrics, credentials.keys && isPublic));
     metrics.requests.forget(removed);
   };
@@ -87,7 +87,7 @@ export function createApp(
     responseLimit,
     unsentResponses: new UnsentResponses(bodyMemory, connections),
     isPublic: (path) => published.isPublic(path),
-    errorShapes: () => published.errors,
+    errorFormats: () => published.errors,
     resourceOf: (path) => published.site.resourceOf(path),
   };
   const upgrades = new Upgrades(shared, { pipeline, origins, limits: config });

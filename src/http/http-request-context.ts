@@ -1,5 +1,5 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
-import type { ErrorShapes } from '../protocols/protocol';
+import type { ErrorFormats } from '../protocols/protocol';
 import type { Method, Route } from '../protocols/route';
 import type { ProtectedResource } from '../serving/access';
 import type { IsPublic } from '../serving/authentication';
@@ -47,7 +47,7 @@ export interface HttpShared {
   readonly routes: RouteLookup;
   readonly isPublic: IsPublic;
   readonly resourceOf: (path: string) => ProtectedResource | null;
-  readonly errorShapes: () => ErrorShapes;
+  readonly errorFormats: () => ErrorFormats;
   /** RESPONSE_LIMIT, in bytes. */
   readonly responseLimit: number;
 }
@@ -62,7 +62,7 @@ export class HttpRequestContext extends RequestContext {
   readonly #request: Request;
   readonly #response: Response;
   readonly #shared: HttpShared;
-  readonly #errors: ErrorShapes;
+  readonly #errors: ErrorFormats;
   readonly #expectsContinue: boolean;
   #isAuthorized = false;
 
@@ -75,7 +75,7 @@ export class HttpRequestContext extends RequestContext {
     this.#expectsContinue = expectsContinue;
     this.unsentResponses = shared.unsentResponses;
     this.#path = pathOf(request);
-    this.#errors = shared.errorShapes();
+    this.#errors = shared.errorFormats();
     this.isQueued = request.method === 'POST' || this.#hasBodyRoute(request.method);
   }
 
@@ -161,7 +161,7 @@ export class HttpRequestContext extends RequestContext {
     this.#response.destroy();
   }
 
-  /** Sends the error in the shape of the protocol that owns the path, see `ErrorShape`. */
+  /** Sends the error in the format of the protocol that owns the path, see `ErrorFormat`. */
   protected sendError(error: ServiceError, raised: unknown): void {
     const response = this.#response;
     if (response.headersSent || response.destroyed) {
@@ -176,9 +176,9 @@ export class HttpRequestContext extends RequestContext {
     if (!this.#isAuthorized && this.#request.headers.expect !== undefined) {
       response.setHeader('Connection', 'close');
     }
-    const { on, onRefused } = this.#errors;
-    const shape = (this.#isAuthorized ? on : onRefused)(this.#path);
-    sendJson(response, shape.status(error.code), shape.body(error, this.access));
+    const { on, beforeAuthentication } = this.#errors;
+    const format = (this.#isAuthorized ? on : beforeAuthentication)(this.#path);
+    sendJson(response, format.status(error.code), format.body(error, this.access));
   }
 
   /** Whether the path has a route for PUT or DELETE. */

@@ -31,7 +31,7 @@ export interface Protocol {
   /** Resource of a path for the scope of API keys, also if no route matches; absent: no path names a model. */
   readonly resourceOf?: (path: string) => ProtectedResource | null;
   /** Error format of all paths of the protocol. */
-  readonly errors: ErrorShape;
+  readonly errors: ErrorFormat;
   /** Paths of readiness and liveness probes, which need no API key. */
   readonly probes: readonly string[];
   /** Fields that the protocol adds to GET /info, and their JSON Schemas. */
@@ -47,19 +47,19 @@ export interface Protocol {
 }
 
 /** Error format of a protocol. */
-export interface ErrorShape {
+export interface ErrorFormat {
   /** HTTP status of an error code. */
   readonly status: (code: ErrorCode) => number;
   readonly body: (error: ServiceError, access: Access) => object;
 }
 
 /** Error format of the server's own routes: `{"detail": "<message>"}`. */
-export const DETAIL: ErrorShape = {
+export const DETAIL_FORMAT: ErrorFormat = {
   status: (code) => ERRORS[code].http,
   body: ({ message }) => ({ detail: message }),
 };
 
-/** Schema of `DETAIL`. */
+/** Schema of `DETAIL_FORMAT`. */
 export const DETAIL_SCHEMA = {
   name: 'Error',
   schema: z.object({ detail: z.string().describe('One line: location and problem') }),
@@ -94,16 +94,16 @@ export function decoded(segment: string): string {
 }
 
 /** Error formats by path. */
-export interface ErrorShapes {
-  readonly on: (path: string) => ErrorShape;
+export interface ErrorFormats {
+  readonly on: (path: string) => ErrorFormat;
   /**
    * Error format before authentication. Below the address of a model it only depends on the path after the address:
    * the response must not reveal whether the model exists.
    */
-  readonly onRefused: (path: string) => ErrorShape;
+  readonly beforeAuthentication: (path: string) => ErrorFormat;
 }
 
-export function errorShapes(mounts: readonly Mount[]): ErrorShapes {
+export function errorFormats(mounts: readonly Mount[]): ErrorFormats {
   const byPath = new Map(
     mounts.flatMap(({ at, protocol: { routes, errors } }) =>
       routes.map(({ path }) => [pathAt(at, path), errors] as const),
@@ -112,8 +112,10 @@ export function errorShapes(mounts: readonly Mount[]): ErrorShapes {
   const byPrefix = mounts.flatMap(({ at, protocol: { prefix, errors } }) =>
     prefix === null ? [] : [{ prefix: at + prefix, errors }],
   );
-  const on = (path: string): ErrorShape =>
-    byPath.get(path) ?? byPrefix.find(({ prefix }) => path.startsWith(prefix))?.errors ?? DETAIL;
+  const on = (path: string): ErrorFormat =>
+    byPath.get(path) ??
+    byPrefix.find(({ prefix }) => path.startsWith(prefix))?.errors ??
+    DETAIL_FORMAT;
 
   const modelMounts = mounts.filter(({ at }) => at !== '');
   const modelPrefixes = modelMounts.map(({ at }) => at.slice(0, at.lastIndexOf('/') + 1));
@@ -123,10 +125,10 @@ export function errorShapes(mounts: readonly Mount[]): ErrorShapes {
       routes.map(({ path }) => [path.split('/')[1], errors] as const),
     ),
   );
-  const onRefused = (path: string): ErrorShape => {
+  const beforeAuthentication = (path: string): ErrorFormat => {
     if (!modelPrefixes.some((prefix) => path.startsWith(prefix))) return on(path);
     const [, , , segment = ''] = path.split('/');
-    return bySegment.get(segment) ?? DETAIL;
+    return bySegment.get(segment) ?? DETAIL_FORMAT;
   };
-  return { on, onRefused };
+  return { on, beforeAuthentication };
 }

@@ -9,7 +9,7 @@ import { checksOf, type Moderation, moderate } from '../tasks/guard/moderate';
 import type { GuardState } from '../tasks/guard/state';
 import { ModelResolver } from './model-resolver';
 
-/** The guard of a service as protocols ask it, over the models of the service. */
+/** The guardrail of a model repository, for all protocols. */
 export class GuardService {
   readonly #state: GuardState;
   readonly #catalogue: () => Catalogue;
@@ -19,12 +19,12 @@ export class GuardService {
     this.#catalogue = catalogue;
   }
 
-  /** It is to be spoken of: there is a file of a guard. */
+  /** Whether a guardrail policy file exists. */
   get isConfigured(): boolean {
     return this.#state.isThere;
   }
 
-  /** @throws ServiceError MODEL_NOT_LOADED: its file is wrong, and how */
+  /** The loaded guardrail. @throws ServiceError MODEL_NOT_LOADED: the message contains the load error */
   require(): Guard {
     const { guard, reason } = this.#state;
     if (guard) return guard;
@@ -32,9 +32,9 @@ export class GuardService {
   }
 
   /**
-   * Runs the checks of the guard for a call: with its deadline, and the models that its key may ask.
+   * Checks texts with the deadline and the permissions of a request.
    *
-   * @throws ServiceError MODEL_NOT_LOADED; FORBIDDEN: the key is not for one of the guard's models
+   * @throws ServiceError MODEL_NOT_LOADED; FORBIDDEN: the API key does not include a model of the checks
    */
   async check(call: ServiceRequest, question: GuardQuestion): Promise<GuardAnswer> {
     const guard = this.require();
@@ -43,10 +43,10 @@ export class GuardService {
   }
 
   /**
-   * The same, by categories.
+   * Classifies texts by the categories of the guardrail policy.
    *
-   * @param all of each text its parts
-   * @throws ServiceError as `check`; NOT_FOUND: its file maps no categories
+   * @param all the parts of each text
+   * @throws ServiceError as `check`; NOT_FOUND: the policy has no `moderations`
    */
   async moderate(
     call: ServiceRequest,
@@ -55,7 +55,7 @@ export class GuardService {
     const guard = this.require();
     const { moderations } = guard.file;
     if (!moderations) {
-      const message = 'There are no moderations here: the file of the guard has no "moderations".';
+      const message = 'The guardrail policy has no "moderations". Add them to the policy file.';
       throw new ServiceError('NOT_FOUND', message);
     }
     const asked = { direction: 'both', checks: checksOf(moderations) } as const;
@@ -80,7 +80,7 @@ export class GuardService {
     return { models, options };
   }
 
-  /** `Target.refusal`: that of the first of its models that would refuse, where that blocks. */
+  /** Admission check: the first model that would reject a request and whose check blocks on errors. */
   readonly refusal = (timeoutMs: number): EngineError | null => {
     for (const check of this.#state.guard?.file.checks ?? []) {
       if (!('model' in check) || check.on_error === 'allow') continue;

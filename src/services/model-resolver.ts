@@ -14,8 +14,8 @@ import {
 import { isPrimaryCapability, type ServedModel, withCapability } from '../tasks/served';
 
 /**
- * The models that have an ability, by the names that requests give. The one place where a protocol resolves the
- * optional `model` of a body.
+ * Chooses the model of a request among the models with an ability: by the name in the request, or the default model.
+ * Also checks that the API key may see the model.
  */
 export class ModelResolver<Name extends Ability> {
   readonly #catalogue: () => Catalogue;
@@ -28,7 +28,7 @@ export class ModelResolver<Name extends Ability> {
     this.#isAddressed = isAddressed;
   }
 
-  /** At the address of a model: its path names the model, and `model` in a body is ignored. Null: it is not able. */
+  /** Resolver below the address of a model, which ignores the name in a request. Null: the model lacks the ability. */
   static ofOne<Name extends Ability>(
     served: ServedModel,
     ability: Name,
@@ -39,9 +39,11 @@ export class ModelResolver<Name extends Ability> {
   }
 
   /**
+   * The model of a request.
+   *
    * @param given name, alias or title of a model; null or undefined: the default model
-   * @throws ServiceError NOT_FOUND: it lists the models; NOT_READY: it is not loaded; FORBIDDEN: it is not
-   *   for this key
+   * @throws ServiceError NOT_FOUND: the message lists the models; NOT_READY or MODEL_NOT_LOADED: the model is not
+   *   loaded; FORBIDDEN: the API key does not include the model
    */
   resolve(
     given: string | null | undefined,
@@ -64,21 +66,21 @@ export class ModelResolver<Name extends Ability> {
     throw new ServiceError('NOT_FOUND', `${what} that ${this.#ability} here: ${there}.`);
   }
 
-  /** `Target.refusal` of the default one: which one is meant is known once the body has been read. */
+  /** Admission check before the body is read: only if a single model has the ability. */
   readonly refusal = (timeoutMs: number): EngineError | null => {
     const [one, ...others] = this.#able;
     if (!one || others.length > 0) return null;
     return currentVersion(one)?.served?.model?.refusal(timeoutMs) ?? null;
   };
 
-  /** Loaded models, also those that were loaded before. */
+  /** Models with a loaded version that has the ability. */
   get #able(): readonly NamedModel[] {
     return this.#catalogue().filter(({ versions }) =>
       versions.some(({ served }) => served && withCapability(served, this.#ability)),
     );
   }
 
-  /** Models whose task is this come before models that are able in addition to their task. */
+  /** The default model. Models whose task is the ability take precedence over models with an additional ability. */
   #default(): NamedModel | undefined {
     const able = this.#able.filter((one) => currentVersion(one));
     const isMade = (one: NamedModel): boolean => {

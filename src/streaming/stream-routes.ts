@@ -1,5 +1,5 @@
 import { toSchema } from '../protocols/openapi/responses';
-import { DETAIL, DETAIL_SCHEMA, type Protocol } from '../protocols/protocol';
+import { DETAIL_FORMAT, DETAIL_SCHEMA, type Protocol } from '../protocols/protocol';
 import { parseBody, type Route, route } from '../protocols/route';
 import { requireModel } from '../services/inference';
 import { ServiceError } from '../serving/errors';
@@ -34,7 +34,7 @@ export function streamProtocol(served: ServedModel, streams: Streams, version: s
   const signals = withCapability(served, 'classifies signals');
   const protocol = {
     prefix: null,
-    errors: DETAIL,
+    errors: DETAIL_FORMAT,
     probes: [],
     info: null,
     tag: { name: 'streams', description: 'Classification of unbounded signals' },

@@ -7,7 +7,7 @@ import { ERRORS, ServiceError } from '../../serving/errors';
 import type { ServedModel } from '../../tasks/served';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
+import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import { expected, object, string } from '../validation/fields';
 import { documentList, modelName, topN } from '../validation/rerank-fields';
@@ -50,7 +50,7 @@ const examples = {
 };
 
 /** Error format of Cohere's API, which returns 400 for invalid bodies. */
-const errors: ErrorShape = {
+const errors: ErrorFormat = {
   status: (code) => (code === 'BODY_INVALID' ? 400 : ERRORS[code].http),
   body: ({ message }) => ({ message }),
 };

@@ -6,7 +6,7 @@ import type { ServiceRequest } from '../../serving/service-request';
 import type { Finding, GuardAnswer, GuardQuestion } from '../../tasks/guard/answer';
 import { codePointsOf } from '../../tasks/token-classification/code-points';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
-import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
+import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import {
   expected,
@@ -20,7 +20,7 @@ import {
 import { chatMessages, textsOf } from './chat-messages';
 
 /** Error format of the orchestrator. */
-const errors: ErrorShape = {
+const errors: ErrorFormat = {
   status: (code) => ERRORS[code].http,
   body: ({ code, message }) => ({ code: ERRORS[code].http, message }),
 };

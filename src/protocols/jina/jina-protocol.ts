@@ -5,7 +5,7 @@ import { rerank as rerankDocuments } from '../../services/rerank';
 import type { ServedModel } from '../../tasks/served';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import { DETAIL, DETAIL_SCHEMA, type Protocol, type ProtocolOptions } from '../protocol';
+import { DETAIL_FORMAT, DETAIL_SCHEMA, type Protocol, type ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import { boolean, object, string } from '../validation/fields';
 import { documentList, modelName, topN } from '../validation/rerank-fields';
@@ -57,7 +57,7 @@ export function jinaOf(
   return {
     routes: [rerank(rerankers, options)],
     prefix: null,
-    errors: DETAIL,
+    errors: DETAIL_FORMAT,
     probes: [],
     info: null,
     routesByBodyModel: true,

@@ -5,7 +5,7 @@ import type { GuardAnswer } from '../../tasks/guard/answer';
 import type { GuardFile } from '../../tasks/guard/file';
 import { textsOfToolCalls } from '../json-text';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
-import { DETAIL, type Protocol, type ProtocolOptions } from '../protocol';
+import { DETAIL_FORMAT, type Protocol, type ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import { expected, listOf, object, string } from '../validation/fields';
 
@@ -72,7 +72,7 @@ export function liteLlm(guard: GuardService, options: ProtocolOptions): Protocol
   return {
     routes: [guardrail(guard, options)],
     prefix: null,
-    errors: DETAIL,
+    errors: DETAIL_FORMAT,
     probes: [],
     info: null,
     routesByBodyModel: true,

@@ -3,7 +3,7 @@ import { ModelResolver } from '../../services/model-resolver';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type Catalogue, singleModelCatalogue } from '../../tasks/catalogue';
 import { type ServedModel, withCapability } from '../../tasks/served';
-import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
+import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
 import { embeddings } from './embeddings';
 
@@ -56,7 +56,7 @@ const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /** Error format of OpenAI's API. */
-const errors: ErrorShape = {
+const errors: ErrorFormat = {
   status: statusOf,
   body: ({ code, message }: ServiceError): z.infer<typeof errorResponse> => ({
     error: {

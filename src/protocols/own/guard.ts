@@ -7,7 +7,7 @@ import type { Finding, GuardAnswer } from '../../tasks/guard/answer';
 import { type GuardFile, guardFile, guardSchema } from '../../tasks/guard/file';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import type { Node } from '../openapi/responses';
-import { DETAIL, DETAIL_SCHEMA, type Protocol, type ProtocolOptions } from '../protocol';
+import { DETAIL_FORMAT, DETAIL_SCHEMA, type Protocol, type ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import { boolean, expected, object, string, stringList } from '../validation/fields';
 
@@ -112,7 +112,7 @@ export function guardOf(guard: GuardService, options: ProtocolOptions): Protocol
   return {
     routes: [check(guard, options), schema, file(guard)],
     prefix: null,
-    errors: DETAIL,
+    errors: DETAIL_FORMAT,
     probes: [],
     info: null,
     routesByBodyModel: true,

@@ -2,7 +2,7 @@ import type { Access } from '../../serving/access';
 import { listNames } from '../../tasks/catalogue';
 import { type ServedModel, withCapability } from '../../tasks/served';
 import {
-  DETAIL,
+  DETAIL_FORMAT,
   DETAIL_SCHEMA,
   modelBelow,
   type Protocol,
@@ -58,7 +58,7 @@ export function own(
       singleModelInfoRoute(service, served.task.info.schemas, others),
     ],
     prefix: null,
-    errors: DETAIL,
+    errors: DETAIL_FORMAT,
   };
 }
 
@@ -87,11 +87,11 @@ export function ownOfModels(state: RepositoryState, routes: readonly Route[]): P
     prefix: MODELS,
     resourceOf: (path) => modelBelow(MODELS, path),
     errors: {
-      status: DETAIL.status,
+      status: DETAIL_FORMAT.status,
       body: (error, access) =>
         error.code === 'NOT_FOUND'
           ? { detail: `There is no such path here: ${describeNames(state.names(access))}.` }
-          : DETAIL.body(error, access),
+          : DETAIL_FORMAT.body(error, access),
     },
   };
 }

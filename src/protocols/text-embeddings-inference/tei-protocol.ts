@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ModelResolver } from '../../services/model-resolver';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type ServedModel, withCapability } from '../../tasks/served';
-import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
+import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
 import { embed, embedAll, embedSparse, similarity } from './embed';
 import { teiInfo } from './info';
@@ -39,7 +39,7 @@ const ERROR_TYPES: Readonly<
 };
 
 /** Error format of text-embeddings-inference: `{"error", "error_type"}` (router/src/http/server.rs). */
-export const errors: ErrorShape = {
+export const errors: ErrorFormat = {
   status: (code) => ERROR_TYPES[code]?.status ?? ERRORS[code].http,
   body: ({ code, message }: ServiceError): z.infer<typeof errorResponse> => ({
     error: code === 'INPUT_TOO_LONG' ? `Input validation error: ${message}` : message,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
 import { listNames, type NamedModel } from '../../tasks/catalogue';
-import type { ErrorShape } from '../protocol';
+import type { ErrorFormat } from '../protocol';
 
 const errorResponse = z.object({
   code: z.int().describe('HTTP status'),
@@ -59,7 +59,7 @@ class TypedError extends ServiceError {
 }
 
 /** Error format of TorchServe: `{"code", "type", "message"}`. */
-export const errors: ErrorShape = {
+export const errors: ErrorFormat = {
   status: statusOf,
   body: (error: ServiceError): z.infer<typeof errorResponse> => ({
     code: statusOf(error.code),

@@ -9,7 +9,7 @@ import { toPair } from '../../tasks/reranking/cross-encoder';
 import type { ServedModel } from '../../tasks/served';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { ErrorShape, Protocol, ProtocolOptions } from '../protocol';
+import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import { boolean, checked, findListProblem, findStringProblem, object } from '../validation/fields';
 import { modelName } from '../validation/rerank-fields';
@@ -76,7 +76,7 @@ const TYPES: Readonly<Record<number, string>> = {
 };
 
 /** Error format of OpenAI's API, which vLLM uses. */
-const errors: ErrorShape = {
+const errors: ErrorFormat = {
   status: statusOf,
   body: ({ code, message }): z.infer<typeof errorResponse> => {
     const status = statusOf(code);

@@ -5,7 +5,7 @@ import type { ServiceRequest } from '../../../serving/service-request';
 import { singleModelCatalogue } from '../../../tasks/catalogue';
 import type { ServedModel } from '../../../tasks/served';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
-import { type ErrorShape, modelBelow, type Protocol, type ProtocolOptions } from '../../protocol';
+import { type ErrorFormat, modelBelow, type Protocol, type ProtocolOptions } from '../../protocol';
 import { type Route, route } from '../../route';
 import { grpcService } from '../grpc/service';
 import { readInferRequest } from '../request-body';
@@ -186,7 +186,7 @@ function infer(
 }
 
 /** Error format of Triton's server, except for deadlines: 504 instead of 503. */
-function errorsOf(models: OpenInferenceModels): ErrorShape {
+function errorsOf(models: OpenInferenceModels): ErrorFormat {
   const [only] = models.all;
   const known = (access: Access) =>
     models.repository === null && only
