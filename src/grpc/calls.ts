@@ -2,12 +2,12 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'nod
 import { status } from '@grpc/grpc-js';
 import type { Logger } from 'pino';
 import type { MessageHandler } from '../protocols/grpc-service';
+import { RequestsInFlight } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
-import { RequestsInFlight } from '../serving/in-flight';
 import type { Readiness } from '../serving/readiness';
 import type { Outcome } from '../serving/request-context';
+import { roundMs } from '../serving/request-context';
 import type { RequestPipeline } from '../serving/request-pipeline';
-import { roundMs } from '../serving/timings';
 import { messagesOf, missingMessage } from './call-messages';
 import type { GrpcConnection, GrpcConnections } from './grpc-connections';
 import { GrpcRequestContext, RESPONSE_HEADERS } from './grpc-request-context';
@@ -89,7 +89,7 @@ export class Calls {
       arrivedWhileDraining: this.#inFlight.isDraining,
       onEnd: () => this.#end(call),
     });
-    if (!call.isStream) this.#inFlight.begun();
+    if (!call.isStream) this.#inFlight.add();
     try {
       connections.begin(call);
       pipeline.begin(call, () => {
@@ -165,7 +165,7 @@ export class Calls {
       this.#streams.delete(call);
       this.#duplexes.get(call)?.destroy();
       this.#duplexes.delete(call);
-      if (!call.isStream) this.#inFlight.ended();
+      if (!call.isStream) this.#inFlight.remove();
     }
   }
 

@@ -4,7 +4,12 @@ import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../servin
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import type { ConnectionEnd } from '../serving/metrics/metrics';
-import { CLIENT_TIMEOUT_MS, LOOK_MS, PATIENCE_MS, STILL_LOOKS } from '../serving/timeouts';
+import {
+  CLIENT_TIMEOUT_MS,
+  HOLD_TIMEOUT_MS,
+  MAX_STALLED_CHECKS,
+  STALL_CHECK_MS,
+} from '../serving/timeouts';
 import { type MessagePrefix, tooLarge } from './message-reader';
 
 /** Chunks per request whose overhead in Node is not counted. */
@@ -78,15 +83,15 @@ export class GrpcConnections {
     const budget = (end: ConnectionEnd): ByteBudget<GrpcRequest> =>
       new ByteBudget({
         limit: limits.bodyMemory,
-        patienceMs: PATIENCE_MS,
-        cut: ({ connection }) => connections.abort(connection.socket, end),
+        holdTimeoutMs: HOLD_TIMEOUT_MS,
+        abort: ({ connection }) => connections.abort(connection.socket, end),
       });
     this.#connections = connections;
     this.#limits = limits;
     this.#plain = budget('body_stalled');
     this.#compressed = budget('body_stalled');
     this.#responses = budget('response_stalled');
-    this.#timer = setInterval(this.#tick, LOOK_MS).unref();
+    this.#timer = setInterval(this.#tick, STALL_CHECK_MS).unref();
   }
 
   opened(socket: Socket): GrpcConnection {
@@ -228,7 +233,7 @@ export class GrpcConnections {
         connection.socket.destroy();
       }
     }
-    this.#limitSlowRequests(now - PATIENCE_MS);
+    this.#limitSlowRequests(now - HOLD_TIMEOUT_MS);
   };
 
   #tickConnection(connection: GrpcConnection, now: number): void {
@@ -249,7 +254,7 @@ export class GrpcConnections {
   #failStalled({ receiving, responded, idle, socket }: GrpcConnection, isTimeUp: boolean): void {
     const draining = new ServiceError('DRAINING', 'The service is shutting down.');
     for (const request of receiving.keys()) {
-      if (++request.idleTicks >= STILL_LOOKS || isTimeUp) request.fail(draining);
+      if (++request.idleTicks >= MAX_STALLED_CHECKS || isTimeUp) request.fail(draining);
     }
     if (!isTimeUp) return;
     for (const call of idle.keys()) call.fail(draining);

@@ -5,8 +5,12 @@ import { bearerKeyOfValues } from '../serving/credentials/api-keys';
 import { ServiceError } from '../serving/errors';
 import type { RequestHeader } from '../serving/header-names';
 import type { Readiness } from '../serving/readiness';
-import { type Outcome, RequestContext, type ServiceResponse } from '../serving/request-context';
-import { setTimingHeaders } from '../serving/timings';
+import {
+  type Outcome,
+  RequestContext,
+  type ServiceResponse,
+  setTimingHeaders,
+} from '../serving/request-context';
 import type { GrpcConnection, GrpcConnections, GrpcRequest } from './grpc-connections';
 import type { GrpcRoute } from './routes';
 import { type GrpcStatus, httpStatusOf, OK, statusOf } from './status';

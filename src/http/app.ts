@@ -2,7 +2,7 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import { errorFormats, type Mount, pathAt } from '../protocols/protocol';
 import type { Method, Route } from '../protocols/route';
 import type { ProtectedResource } from '../serving/access';
-import { type IsPublic, isPublicPath } from '../serving/authentication';
+import { type IsPublic, isPublicPath } from '../serving/access';
 import type { Metrics } from '../serving/metrics/metrics';
 import { RequestPipeline } from '../serving/request-pipeline';
 import type { ServerContext } from '../serving/server-context';

@@ -3,7 +3,7 @@ import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../servin
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import { parseJson } from '../serving/json';
-import { PATIENCE_MS } from '../serving/timeouts';
+import { HOLD_TIMEOUT_MS } from '../serving/timeouts';
 import { requestContextOf } from './http-request-context';
 
 /** Maximum number of unanswered requests of a connection. */
@@ -27,8 +27,8 @@ export class BodyReader {
     this.#limit = bodyLimit;
     const budget = {
       limit: bodyMemory,
-      patienceMs: PATIENCE_MS,
-      cut: ({ req }: Response) => !req.complete && connections.abort(req.socket, 'body_stalled'),
+      holdTimeoutMs: HOLD_TIMEOUT_MS,
+      abort: ({ req }: Response) => !req.complete && connections.abort(req.socket, 'body_stalled'),
     };
     this.#plain = new ByteBudget(budget);
     this.#compressed = new ByteBudget(budget);

@@ -3,7 +3,7 @@ import { BODY_METHODS } from '../protocols/route';
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from '../serving/header-names';
 import { endResponse } from './send';
 
-/** Headers that client libraries of the protocols add to every request, and that the service ignores. */
+/** Request headers of client libraries, which the service ignores. */
 const CLIENT_HEADERS = [
   'Idempotency-Key',
   'OpenAI-Beta',
@@ -12,31 +12,32 @@ const CLIENT_HEADERS = [
   'X-Client-Name',
   'X-HF-Bill-To',
 ];
-/** The same, in families: `openai` sends X-Stainless-*, `cohere-ai` X-Fern-*. */
+/** Families of such headers: `openai` sends X-Stainless-*, `cohere-ai` X-Fern-*. */
 const CLIENT_PREFIXES = /^x-(?:stainless|fern)-[a-z\d-]+$/;
-/** Longest list of such headers that is looked through, in characters. */
-const MOST_CHARACTERS = 4096;
+/** Maximum length of Access-Control-Request-Headers that is parsed, in characters. */
+const MAX_CHARACTERS = 4096;
 
 const ALLOWED_METHODS = ['GET', 'HEAD', ...BODY_METHODS].join(', ');
 const ALLOWED_HEADERS = [...REQUEST_HEADERS, ...CLIENT_HEADERS].join(', ');
 const EXPOSED_HEADERS = RESPONSE_HEADERS.join(', ');
-/** How long a browser may remember a preflight, in seconds: as long as Chromium would at most. */
+/** Time for which browsers cache a preflight, in seconds; Chromium's maximum. */
 const MAX_AGE = '7200';
 
-/** Lets pages of other origins ask (the Fetch standard's CORS protocol). Never with credentials. */
+/** CORS for the origins in CORS_ORIGINS (Fetch standard). Credentials are not allowed. */
 export class Cors {
   readonly #isAnyAllowed: boolean;
   readonly #origins: ReadonlySet<string>;
 
-  /** @param origins as browsers send them; the one element `*`: all */
+  /** @param origins values of the Origin header; `['*']`: all */
   constructor(origins: readonly string[]) {
     this.#isAnyAllowed = origins[0] === '*';
     this.#origins = new Set(origins);
   }
 
   /**
-   * Puts into the answer what the page's browser wants to see. True: it was a preflight, and is
-   * answered, whatever its path, which the request itself will be told about.
+   * Sets the CORS headers of a response, and answers preflight requests, whatever their path.
+   *
+   * @returns true if the request was a preflight
    */
   answers({ headers, method }: Request, response: Response): boolean {
     if (!this.#isAnyAllowed) response.vary('Origin');
@@ -47,18 +48,18 @@ export class Cors {
       response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
       return false;
     }
-    const asked = clientHeaders(headers['access-control-request-headers']);
+    const requested = clientHeaders(headers['access-control-request-headers']);
     response.setHeader('Access-Control-Allow-Methods', ALLOWED_METHODS);
-    response.setHeader('Access-Control-Allow-Headers', [ALLOWED_HEADERS, ...asked].join(', '));
+    response.setHeader('Access-Control-Allow-Headers', [ALLOWED_HEADERS, ...requested].join(', '));
     response.setHeader('Access-Control-Max-Age', MAX_AGE);
     endResponse(response.status(204), undefined);
     return true;
   }
 }
 
-/** Those of a client library among the headers that a page wants to send. */
+/** The requested headers that belong to a client library. */
 function clientHeaders(requested: string | undefined): readonly string[] {
-  if (requested === undefined || requested.length > MOST_CHARACTERS) return [];
+  if (requested === undefined || requested.length > MAX_CHARACTERS) return [];
   const names = requested.split(',').map((name) => name.trim().toLowerCase());
   return names.filter((name) => CLIENT_PREFIXES.test(name));
 }

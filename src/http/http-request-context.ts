@@ -1,17 +1,20 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { ErrorFormats } from '../protocols/protocol';
 import type { Method, Route } from '../protocols/route';
-import type { ProtectedResource } from '../serving/access';
-import type { IsPublic } from '../serving/authentication';
+import type { IsPublic, ProtectedResource } from '../serving/access';
 import type { Connections } from '../serving/connections';
 import { bearerKeyOf } from '../serving/credentials/api-keys';
 import { retryAfterSeconds, ServiceError } from '../serving/errors';
 import type { RequestHeader, ResponseHeader } from '../serving/header-names';
-import { isLarge, jsonInTurns } from '../serving/json-in-turns';
+import { isLarge, jsonInTurns } from '../serving/json';
 import type { Readiness } from '../serving/readiness';
-import { type Parameters, RequestContext, type ServiceResponse } from '../serving/request-context';
+import {
+  type Parameters,
+  RequestContext,
+  type ServiceResponse,
+  setTimingHeaders,
+} from '../serving/request-context';
 import { responseTooLarge } from '../serving/response-size';
-import { setTimingHeaders } from '../serving/timings';
 import { serveEventStream } from './event-stream';
 import type { PendingResponses } from './pending-responses';
 import { pathOf, queryOf } from './request-target';

@@ -1,6 +1,6 @@
 import http from 'node:http';
 
-/** An error for a connection that has no response object: no request was read on it, or it was to be upgraded. */
+/** HTTP/1.1 error response as text, for connections without a response object: invalid HTTP, or an upgrade. */
 export function rawResponse(status: number, detail: string, headers = ''): string {
   const body = JSON.stringify({ detail });
   return (

@@ -17,21 +17,20 @@ import { abortStalledRequests } from './stalled-requests';
 
 /** Time a client may take for its request line and headers, in ms. */
 const HEADERS_TIMEOUT_MS = 20_000;
-/** How often that and the time for the whole request are looked at, in ms. */
+/** Interval of the timeout checks, in ms. */
 const TIMEOUTS_INTERVAL_MS = 5000;
-/** How long a connection stays open for what is no HTTP to be answered, in ms. */
-const LAST_WORDS_MS = 1000;
+/** Time for a client to read the error response to invalid HTTP, in ms. */
+const CLOSE_DELAY_MS = 1000;
 
 /**
- * How long the first request of a connection is waited for when the port has just been closed, and
- * how often that is looked at, in ms. A client learns that it is connected before the service does:
- * its request is on its way, and cut off it would be lost, where a refusal (503) may be sent again.
+ * Time to wait for the first request of new connections after the port was closed, and check interval, in ms. A client
+ * learns of its connection before the server does: its request is in transit. Closing would lose it; a 503 can be retried.
  */
 const FIRST_REQUEST_MS = 500;
-const LOOK_INTERVAL_MS = 10;
+const CHECK_INTERVAL_MS = 10;
 
-/** What is said on connections of HTTP/1.1 that make room for others, or have none. */
-const LAST_WORDS: FinalResponses = {
+/** Responses on connections that are closed for others, or not accepted. */
+const FINAL_RESPONSES: FinalResponses = {
   refused: rawResponse(503, 'All connections of the service are in use.', 'Retry-After: 1\r\n'),
   late: rawResponse(408, 'The request was not received in time.'),
 };
@@ -54,21 +53,27 @@ function closesOnError<Rest extends unknown[]>(
   };
 }
 
-/** The HTTP server: protocol limits, protocol errors, and an orderly end. */
+/** HTTP server of one port: protocol limits, protocol errors and graceful shutdown. */
 export class HttpServer extends Transport<http.Server> {
   readonly #context: ServerContext;
   readonly #pending: PendingResponses;
-  readonly #endTalks: () => Promise<void>;
-  /** See `App`. */
+  readonly #endSessions: () => Promise<void>;
+  /** See `App.publish`. */
   readonly publish: (site: Site) => void;
 
-  /**
-   * @param endTalks tells those with whom there are conversations that these are over; resolves when they know
-   */
-  constructor(context: ServerContext, site: Site, endTalks: () => Promise<void> = async () => {}) {
+  /** @param endSessions closes all streaming sessions; resolves when their clients were notified */
+  constructor(
+    context: ServerContext,
+    site: Site,
+    endSessions: () => Promise<void> = async () => {},
+  ) {
     const { config, metrics } = context;
     const { maxConnections } = config;
-    const connections = new Connections(maxConnections, metrics.countConnectionEnd, LAST_WORDS);
+    const connections = new Connections(
+      maxConnections,
+      metrics.countConnectionEnd,
+      FINAL_RESPONSES,
+    );
     const pending = new PendingResponses(connections, config.maxConnectionRequests);
     const { app, listener, upgrades, publish } = createApp(context, site, { pending, connections });
     const settings = {
@@ -77,7 +82,7 @@ export class HttpServer extends Transport<http.Server> {
       connectionsCheckingInterval: TIMEOUTS_INTERVAL_MS,
       keepAliveTimeout: config.keepAliveTimeoutMs,
       ...expressPrototypes(app, (request) => upgrades.accepts(request)),
-      requireHostHeader: false, // Node would answer it without a body; see checkHeaders
+      requireHostHeader: false, // checked by checkHeaders, with a response body
     };
     super(context, connections, {
       plain: () => http.createServer(settings),
@@ -85,16 +90,17 @@ export class HttpServer extends Transport<http.Server> {
     });
     this.#context = context;
     this.#pending = pending;
-    this.#endTalks = endTalks;
+    this.#endSessions = endSessions;
     this.publish = publish;
-    this.server.maxHeadersCount = 0; // Node would leave out those beyond; see checkHeaders
-    const held: typeof listener = (request, response) => listener(request, response, true);
+    this.server.maxHeadersCount = 0; // checked by checkHeaders; Node would drop headers
+    const expectsContinue: typeof listener = (request, response) =>
+      listener(request, response, true);
     this.server.on('request', closesOnError(context, listener));
-    this.server.on('checkContinue', closesOnError(context, held));
-    // An expectation that nobody knows may be ignored (RFC 9110, 10.1.1); Node answers 417.
+    this.server.on('checkContinue', closesOnError(context, expectsContinue));
+    // Unknown expectations may be ignored (RFC 9110, 10.1.1); Node would respond with 417.
     this.server.on('checkExpectation', closesOnError(context, listener));
     this.server.on('upgrade', closesOnError(context, upgrades.begin));
-    this.server.on('clientError', this.#answerClientError);
+    this.server.on('clientError', this.#respondToClientError);
   }
 
   get size(): number {
@@ -105,31 +111,31 @@ export class HttpServer extends Transport<http.Server> {
     return this.#pending.isLeaving;
   }
 
-  /** From now on /ready is 503, too, and each answer the last of its connection. */
+  /** Starts the shutdown: /ready responds 503, and each connection is closed after its next response. */
   leave(): void {
     this.#pending.leave();
   }
 
-  async close(patienceMs: number): Promise<void> {
-    await setImmediate(); // right after the event loop has accepted who waited
-    // Not http.Server.close(): that cuts idle connections at once, under requests on their way.
+  async close(timeoutMs: number): Promise<void> {
+    await setImmediate(); // accepts connections that the kernel has queued
+    // http.Server.close() would close idle connections at once, with requests in transit.
     const closed = new Promise<void>((resolve) => {
       net.Server.prototype.close.call(this.server, () => resolve());
     });
-    const stalled = abortStalledRequests(this.#pending, this.connections, patienceMs);
-    const drained = this.#pending.drain(); // no request begins a conversation from here on
-    await this.#endTalks();
+    const stalled = abortStalledRequests(this.#pending, this.connections, timeoutMs);
+    const drained = this.#pending.drain(); // no new sessions from here on
+    await this.#endSessions();
     await drained;
-    while (this.connections.isRequestDue(FIRST_REQUEST_MS)) await delay(LOOK_INTERVAL_MS);
-    await setImmediate(); // what the kernel holds of kept-alive connections has been read by then
+    while (this.connections.isRequestDue(FIRST_REQUEST_MS)) await delay(CHECK_INTERVAL_MS);
+    await setImmediate(); // reads requests that the kernel holds for kept-alive connections
     await this.#pending.drain();
     clearInterval(stalled);
     this.server.closeIdleConnections();
-    // What is left has sent no whole request, or is still reading its answer from the kernel.
+    // The remaining connections have no complete request, or their response is in the kernel.
     await setImmediate();
     this.connections.destroyAll();
     await closed;
-    this.#context.refusals.flush();
+    this.#context.rejectionLog.flush();
   }
 
   protected override closed(socket: net.Socket): void {
@@ -137,22 +143,22 @@ export class HttpServer extends Transport<http.Server> {
     super.closed(socket);
   }
 
-  /** A request that Node's HTTP parser refuses never reaches Express. */
-  readonly #answerClientError = (error: NodeJS.ErrnoException, stream: Duplex): void => {
+  /** Responds to requests that Node's HTTP parser rejects; they do not reach Express. */
+  readonly #respondToClientError = (error: NodeJS.ErrnoException, stream: Duplex): void => {
     const socket = stream as net.Socket;
     this.#context.logger.debug({ code: error.code }, 'client error');
-    // Who has failed the TLS handshake, to which Node lends this event, reads no answer. And the answer
-    // to an earlier request on this connection must not be overtaken by this one.
-    const isReader = socket.writable && this.connections.has(socket);
-    if (!isReader || error.code === 'ECONNRESET' || this.#pending.isAnswerDueOn(socket)) {
+    // The event is also emitted for failed TLS handshakes, which need no response. The response must not overtake the
+    // response to an earlier request of the connection.
+    const canRespond = socket.writable && this.connections.has(socket);
+    if (!canRespond || error.code === 'ECONNRESET' || this.#pending.hasCompleteRequest(socket)) {
       socket.destroy();
       return;
     }
     const { status, detail } = describeClientError(error.code);
     this.#context.metrics.requests.invalid(status);
     socket.end(rawResponse(status, detail));
-    // Not at once: a client that is still sending would lose the answer. But not when it pleases.
-    const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
+    // Closed after a delay: a client that is still sending would lose the response.
+    const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS);
     socket.once('close', () => clearTimeout(timer));
   };
 }

@@ -1,46 +1,46 @@
 import type { Response } from 'express';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
-import { LOOK_MS, STILL_LOOKS } from '../serving/timeouts';
+import { MAX_STALLED_CHECKS, STALL_CHECK_MS } from '../serving/timeouts';
 import { requestContextOf } from './http-request-context';
 import type { PendingResponses } from './pending-responses';
 
-interface Seen {
-  /** Of its connection. */
+interface Progress {
+  /** Bytes received on the connection. */
   readonly bytesRead: number;
-  /** In which nothing came. */
-  readonly looks: number;
+  /** Consecutive checks without new bytes. */
+  readonly stalledChecks: number;
 }
 
 /**
- * What a server that drains waits for: a body that stands still is given up, so that one client cannot
- * hold up the end, and when the time is over whatever waits for its client.
+ * During shutdown, aborts requests whose body makes no progress, so that one client cannot delay the end. At the timeout
+ * it aborts all that wait for their clients.
  *
- * @returns what looks after them, for `clearInterval`
+ * @returns timer for `clearInterval`
  */
 export function abortStalledRequests(
-  due: PendingResponses,
+  pending: PendingResponses,
   connections: Connections,
-  patienceMs: number,
+  timeoutMs: number,
 ): NodeJS.Timeout {
-  const until = performance.now() + patienceMs;
-  const seen = new WeakMap<Response, Seen>();
+  const until = performance.now() + timeoutMs;
+  const progress = new WeakMap<Response, Progress>();
 
-  function standsStill(response: Response): boolean {
+  function isStalled(response: Response): boolean {
     const { req } = response;
-    if (!req.readableFlowing) return false; // it is the service that does not read
+    if (!req.readableFlowing) return false; // the service does not read
     const { bytesRead } = req.socket;
-    const last = seen.get(response);
-    const looks = last?.bytesRead === bytesRead ? last.looks + 1 : 0;
-    seen.set(response, { bytesRead, looks });
-    return looks >= STILL_LOOKS;
+    const last = progress.get(response);
+    const stalledChecks = last?.bytesRead === bytesRead ? last.stalledChecks + 1 : 0;
+    progress.set(response, { bytesRead, stalledChecks });
+    return stalledChecks >= MAX_STALLED_CHECKS;
   }
 
-  const look = (): void => {
+  const check = (): void => {
     const isTimeUp = performance.now() >= until;
-    for (const response of due.next) {
+    for (const response of pending.next) {
       const isIncomplete = !response.req.complete && !response.headersSent;
-      if (isIncomplete && (standsStill(response) || isTimeUp)) {
+      if (isIncomplete && (isStalled(response) || isTimeUp)) {
         requestContextOf(response).fail(
           new ServiceError('DRAINING', 'The service is shutting down.'),
         );
@@ -49,5 +49,5 @@ export function abortStalledRequests(
       }
     }
   };
-  return setInterval(look, LOOK_MS).unref();
+  return setInterval(check, STALL_CHECK_MS).unref();
 }

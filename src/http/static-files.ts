@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
 import { endResponse } from './send';
 
-/** Nothing from elsewhere, nothing inline: a page can only do what its own files say. */
+/** Pages load only their own files, without inline scripts and styles. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; object-src 'none'";
 
@@ -20,41 +20,39 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Compressed forms that the build may leave beside a file, in order of preference. */
+/** Precompressed files that the build creates, in order of preference. */
 const ENCODINGS = [
   { encoding: 'br', suffix: '.br' },
   { encoding: 'gzip', suffix: '.gz' },
 ] as const;
 
-/** `main-4F2KQX7A.js`: the name changes with the content (esbuild's hash), so it never goes stale. */
+/** File name with esbuild's content hash, such as `main-4F2KQX7A.js`: cached forever. */
 const HASHED_NAME = /-[0-9A-Z]{8}\.\w+$/;
 
-/** A file as it is, or compressed. */
+/** A file, uncompressed or compressed. */
 interface Form {
-  /** Undefined: as it is. */
+  /** Undefined: uncompressed. */
   readonly encoding: 'br' | 'gzip' | undefined;
   readonly bytes: Buffer;
-  /** Of its first answer on: hashing all files would make every start slower. */
+  /** Computed at the first request: hashing all files would slow down every start. */
   etag?: string;
 }
 
 /** One file of a page, held in memory. */
 export interface StaticFile {
-  /** Of its URL, such as `/main-4F2KQX7A.js`. */
+  /** URL path, such as `/main-4F2KQX7A.js`. */
   readonly path: string;
   readonly contentType: string;
   readonly cacheControl: string;
-  /** The first that a client accepts is sent; the last one is the file as it is. */
+  /** The first form that the client accepts is sent; the last is uncompressed. */
   readonly forms: readonly Form[];
 }
 
 /**
- * Reads what the build left in a folder, subfolders included. It is done by libuv's threads, beside
- * the loading of the model.
+ * Reads all files of a folder and its subfolders into memory.
  *
- * @param at path of the URL that answers with the folder's index.html; its other files are below
- * @throws the system's error when the folder cannot be read; Error for a kind of file that has no
- *   content type here
+ * @param at URL path of the folder's index.html; other files are below it
+ * @throws the system's error if the folder cannot be read; Error for a file extension without a content type
  */
 export async function readStaticFiles(folder: string, at: string): Promise<readonly StaticFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -67,12 +65,13 @@ export async function readStaticFiles(folder: string, at: string): Promise<reado
       .filter((name) => !ENCODINGS.some(({ suffix }) => name.endsWith(suffix)))
       .map(async (name) => {
         const contentType = CONTENT_TYPES[path.extname(name)];
-        if (contentType === undefined) throw new Error(`${name}: no content type is known for it`);
-        const place = path.join(folder, name);
-        const packed = ENCODINGS.filter(({ suffix }) => present.has(name + suffix)).map(
+        if (contentType === undefined)
+          throw new Error(`${name}: its extension has no content type`);
+        const file = path.join(folder, name);
+        const compressed = ENCODINGS.filter(({ suffix }) => present.has(name + suffix)).map(
           async ({ encoding, suffix }): Promise<Form> => ({
             encoding,
-            bytes: await readFile(place + suffix),
+            bytes: await readFile(file + suffix),
           }),
         );
         return {
@@ -80,8 +79,8 @@ export async function readStaticFiles(folder: string, at: string): Promise<reado
           contentType,
           cacheControl: HASHED_NAME.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
           forms: [
-            ...(await Promise.all(packed)),
-            { encoding: undefined, bytes: await readFile(place) },
+            ...(await Promise.all(compressed)),
+            { encoding: undefined, bytes: await readFile(file) },
           ],
         };
       }),
@@ -96,7 +95,7 @@ function urlPath(at: string, name: string): string {
   return name === 'index.html' ? at : `${at.replace(/\/$/, '')}/${name.replaceAll(path.sep, '/')}`;
 }
 
-/** GET and HEAD of one file: the form that the client accepts, or 304 when it has that already. */
+/** GET and HEAD of one file: the form that the client accepts, or 304 if the client has it. */
 export function serveStaticFile(file: StaticFile): RequestHandler {
   return (request: Request, response: Response) => {
     const form = file.forms.find(
@@ -116,6 +115,6 @@ export function serveStaticFile(file: StaticFile): RequestHandler {
     if (form.encoding !== undefined) response.setHeader('Content-Encoding', form.encoding);
     response.setHeader('Content-Type', file.contentType);
     response.setHeader('Content-Length', form.bytes.length);
-    endResponse(response, form.bytes); // of a HEAD, Node sends the headers alone
+    endResponse(response, form.bytes); // for HEAD, Node sends only the headers
   };
 }

@@ -47,7 +47,7 @@ export class Upgrades {
     request.url = originForm(request.url ?? '');
     socket.on('error', destroy);
     // The handshake must not overtake the response to an earlier request of the connection.
-    if (this.#shared.pending.isAnswerDueOn(socket)) {
+    if (this.#shared.pending.hasCompleteRequest(socket)) {
       socket.destroy();
       return;
     }

@@ -11,7 +11,7 @@ import {
   type SessionFactory,
   type SessionHandler,
 } from '../serving/session';
-import { PATIENCE_MS } from '../serving/timeouts';
+import { HOLD_TIMEOUT_MS } from '../serving/timeouts';
 
 /** Subprotocol, confirmed if the client offers it. */
 const SUBPROTOCOL = 'libtorch-serve.stream';
@@ -41,8 +41,8 @@ export class WebSockets {
     this.#connections = connections;
     this.#incomplete = new ByteBudget({
       limit,
-      patienceMs: PATIENCE_MS,
-      cut: (socket) => connections.abort(socket, 'body_stalled'),
+      holdTimeoutMs: HOLD_TIMEOUT_MS,
+      abort: (socket) => connections.abort(socket, 'body_stalled'),
     });
     this.#server = new WebSocketServer({
       noServer: true,

@@ -1,5 +1,5 @@
 import type { EngineError } from '../native/engine';
-import { EVERYTHING } from '../serving/access';
+import { FULL_ACCESS } from '../serving/access';
 import { ServiceError } from '../serving/errors';
 import type { ServiceRequest } from '../serving/service-request';
 import { type Catalogue, currentVersion, findModel } from '../tasks/catalogue';
@@ -64,7 +64,7 @@ export class GuardService {
   }
 
   #within(call: ServiceRequest, names: readonly string[]) {
-    const access = call.access.isGuarding ? EVERYTHING : call.access;
+    const access = call.access.canUseGuard ? FULL_ACCESS : call.access;
     for (const model of names) access.require({ model });
     const models: GuardModels = {
       find: (name, ability) => {

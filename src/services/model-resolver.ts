@@ -59,7 +59,7 @@ export class ModelResolver<Name extends Ability> {
     if (this.#isAddressed) throw new ServiceError('MODEL_NOT_LOADED', 'Model is not loaded.');
     const reason = named && !served ? unavailableReason(named) : null;
     if (reason !== null) throw new ServiceError('NOT_READY', `Model is not loaded: ${reason}`);
-    const visible = this.#able.filter((one) => access.maySee(one.name));
+    const visible = this.#able.filter((one) => access.canSee(one.name));
     const names = visible.map((one) => `"${one.name}"`);
     const there = names.length === 0 ? 'there is none' : `there are ${listNames(names)}`;
     const what = name === null ? 'No model is loaded' : `There is no model "${name}"`;

@@ -1,82 +1,126 @@
 import { ServiceError } from './errors';
+import type { RequestContext } from './request-context';
+import type { ServerContext } from './server-context';
 
-/** What a key is limited to. Can be sent to another thread. */
+/** Permissions of an API key. */
 export interface Grant {
-  /** Names of the models that it may ask; null: all. */
+  /** Names of models that the key can call; null: all models. */
   readonly models: readonly string[] | null;
-  /** It loads and unloads models. */
-  readonly isManaging: boolean;
-  /** It asks the guard, whichever models that asks. */
-  readonly isGuarding?: boolean;
+  /** The key can load and unload models. */
+  readonly canManage: boolean;
+  /** The key can call the guardrail, whichever models the guardrail runs. */
+  readonly canUseGuard?: boolean;
 }
 
-export const UNLIMITED: Grant = { models: null, isManaging: true };
+export const UNLIMITED_GRANT: Grant = { models: null, canManage: true };
 
-export function isUnlimited({ models, isManaging }: Grant): boolean {
-  return models === null && isManaging;
+export function isUnlimited({ models, canManage }: Grant): boolean {
+  return models === null && canManage;
 }
 
-const NOT_THIS_MODEL = 'The API key is not for this model.';
+const WRONG_MODEL = 'The API key is not for this model.';
 
-/** What a request is about, as far as its path or its method says. */
+/** The resource that an API key must permit: a named model, all models, or the management API. */
 export type ProtectedResource = { readonly model: string } | 'all models' | 'management';
 
-/** All names of the model that has this one: a key may be for any of them. */
+/** All names of a model, by one of them: a key may list any of them. */
 export type NamesOf = (name: string) => readonly string[];
 
 /**
- * What whoever asks may do: the one place that says so, for all transports and protocols. What is said of a
- * model that the key is not for does not depend on whether there is such a model.
+ * Checks the permissions of an API key, for all transports and protocols. The error for a model does not depend on
+ * whether the model exists.
  */
 export class Access {
   readonly #models: ReadonlySet<string> | null;
-  readonly #isManaging: boolean;
-  /** It may ask the guard, though the key is not for all models of that. */
-  readonly isGuarding: boolean;
+  readonly #canManage: boolean;
+  readonly canUseGuard: boolean;
   readonly #namesOf: NamesOf;
 
-  constructor({ models, isManaging, isGuarding = false }: Grant, namesOf: NamesOf) {
+  constructor({ models, canManage, canUseGuard = false }: Grant, namesOf: NamesOf) {
     this.#models = models && new Set(models);
-    this.#isManaging = isManaging;
-    this.isGuarding = isGuarding;
+    this.#canManage = canManage;
+    this.canUseGuard = canUseGuard;
     this.#namesOf = namesOf;
   }
 
-  /** Null: it may. */
-  refusal(about: ProtectedResource): ServiceError | null {
-    if (about === 'management')
-      return this.#isManaging ? null : forbidden('The API key is not for management.');
-    if (about === 'all models') {
-      const maySeeAll = this.#models === null || this.#isManaging;
-      return maySeeAll ? null : forbidden('The API key is for some models, and this tells of all.');
+  /** @returns FORBIDDEN, or null if the key permits the resource */
+  errorFor(resource: ProtectedResource): ServiceError | null {
+    if (resource === 'management') {
+      return this.#canManage ? null : forbidden('The API key is not for management.');
     }
-    return this.#mayAsk(about.model) ? null : forbidden(NOT_THIS_MODEL);
+    if (resource === 'all models') {
+      return this.#models === null || this.#canManage
+        ? null
+        : forbidden('The API key is for some models, and this path reports all models.');
+    }
+    return this.#canCall(resource.model) ? null : forbidden(WRONG_MODEL);
   }
 
   /** @throws ServiceError FORBIDDEN */
-  require(about: ProtectedResource): void {
-    const refusal = this.refusal(about);
-    if (refusal) throw refusal;
+  require(resource: ProtectedResource): void {
+    const error = this.errorFor(resource);
+    if (error) throw error;
   }
 
-  /** To be told of. @throws ServiceError FORBIDDEN */
+  /** @throws ServiceError FORBIDDEN if `canSee` is false */
   requireVisible(model: string): void {
-    if (!this.maySee(model)) throw forbidden(NOT_THIS_MODEL);
+    if (!this.canSee(model)) throw forbidden(WRONG_MODEL);
   }
 
-  /** For lists: whoever manages models sees all. */
-  maySee(name: string): boolean {
-    return this.#isManaging || this.#mayAsk(name);
+  /** Whether lists contain the model. A key for management sees all models. */
+  canSee(name: string): boolean {
+    return this.#canManage || this.#canCall(name);
   }
 
-  #mayAsk(name: string): boolean {
+  #canCall(name: string): boolean {
     const models = this.#models;
     return models === null || [name, ...this.#namesOf(name)].some((one) => models.has(one));
   }
 }
 
-/** That of all where no keys are set, and of keys without limits. */
-export const EVERYTHING = new Access(UNLIMITED, () => []);
+/** Access without API keys, and of keys without limits. */
+export const FULL_ACCESS = new Access(UNLIMITED_GRANT, () => []);
+
+/** Whether GET, HEAD and OPTIONS of a path need no API key. */
+export type IsPublic = (path: string) => boolean;
+
+/**
+ * Public paths: probes, the files of the pages (they ask the user for the key), and `/metrics` unless
+ * METRICS_NEED_KEY is set.
+ *
+ * @param pages paths of the files of the pages
+ * @param probes paths that supervisors and load balancers request without a key
+ */
+export function isPublicPath(
+  pages: readonly string[],
+  probes: readonly string[],
+  { metricsNeedKey }: { readonly metricsNeedKey: boolean },
+): IsPublic {
+  const paths = new Set([...probes, ...pages, ...(metricsNeedKey ? [] : ['/metrics'])]);
+  return (path) => paths.has(path);
+}
+
+/**
+ * Authenticates a request: checks its API key and the scope of the key, and sets `context.access`. Runs before routing:
+ * without a valid key a client does not learn which paths, methods or models exist, and costs one hash.
+ *
+ * @param keyRequired error message for requests without a key
+ * @returns KEY_NEEDED (401), FORBIDDEN (403), or null if the request is authorized
+ */
+export function authenticate(
+  { credentials: { keys }, namesOf }: ServerContext,
+  context: RequestContext,
+  keyRequired: string,
+): ServiceError | null {
+  if (keys === null || context.isPublic) return null;
+  const key = context.apiKey();
+  if (key === null) return new ServiceError('KEY_NEEDED', keyRequired);
+  const grant = keys.find(key);
+  if (grant === null) return new ServiceError('KEY_NEEDED', 'The API key is not known.');
+  if (isUnlimited(grant)) return null;
+  context.access = new Access(grant, namesOf);
+  return context.resource && context.access.errorFor(context.resource);
+}
 
 function forbidden(message: string): ServiceError {
   return new ServiceError('FORBIDDEN', message);

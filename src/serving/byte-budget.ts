@@ -1,39 +1,39 @@
 import { CompactingMap } from '../lib/compacting-map';
 
-/** What Node keeps of each piece in which bytes come, beside them: of a byte alone it is 300 times as much. */
+/** Memory overhead of Node for each received chunk, in bytes. */
 export const PIECE_BYTES = 320;
 /**
- * Bodies and messages that say they are no larger always have room: those of nearly all requests, so that
- * senders of large ones do not keep them out. MAX_CONNECTIONS bounds how many they are.
+ * Bodies and messages of at most this declared length are always accepted, so that senders of large bodies do not keep
+ * them out. MAX_CONNECTIONS limits their number.
  */
 export const SMALL_BYTES = 16 * 1024;
 
-/** Of what clients send. */
+/** Limits of request bodies and messages. */
 export interface BodyLimits {
-  /** Bytes of all bodies or messages on their way; as many of compressed ones, and of answers. */
+  /** BODY_MEMORY: bytes of all bodies being received. Compressed bodies and responses have the same limit each. */
   readonly bodyMemory: number;
-  /** Bytes of one, as it is when it is no longer compressed. */
+  /** BODY_LIMIT: bytes of one body after decompression. */
   readonly bodyLimit: number;
 }
 
-/** What holds bytes for a client that may never take or send the rest. */
+/** Memory held for one client. */
 interface Holder {
   bytes: number;
-  /** `performance.now()` when it began. */
+  /** `performance.now()` at the start. */
   readonly since: number;
 }
 
 export interface ByteBudgetOptions<Key> {
   readonly limit: number;
-  /** How long one may have held bytes before it is cut off to make room for others, in ms. */
-  readonly patienceMs: number;
-  /** Cuts one off. False where it is not the client's turn: then it stays. */
-  readonly cut: (key: Key) => boolean;
+  /** Time after which a holder can be aborted to make room for others, in ms. */
+  readonly holdTimeoutMs: number;
+  /** Aborts a holder. False: the service has the next step, and the holder stays. */
+  readonly abort: (key: Key) => boolean;
 }
 
 /**
- * Bytes that are held for many clients at once, at most `limit`. Where one more does not fit, those who
- * have been at it for longest are cut off: the quick are not to wait for the slow.
+ * Limits the memory that is held for many clients at once. If a further client does not fit, the holders that started
+ * first are aborted, so that slow clients do not keep fast ones out.
  */
 export class ByteBudget<Key> {
   readonly #options: ByteBudgetOptions<Key>;
@@ -53,7 +53,7 @@ export class ByteBudget<Key> {
     this.#held += bytes;
   }
 
-  /** More of one that has begun. False: it has not, or has ended, and nothing is held of it. */
+  /** Adds bytes to a holder. False: it has ended, and nothing was added. */
   add(key: Key, bytes: number): boolean {
     const holder = this.#holders.get(key);
     if (!holder) return false;
@@ -67,14 +67,18 @@ export class ByteBudget<Key> {
     this.#holders.delete(key);
   }
 
-  /** Whether `bytes` more fit, once who must go has gone. `but`: who is not to go. */
-  hasRoomFor(bytes: number, but: Key | null = null): boolean {
-    const { limit, patienceMs, cut } = this.#options;
+  /**
+   * Whether `bytes` more fit, after slow holders were aborted if necessary.
+   *
+   * @param spared holder that is not aborted
+   */
+  hasRoomFor(bytes: number, spared: Key | null = null): boolean {
+    const { limit, holdTimeoutMs, abort } = this.#options;
     if (this.#held + bytes <= limit) return true;
-    const before = performance.now() - patienceMs;
+    const before = performance.now() - holdTimeoutMs;
     for (const [key, { since }] of this.#holders) {
-      if (since > before) break; // and so are those that follow
-      if (key === but || !cut(key)) continue;
+      if (since > before) break; // later holders are younger
+      if (key === spared || !abort(key)) continue;
       this.end(key);
       if (this.#held + bytes <= limit) return true;
     }

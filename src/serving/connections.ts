@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { CompactingMap } from '../lib/compacting-map';
 import type { ConnectionEnd } from './metrics/metrics';
 
-/** What a transport writes to a client before it closes a connection on which it owes nothing. */
+/** Responses that are written to a connection before it is closed without a request in progress. */
 export interface FinalResponses {
   /** All connections are in use. */
   readonly refused: string;
@@ -11,84 +11,84 @@ export interface FinalResponses {
   readonly late: string;
 }
 
-/** A connection whose client has the next move. */
+/** A connection that waits for its client. */
 interface IdleConnection {
-  /** `performance.now()` at its acceptance, the headers of its request, or its last answer. */
+  /** `performance.now()` when it was accepted, received headers, or sent its last response. */
   readonly since: number;
-  /** A request of which the headers have come; null: none has. */
+  /** Request whose headers were received; null: no request has started. */
   readonly receiving: IncomingMessage | null;
-  readonly hasAsked: boolean;
+  /** The connection has sent at least one request. */
+  readonly hasSentRequest: boolean;
 }
 
 /**
- * The open connections of a port, at most `limit`. One more closes the
- * connection that has waited for its client for longest, be it for a request or for the rest of one, so
- * that those who are silent or slow keep nobody out; it is refused only where the service owes an answer
- * on all of them.
+ * The open connections of a port, at most MAX_CONNECTIONS. A further connection replaces the one that has waited for its
+ * client the longest (for a request, or for the rest of one), so that silent or slow clients do not keep others out. It
+ * is refused only if all connections have a complete request without a response.
  */
 export class Connections {
   readonly #limit: number;
   readonly #count: (end: ConnectionEnd) => void;
-  /** Null: it closes them without a word. */
-  readonly #lastWords: FinalResponses | null;
+  /** Null: connections are closed without a response. */
+  readonly #finalResponses: FinalResponses | null;
   readonly #open = new CompactingMap<Socket, true>();
-  /** From the longest wait to the shortest; those with a whole request are left out when met. */
-  readonly #waiting = new CompactingMap<Socket, IdleConnection>();
+  /** Idle connections, longest idle first. May contain connections with a complete request: skipped on iteration. */
+  readonly #idle = new CompactingMap<Socket, IdleConnection>();
 
   constructor(
     limit: number,
     count: (end: ConnectionEnd) => void,
-    lastWords: FinalResponses | null,
+    finalResponses: FinalResponses | null,
   ) {
     this.#limit = limit;
     this.#count = count;
-    this.#lastWords = lastWords;
+    this.#finalResponses = finalResponses;
   }
 
   get size(): number {
     return this.#open.size;
   }
 
-  /** @param isSecure its TLS handshake is to come, before which nobody can be told anything */
+  /** Adds an accepted connection. @param isSecure no response can be sent before the TLS handshake */
   opened(socket: Socket, isSecure = false): void {
     if (this.#open.size >= this.#limit && !this.#makeRoom()) {
       this.#count('rejected');
-      if (!isSecure && this.#lastWords) socket.write(this.#lastWords.refused);
+      if (!isSecure && this.#finalResponses) socket.write(this.#finalResponses.refused);
       socket.destroy();
       return;
     }
     this.#open.set(socket, true);
-    this.#wait(socket, { receiving: null, hasAsked: false });
+    this.#setIdle(socket, { receiving: null, hasSentRequest: false });
   }
 
-  /** The handshake is done: what comes on `socket` now comes on `secure`. */
+  /** Replaces a TCP socket with its TLS socket after the handshake. */
   secured(socket: Socket, secure: Socket): void {
     if (!this.#open.delete(socket)) return;
-    this.#waiting.delete(socket);
+    this.#idle.delete(socket);
     this.#open.set(secure, true);
-    this.#wait(secure, { receiving: null, hasAsked: false });
+    this.#setIdle(secure, { receiving: null, hasSentRequest: false });
   }
 
   has(socket: Socket): boolean {
     return this.#open.get(socket) ?? false;
   }
 
-  /** The next move is the client's: to send the rest of this request or, where it is null, one. */
+  /** Marks a connection as waiting for its client. @param receiving request in progress; null: none */
   markIdle(socket: Socket, receiving: IncomingMessage | null): void {
-    this.#wait(socket, { receiving, hasAsked: true });
+    this.#setIdle(socket, { receiving, hasSentRequest: true });
   }
 
-  /** The next move is the service's: it has a whole request. */
+  /** Marks a connection as waiting for the service. */
   markBusy(socket: Socket): void {
-    this.#waiting.delete(socket);
+    this.#idle.delete(socket);
   }
 
   closed(socket: Socket): void {
     this.#open.delete(socket);
-    this.#waiting.delete(socket);
+    this.#idle.delete(socket);
   }
 
-  /** Ends one whose client does not do its part; true, for `ByteBudget`. */
+  /** Closes a connection whose client is too slow, and counts it. @returns true, for `ByteBudget` */
   abort(socket: Socket, end: ConnectionEnd): true {
     if (this.#open.get(socket)) {
       this.closed(socket);
@@ -98,39 +98,86 @@ export class Connections {
     return true;
   }
 
-  /** Ends all of them, whatever is due. */
+  /** Closes all connections at once. */
   destroyAll(): void {
     for (const socket of this.#open.keys()) socket.destroy();
   }
 
-  /** Whether one that was accepted less than `ms` ago has not sent a request yet. */
+  /** Whether a connection that was accepted less than `ms` ago has not sent a request. */
   isRequestDue(ms: number): boolean {
     const now = performance.now();
-    for (const { since, hasAsked } of this.#waiting.values()) {
-      if (!hasAsked && now - since < ms) return true;
+    for (const { since, hasSentRequest } of this.#idle.values()) {
+      if (!hasSentRequest && now - since < ms) return true;
     }
     return false;
   }
 
-  #wait(socket: Socket, state: Omit<IdleConnection, 'since'>): void {
+  #setIdle(socket: Socket, state: Omit<IdleConnection, 'since'>): void {
     if (!this.#open.get(socket)) return;
-    this.#waiting.delete(socket); // else it would keep its place
-    this.#waiting.set(socket, { since: performance.now(), ...state });
+    this.#idle.delete(socket); // moves it to the end
+    this.#idle.set(socket, { since: performance.now(), ...state });
   }
 
   #makeRoom(): boolean {
-    const [socket, first] = this.#first() ?? [];
+    const [socket, first] = this.#longestIdle() ?? [];
     if (!socket) return false;
-    if (first?.receiving && this.#lastWords) socket.write(this.#lastWords.late);
+    if (first?.receiving && this.#finalResponses) socket.write(this.#finalResponses.late);
     return this.abort(socket, 'evicted');
   }
 
-  /** Who has waited for its client for longest; null: nobody waits. */
-  #first(): readonly [Socket, IdleConnection] | null {
-    for (const entry of this.#waiting) {
+  /** The connection that has been idle the longest; null: none. */
+  #longestIdle(): readonly [Socket, IdleConnection] | null {
+    for (const entry of this.#idle) {
       if (!entry[1].receiving?.complete) return entry;
       this.markBusy(entry[0]);
     }
     return null;
+  }
+}
+
+/**
+ * Counts the requests without a complete response. States of a shutdown: `leave` (requests are accepted, clients should
+ * disconnect), then `drain` (new requests are rejected).
+ */
+export class RequestsInFlight {
+  #size = 0;
+  #isLeaving = false;
+  #isDraining = false;
+  #onIdle: (() => void) | null = null;
+
+  /** Shutdown has started. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
+  /** New requests are rejected. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(): void {
+    this.#size++;
+  }
+
+  remove(): void {
+    if (--this.#size === 0) this.#onIdle?.();
+  }
+
+  leave(): void {
+    this.#isLeaving = true;
+  }
+
+  /** Rejects new requests; resolves when all others have their response. */
+  drain(): Promise<void> {
+    this.leave();
+    this.#isDraining = true;
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#size === 0) resolve();
+    });
   }
 }

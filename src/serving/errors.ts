@@ -2,13 +2,13 @@ import type { status } from '@grpc/grpc-js';
 import { EngineError, type EngineErrorCode } from '../native/engine';
 import { ExpectedError } from '../native/engine-error';
 
-/** What an error is to those who are told of it. */
+/** How an error code is reported. */
 interface ErrorKind {
-  /** Status over HTTP, and in the log and the metrics. */
+  /** HTTP status; also the status in log and metrics. */
   readonly http: number;
   readonly grpc: keyof typeof status;
-  /** What means "later", as the metrics name it: the answer says after how many seconds to try again. */
-  readonly refusal?: string;
+  /** Reason of a temporary rejection, as a label of the metrics. The response has a Retry-After header. */
+  readonly rejection?: string;
 }
 
 const KINDS = {
@@ -28,36 +28,36 @@ const KINDS = {
   INPUT_TOO_LONG: { http: 422, grpc: 'INVALID_ARGUMENT' },
   UPGRADE_NEEDED: { http: 426, grpc: 'UNIMPLEMENTED' },
   HEADERS_TOO_MANY: { http: 431, grpc: 'INVALID_ARGUMENT' },
-  /** Never sent: the client has gone. Written to the log only (nginx's code for it). */
+  /** The client disconnected. Only logged, with nginx's status for it. */
   CANCELLED: { http: 499, grpc: 'CANCELLED' },
   INFERENCE_FAILED: { http: 500, grpc: 'INTERNAL' },
   MODEL_NOT_LOADED: { http: 500, grpc: 'UNAVAILABLE' },
   INTERNAL: { http: 500, grpc: 'INTERNAL' },
   NOT_READY: { http: 503, grpc: 'UNAVAILABLE' },
-  BODY_MEMORY_FULL: { http: 503, grpc: 'UNAVAILABLE', refusal: 'body_memory_full' },
-  DEADLINE_TOO_CLOSE: { http: 503, grpc: 'UNAVAILABLE', refusal: 'deadline' },
-  DRAINING: { http: 503, grpc: 'UNAVAILABLE', refusal: 'draining' },
-  PIPELINE_FULL: { http: 503, grpc: 'UNAVAILABLE', refusal: 'pipeline_full' },
-  QUEUE_FULL: { http: 503, grpc: 'UNAVAILABLE', refusal: 'queue_full' },
-  WAIT_TOO_LONG: { http: 503, grpc: 'UNAVAILABLE', refusal: 'queue_wait' },
+  BODY_MEMORY_FULL: { http: 503, grpc: 'UNAVAILABLE', rejection: 'body_memory_full' },
+  DEADLINE_TOO_CLOSE: { http: 503, grpc: 'UNAVAILABLE', rejection: 'deadline' },
+  DRAINING: { http: 503, grpc: 'UNAVAILABLE', rejection: 'draining' },
+  PIPELINE_FULL: { http: 503, grpc: 'UNAVAILABLE', rejection: 'pipeline_full' },
+  QUEUE_FULL: { http: 503, grpc: 'UNAVAILABLE', rejection: 'queue_full' },
+  WAIT_TOO_LONG: { http: 503, grpc: 'UNAVAILABLE', rejection: 'queue_wait' },
   DEADLINE_EXCEEDED: { http: 504, grpc: 'DEADLINE_EXCEEDED' },
   INFERENCE_TIMEOUT: { http: 504, grpc: 'DEADLINE_EXCEEDED' },
 } as const satisfies Readonly<Record<string, ErrorKind>> &
   Readonly<Record<Exclude<EngineErrorCode, 'MODEL_LOAD_FAILED'>, ErrorKind>>;
 
 export type ErrorCode = keyof typeof KINDS;
-/** Why a request is refused for now. */
+/** Reason of a rejection that the client can retry. */
 export type RejectionReason = Extract<
   (typeof KINDS)[ErrorCode],
-  { readonly refusal: string }
->['refusal'];
+  { readonly rejection: string }
+>['rejection'];
 
-/** The one table of errors. */
+/** All error codes. */
 export const ERRORS: Readonly<
-  Record<ErrorCode, ErrorKind & { readonly refusal?: RejectionReason }>
+  Record<ErrorCode, ErrorKind & { readonly rejection?: RejectionReason }>
 > = KINDS;
 
-/** An error whose message the client may read. */
+/** An error whose message is sent to the client. */
 export class ServiceError extends ExpectedError {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -68,7 +68,7 @@ export class ServiceError extends ExpectedError {
   }
 }
 
-/** An error of one element of a list. `path`: its place in the body, as `texts[3]`. */
+/** An error of one element of a list. `path`: its location in the body, such as `texts[3]`. */
 export class ElementError extends Error {
   override readonly name = 'ElementError';
   readonly path: string;
@@ -82,11 +82,10 @@ export class ElementError extends Error {
 }
 
 /**
- * The error that is sent for whatever was raised. Only messages that were written for clients are: any other error gets
- * a fixed message.
+ * Converts any raised value to the error that is sent. Unexpected errors get a fixed message with the request id.
  *
- * @param timeoutMs of the request
- * @param requestId by which an operator finds the log line
+ * @param timeoutMs deadline of the request, for the message
+ * @param requestId finds the log line with the details
  */
 export function toServiceError(
   raised: unknown,
@@ -99,20 +98,20 @@ export function toServiceError(
   }
   if (!(raised instanceof EngineError) || raised.code === 'MODEL_LOAD_FAILED') {
     const isForClients = raised instanceof ExpectedError && raised.message !== '';
-    return new ServiceError('INTERNAL', isForClients ? raised.message : failed(requestId));
+    return new ServiceError('INTERNAL', isForClients ? raised.message : unexpectedError(requestId));
   }
   if (raised.code !== 'DEADLINE_EXCEEDED') return new ServiceError(raised.code, raised.message);
   const message = `The deadline of ${timeoutMs} ms passed before the model ran.`;
   return new ServiceError(raised.code, message);
 }
 
-function failed(requestId: string): string {
+function unexpectedError(requestId: string): string {
   return `The service failed: an unexpected error. Look for the request id ${requestId} in its log.`;
 }
 
-/** When what now waits will have run; null: to try again is of no use. */
+/** Retry-After: seconds until the queued work is done; null: a retry does not help. */
 export function retryAfterSeconds(error: ServiceError, raised: unknown): number | null {
-  if (ERRORS[error.code].refusal === undefined) return null;
+  if (ERRORS[error.code].rejection === undefined) return null;
   const waitMs = raised instanceof EngineError ? (raised.waitMs ?? 0) : 0;
   return Math.max(1, Math.ceil(waitMs / 1000));
 }

@@ -1,6 +1,6 @@
 /**
- * Request headers that the service or one of its protocols reads. `Exchange.header` accepts no other name, so
- * that this list, from which CORS derives what pages may send, is complete.
+ * Request headers that the service or a protocol reads; CORS allows them. The type of `RequestContext.header` accepts no
+ * other name, which keeps the list complete.
  */
 export const REQUEST_HEADERS = [
   'Authorization',
@@ -13,15 +13,15 @@ export const REQUEST_HEADERS = [
   'X-Request-Timeout-Ms',
 ] as const;
 
-/** gRPC metadata that a protocol reads. No page sends it. */
+/** gRPC metadata that a protocol reads. */
 type MetadataName = 'triton_grpc_error';
 
-/** In lower case, as Node has names of headers. */
+/** Lower-case header name, as in Node's `request.headers`. */
 export type RequestHeader = Lowercase<(typeof REQUEST_HEADERS)[number]> | MetadataName;
 
 /**
- * Response headers that the service or one of its protocols sets, except those that every page may read
- * (Fetch standard, "CORS-safelisted response-header name"). `Answer.headers` accepts no other name.
+ * Response headers that the service or a protocol sets; CORS exposes them. Headers that every page can read are not
+ * listed (Fetch standard, "CORS-safelisted response-header name").
  */
 export const RESPONSE_HEADERS = [
   'Allow',

@@ -2,48 +2,42 @@ import pino, { type Logger } from 'pino';
 import { onUnexpected } from '../native/unexpected-error';
 import type { Config } from '../settings/config';
 
-/** Bytes gathered before a write, of sonic-boom's 16 KiB at most, and the longest a line waits in ms. */
+/** Bytes that are buffered before a write (sonic-boom's maximum is 16 KiB), and maximum delay of a line in ms. */
 const BUFFER_BYTES = 12_288;
 const FLUSH_INTERVAL_MS = 200;
-/** Bytes that may wait for a reader who falls behind; more lines are dropped. */
-const MOST_BYTES = 16_777_216;
-/** How long the last lines may take to be written, where nobody may be reading, in ms. */
+/** Maximum unwritten bytes if the reader is slow; further lines are dropped. */
+const MAX_BYTES = 16_777_216;
+/** Maximum time to write the last lines at shutdown, in ms. */
 const LAST_FLUSH_MS = 2000;
-/** The same where the process is to end at once. */
+/** Maximum time before a forced exit, in ms. */
 const FORCED_FLUSH_MS = 200;
 
 export interface Log {
   readonly logger: Logger;
-  /** Begins to write what is buffered, where little happens and nothing else would. */
+  /** Starts writing the buffered lines. */
   readonly flush: () => void;
-  /**
-   * Writes what is left, if somebody reads it in time. To be called when nothing more is to happen:
-   * the event loop ends then, whoever reads.
-   */
+  /** Writes the buffered lines, with a timeout, so that the event loop can end. Called last. */
   readonly end: () => void;
-  /** Ends the process at once, but for what the log still holds. */
+  /** Writes the buffered lines, then exits the process. */
   readonly flushThenExit: (exitCode: number) => void;
 }
 
-/**
- * JSON lines on standard output. Lines are gathered and written off this thread, so that a busy
- * server pays one write for many; `end` writes the rest.
- */
+/** Log with JSON lines on standard output. Lines are buffered, and written in the background. */
 export function createLog({ logLevel, service }: LogConfig): Log {
-  // Node opens its own stream with O_NONBLOCK. Without, a full pipe would hold a thread of libuv's pool
-  // in its write, and no process ends before those threads have.
+  // Accessing process.stdout sets O_NONBLOCK. Without it, a full pipe blocks a libuv thread in write(), and the process
+  // does not exit before its threads.
   process.stdout.on('error', ignoreError);
-  let isGivenUp = false;
+  let isAbandoned = false;
   const destination = pino.destination({
     dest: 1,
     sync: false,
     minLength: BUFFER_BYTES,
-    maxLength: MOST_BYTES,
+    maxLength: MAX_BYTES,
     periodicFlush: FLUSH_INTERVAL_MS,
-    retryEAGAIN: () => !isGivenUp,
+    retryEAGAIN: () => !isAbandoned,
   });
-  // pino calls it after a fatal line and when the process exits. sonic-boom's own (4.2) tries for ever
-  // on a pipe that is full or has lost its reader: the process would never end.
+  // pino calls flushSync after a fatal line and at exit. sonic-boom's version (4.2) retries forever on a full or closed
+  // pipe: the process would never exit.
   destination.flushSync = () => destination.flush(ignoreError);
   const logger = pino(
     {
@@ -55,18 +49,18 @@ export function createLog({ logLevel, service }: LogConfig): Log {
     destination,
   );
   onUnexpected((error) => logger.error(error, 'unexpected error'));
-  // Whoever read the log has gone (a closed pipe, a full disk). That is no reason to stop serving.
+  // The log cannot be written (closed pipe, full disk): the service continues without it.
   destination.on('error', () => {
     logger.level = 'silent';
   });
-  // A flush that meets a write under way waits for that one, and leaves the lines that came since.
+  // The first flush may only wait for a write in progress, without the lines added since.
   const writeAll = (done: () => void): void => destination.flush(() => destination.flush(done));
   return {
     logger,
     flush: () => destination.flush(ignoreError),
     end: () => {
       const timer = setTimeout(() => {
-        isGivenUp = true;
+        isAbandoned = true;
       }, LAST_FLUSH_MS);
       writeAll(() => clearTimeout(timer));
     },
@@ -80,5 +74,5 @@ export function createLog({ logLevel, service }: LogConfig): Log {
 
 type LogConfig = Pick<Config, 'logLevel' | 'service'>;
 
-/** The destination's 'error' event says it too. */
+/** Errors are also emitted as the destination's 'error' event. */
 function ignoreError(): void {}

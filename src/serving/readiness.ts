@@ -1,9 +1,9 @@
 import { ServiceError } from './errors';
 
-/** Why requests should not be sent here; null: they should. */
+/** Readiness of the service: the error of the readiness probe, or null if the service is ready. */
 export type Readiness = () => ServiceError | null;
 
-/** @param problem with the models, for people; null: there is none */
+/** @param problem why the models are not ready; null: they are */
 export function readinessOf(isLeaving: () => boolean, problem: () => string | null): Readiness {
   return () => {
     if (isLeaving()) return new ServiceError('DRAINING', 'The service is shutting down.');

@@ -3,34 +3,33 @@ import type { RejectionReason } from './errors';
 
 const INTERVAL_MS = 1000;
 
-/** Why nothing of a request was read. */
-export type UnreadRefusal = RejectionReason | 'no_key';
+/** Reason of a request that was rejected before its body was read. */
+export type UnreadRejection = RejectionReason | 'no_key';
 
 /**
- * Requests that were refused before they were read, summed up once a second: under overload there are
- * thousands of them, and a line for each would cost more than the refusal. Each has a line of its own
- * at level debug.
+ * Logs the number of requests that were rejected unread, by reason, once per second. Under overload there are thousands:
+ * a log line for each would cost more than the rejection. At level debug each has its own line.
  */
 export class RejectionLog {
   readonly #logger: Logger;
-  readonly #counts = new Map<UnreadRefusal, number>();
+  readonly #counts = new Map<UnreadRejection, number>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
-  count(refusal: UnreadRefusal): void {
-    this.#counts.set(refusal, (this.#counts.get(refusal) ?? 0) + 1);
-    // Unreferenced: whoever closes the server writes the rest.
+  count(reason: UnreadRejection): void {
+    this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
     this.#timer ??= setTimeout(this.flush, INTERVAL_MS).unref();
   }
 
+  /** Logs the counts now; called at shutdown. */
   readonly flush = (): void => {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     if (this.#counts.size === 0) return;
-    this.#logger.warn({ refused: Object.fromEntries(this.#counts) }, 'requests refused unread');
+    this.#logger.warn({ rejected: Object.fromEntries(this.#counts) }, 'requests rejected unread');
     this.#counts.clear();
   };
 }

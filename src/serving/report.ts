@@ -3,51 +3,52 @@ import { ExpectedError } from '../native/engine-error';
 import { describeUnexpected } from '../native/unexpected-error';
 import { ElementError, ERRORS, type ErrorCode, type RejectionReason, ServiceError } from './errors';
 import type { Outcome, RequestContext } from './request-context';
+import { roundMs } from './request-context';
 import type { ServerContext } from './server-context';
-import { roundMs } from './timings';
 import { parseTraceparent, type TraceContext } from './tracing/trace-context';
 
 /**
- * Last of a request's way: writes its one log line, which never holds a text, a signal, a patient or what
- * else the client wrote, and counts and traces it as the log line has it.
+ * Writes the log line of a finished request, counts it in the metrics and records its trace span. None of them contains
+ * a text, a signal, a patient_id or another value that the client sent.
  *
- * @param isAskedByMachine its route is one that probes and scrapers ask every few seconds
+ * @param isProbe the route is requested every few seconds by probes and scrapers
  */
 export function report(
-  { logger, metrics, tracer, refusals }: ServerContext,
-  exchange: RequestContext,
+  { logger, metrics, tracer, rejectionLog }: ServerContext,
+  context: RequestContext,
   outcome: Outcome,
-  isAskedByMachine: boolean,
+  isProbe: boolean,
 ): void {
   const { method, route, isRouteRemoved, status } = outcome;
-  const durationMs = performance.now() - exchange.startedAt;
-  // What is not ready says so; that is no refusal.
-  const refusal = isAskedByMachine && method !== 'POST' ? null : refusalOf(exchange.error);
-  metrics.requests.ended({ route, isRouteRemoved, status, durationMs, rejection: refusal });
-  const unread = isKeyNeeded(exchange.error) ? 'no_key' : exchange.isUnread && refusal;
-  if (unread) refusals.count(unread);
-  const level = unread ? 'debug' : levelOf(status, isAskedByMachine, exchange.error);
-  const isTraced = tracer !== null && !unread && !isAskedByMachine;
+  const durationMs = performance.now() - context.startedAt;
+  // A probe that reports 503 is not a rejection.
+  const rejection = isProbe && method !== 'POST' ? null : rejectionOf(context.error);
+  metrics.requests.ended({ route, isRouteRemoved, status, durationMs, rejection });
+  const unread = isKeyNeeded(context.error) ? 'no_key' : context.isUnread && rejection;
+  if (unread) rejectionLog.count(unread);
+  const level = unread ? 'debug' : levelOf(status, isProbe, context.error);
+  const isTraced = tracer !== null && !unread && !isProbe;
   if (!isTraced && !logger.isLevelEnabled(level)) return;
 
-  const parent = parseTraceparent(exchange.header('traceparent'));
-  const span = isTraced ? tracer.record(exchange, outcome, { durationMs, parent }) : parent;
-  logger[level](describe(exchange, outcome, { durationMs, span }), 'request');
+  const traceparent = context.header('traceparent');
+  const parent = traceparent === undefined ? null : parseTraceparent(traceparent);
+  const span = isTraced ? tracer.record(context, outcome, { durationMs, parent }) : parent;
+  logger[level](describe(context, outcome, { durationMs, span }), 'request');
 }
 
 function isKeyNeeded(error: Error | null): boolean {
   return error instanceof ServiceError && error.code === 'KEY_NEEDED';
 }
 
-/** Why a request is refused for now; null: it is not. */
-function refusalOf(error: Error | null): RejectionReason | null {
-  const isOurs = error instanceof EngineError || error instanceof ServiceError;
-  return (isOurs && ERRORS[error.code as ErrorCode]?.refusal) || null;
+/** Reason of a rejection that the client can retry; null: other errors. */
+function rejectionOf(error: Error | null): RejectionReason | null {
+  const isServiceError = error instanceof EngineError || error instanceof ServiceError;
+  return (isServiceError && ERRORS[error.code as ErrorCode]?.rejection) || null;
 }
 
 interface Details {
   readonly durationMs: number;
-  /** The span of this request, or of its caller if none is exported. */
+  /** Span of this request, or of its caller if tracing is off. */
   readonly span: Pick<TraceContext, 'traceId' | 'spanId'> | null;
 }
 
@@ -76,7 +77,7 @@ function describe(
   };
 }
 
-/** The message of a failure, if it was written for clients: any other may quote what the client has sent. */
+/** Message of an error that is written for clients; other messages may quote input, and are left out. */
 function describeError(error: Error, status: number): object {
   if (!isUnexpected(error)) return status >= 500 ? { error: error.message } : {};
   const { type, at } = describeUnexpected(causeOf(error));
@@ -93,11 +94,11 @@ function causeOf(error: Error): Error {
 
 function levelOf(
   status: number,
-  isAskedByMachine: boolean,
+  isProbe: boolean,
   error: Error | null,
 ): 'debug' | 'info' | 'warn' | 'error' {
-  // Some protocols have other statuses for it.
+  // Some protocols send other statuses for an unexpected error.
   if (status === 500 || isUnexpected(error)) return 'error';
-  if (isAskedByMachine) return 'debug';
+  if (isProbe) return 'debug';
   return status > 500 ? 'warn' : 'info';
 }

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
-import { EVERYTHING, type ProtectedResource } from './access';
+import { FULL_ACCESS, type ProtectedResource } from './access';
 import { digestOf } from './credentials/api-keys';
 import { type ServiceError, toServiceError } from './errors';
 import type { RequestHeader, ResponseHeader } from './header-names';
 import type { Readiness } from './readiness';
 import type { SessionFactory } from './session';
-import { roundMs, type Timings, timingsOf } from './timings';
 
 const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -63,6 +62,53 @@ export interface Outcome {
   readonly isAnswered: boolean;
 }
 
+/** Summary of the inferences of one request: times in ms, the longest of its inputs. */
+export interface Timings {
+  readonly queueMs: number;
+  readonly tokenizationMs: number;
+  /** Duration of the batch. */
+  readonly inferenceMs: number;
+  /** Number of inputs in the largest batch. */
+  readonly batchSize: number;
+  /** Sum over all inputs. */
+  readonly tokens: number;
+  /** Whether at least one text was truncated. */
+  readonly truncated: boolean;
+}
+
+/** Null: no inferences. */
+export function timingsOf(inferences: readonly Inference[]): Timings | null {
+  const [first, ...others] = inferences;
+  if (!first || others.length === 0) return first ?? null;
+  const summary = { ...first };
+  for (const next of others) {
+    summary.queueMs = Math.max(summary.queueMs, next.queueMs);
+    summary.tokenizationMs = Math.max(summary.tokenizationMs, next.tokenizationMs);
+    summary.inferenceMs = Math.max(summary.inferenceMs, next.inferenceMs);
+    summary.batchSize = Math.max(summary.batchSize, next.batchSize);
+    summary.tokens += next.tokens;
+    summary.truncated ||= next.truncated;
+  }
+  return summary;
+}
+
+/** Rounds to microseconds. */
+export function roundMs(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}
+
+/** Sets the response headers (gRPC: trailers) with the timings, in ms. */
+export function setTimingHeaders(
+  timings: Timings,
+  set: (name: ResponseHeader, value: number | string) => void,
+): void {
+  set('X-Queue-Time', roundMs(timings.queueMs));
+  set('X-Tokenization-Time', roundMs(timings.tokenizationMs));
+  set('X-Inference-Time', roundMs(timings.inferenceMs));
+  set('X-Compute-Tokens', timings.tokens);
+  if (timings.truncated) set('X-Input-Truncated', 'true');
+}
+
 /** A request from its arrival to its end. Each transport implements it; `RequestPipeline` runs it. */
 export abstract class RequestContext {
   /** `performance.now()` at arrival. */
@@ -88,7 +134,7 @@ export abstract class RequestContext {
   /** The response was sent, or the client disconnected. */
   isOver = false;
   /** Permissions of the API key. */
-  access = EVERYTHING;
+  access = FULL_ACCESS;
   /** The model that the handler chose; null: none. */
   model: ModelRef | null = null;
   /** The error that was sent. */
@@ -153,7 +199,7 @@ export abstract class RequestContext {
 
   /** See `ServiceRequest.inferOptions`. */
   inferOptions(model: ModelRef, timeoutMs: number | null = null): InferOptions {
-    const isGuardCall = model.isGuardModel === true && this.access.isGuarding;
+    const isGuardCall = model.isGuardModel === true && this.access.canUseGuard;
     if (!isGuardCall) this.access.require({ model: model.name });
     this.model = model;
     this.submittedAt = performance.now();

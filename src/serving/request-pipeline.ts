@@ -1,6 +1,6 @@
 import { EngineError } from '../native/engine';
 import { describeUnexpected } from '../native/unexpected-error';
-import { authenticationError } from './authentication';
+import { authenticate } from './access';
 import { ServiceError } from './errors';
 import { report } from './report';
 import type { ModelRoute, Outcome, RequestContext, ServiceResponse } from './request-context';
@@ -40,7 +40,7 @@ export class RequestPipeline {
    */
   begin(context: RequestContext, next: () => void): void {
     const { scheduler, config } = this.#server;
-    const unauthorized = authenticationError(this.#server, context, this.#keyRequired);
+    const unauthorized = authenticate(this.#server, context, this.#keyRequired);
     if (unauthorized) {
       scheduler.reject(() => context.reject(unauthorized));
       return;

@@ -1,15 +1,16 @@
 import { ServiceError } from './errors';
 
-/** Bytes of a float32 in a response, at most: as JSON with the fewest digits, or with those of its double. */
+/** Maximum bytes of a float32 in a response: shortest JSON form, JSON of its double, binary. */
 export const FLOAT_JSON_BYTES = 12;
 export const DOUBLE_JSON_BYTES = 22;
 export const FLOAT_BYTES = 4;
-/** Of a number beside a label in JSON, with what stands around both. */
+/** Bytes of a score with punctuation in JSON, without its label. */
 export const SCORE_JSON_BYTES = 32;
 
 /**
- * To be called before the model runs: what is asked for is known by its shape.
+ * Checks the size of a response before the model runs.
  *
+ * @param bytes size, computed from the shape of the request
  * @throws ServiceError RESPONSE_TOO_LARGE
  */
 export function requireResponseSize(bytes: number, limit: number): void {
@@ -19,13 +20,13 @@ export function requireResponseSize(bytes: number, limit: number): void {
 export function responseTooLarge(bytes: number, limit: number): ServiceError {
   return new ServiceError(
     'RESPONSE_TOO_LARGE',
-    `The response would have at least ${bytes} bytes, over the limit of ${limit} (RESPONSE_LIMIT). Ask for fewer or shorter inputs at once.`,
+    `The response would have at least ${bytes} bytes, over the limit of ${limit} (RESPONSE_LIMIT). Send fewer or shorter inputs per request.`,
   );
 }
 
 const sizes = new WeakMap<readonly string[], number>();
 
-/** Bytes of a score with each of the labels, in JSON. */
+/** Maximum bytes of the scores of all labels in JSON. Cached per list of labels. */
 export function scoresBytes(labels: readonly string[]): number {
   const known = sizes.get(labels);
   if (known !== undefined) return known;

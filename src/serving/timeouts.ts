@@ -1,20 +1,20 @@
-/** How long a client may take for its request, and as long for its answer, in ms. */
+/** Maximum time for a client to send a request, and to take its response, in ms. */
 export const CLIENT_TIMEOUT_MS = 60_000;
-/** How long it may hold bytes before it is cut off where there is no room for others, in ms. */
-export const PATIENCE_MS = 1000;
+/** Time after which a client that holds memory can be disconnected to make room for others, in ms. */
+export const HOLD_TIMEOUT_MS = 1000;
 
 /**
- * How often a service that drains looks at what is still on its way to it, in ms, and in how many looks
- * after each other that may stand still. Looks, not time: where the event loop is held up, what the
- * kernel has got meanwhile is read before the next look.
+ * Interval at which a draining server checks unfinished requests, in ms, and consecutive checks without progress
+ * after which it aborts one. Checks are counted instead of time: if the event loop is blocked, bytes that the kernel
+ * has received meanwhile are read before the next check.
  */
-export const LOOK_MS = 100;
-export const STILL_LOOKS = 10;
+export const STALL_CHECK_MS = 100;
+export const MAX_STALLED_CHECKS = 10;
 
-/** What is kept of the time for the way out when nothing is waited for any more, in ms: at most half. */
-const LAST_MS = 2000;
+/** Time reserved after draining, for the last log lines and spans, in ms; at most half of the shutdown time. */
+const RESERVED_MS = 2000;
 
-/** How long clients may be waited for, of the time that a process has for its way out, in ms. */
-export function drainTimeout(timeMs: number): number {
-  return timeMs - Math.min(LAST_MS, timeMs / 2);
+/** Time to wait for clients during shutdown, in ms. @param shutdownMs total time */
+export function drainTimeout(shutdownMs: number): number {
+  return shutdownMs - Math.min(RESERVED_MS, shutdownMs / 2);
 }

@@ -5,9 +5,9 @@ import type { Connections } from './connections';
 import { type Certificate, TLS_VERSION } from './credentials/certificate';
 import type { ServerContext } from './server-context';
 
-/** How long a client may take for its TLS handshake, in ms. */
+/** Maximum time for a TLS handshake, in ms. */
 const HANDSHAKE_TIMEOUT_MS = 20_000;
-/** Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn. */
+/** Connections that wait to be accepted; the kernel limits it to net.core.somaxconn. */
 const BACKLOG = 4096;
 
 /** `host` undefined: all interfaces. */
@@ -16,23 +16,23 @@ export interface ListenAt {
   readonly host: string | undefined;
 }
 
-/** How a transport makes its server, without TLS and with it. */
-export interface ServerMaker<Server> {
+/** Creates the server of a transport, without TLS and with it. */
+export interface ServerFactory<Server> {
   readonly plain: () => Server;
   readonly secure: (options: tls.TlsOptions) => Server & tls.Server;
 }
 
-/** A port, with TLS or without, and the connections that come there. */
+/** A port, with or without TLS, and its connections. */
 export abstract class Transport<Server extends net.Server = net.Server> {
   readonly connections: Connections;
   protected readonly server: Server;
-  /** The same; null: without TLS. */
+  /** The server if TLS is on, else null. */
   protected readonly secure: (Server & tls.Server) | null;
   readonly #logger: Logger;
   /** TCP connections during their TLS handshake, by `peerOf`. */
   readonly #handshakes = new Map<string, net.Socket>();
 
-  constructor(context: ServerContext, connections: Connections, make: ServerMaker<Server>) {
+  constructor(context: ServerContext, connections: Connections, make: ServerFactory<Server>) {
     const { credentials, scheduler, logger } = context;
     const { certificate } = credentials;
     this.connections = connections;
@@ -59,19 +59,19 @@ export abstract class Transport<Server extends net.Server = net.Server> {
     });
   }
 
-  /** Requests that are not answered yet. */
+  /** Number of requests without a complete response. */
   abstract get size(): number;
 
-  /** The process is to end: from now on it wants to be left; requests are still taken. */
+  /** Starts the shutdown: requests are still accepted, clients should disconnect. */
   abstract leave(): void;
 
   /**
-   * Stops accepting connections, refuses new requests, and resolves when all others are answered and
-   * every connection is closed.
+   * Stops accepting connections and rejects new requests. Resolves when all other requests have their response and all
+   * connections are closed.
    *
-   * @param patienceMs how long clients are waited for; those whose requests stand still, for a second
+   * @param timeoutMs maximum time to wait for clients; a client without progress is aborted after one second
    */
-  abstract close(patienceMs: number): Promise<void>;
+  abstract close(timeoutMs: number): Promise<void>;
 
   /** Resolves with the address in use; rejects with the system's error, EADDRINUSE and others. */
   listen(at: ListenAt): Promise<net.AddressInfo> {
@@ -79,16 +79,16 @@ export abstract class Transport<Server extends net.Server = net.Server> {
       this.server.once('error', reject);
       this.server.listen({ ...at, backlog: BACKLOG }, () => {
         this.server.off('error', reject);
-        // A connection that could not be accepted: no descriptor is left (EMFILE). It is no reason to end.
+        // No file descriptor is left for a connection (EMFILE): the service continues.
         this.server.on('error', (error) => {
-          this.#logger.warn({ err: error }, 'a connection could not be accepted');
+          this.#logger.warn({ err: error }, 'accepting a connection failed');
         });
         resolve(this.server.address() as net.AddressInfo);
       });
     });
   }
 
-  /** For connections from now on; those that are open keep the one that they have. */
+  /** Replaces the certificate for new connections. */
   renew(certificate: Certificate): void {
     this.secure?.setSecureContext(secureContextOf(certificate));
   }

@@ -32,10 +32,10 @@ export interface RepositoryEntry {
 export async function indexOf(
   repository: Repository,
   onlyReady: boolean,
-  access: { maySee(name: string): boolean },
+  access: { canSee(name: string): boolean },
 ): Promise<readonly RepositoryEntry[]> {
   const entries = await repository.index();
   return entries.filter(
-    ({ name, state }) => access.maySee(name) && (!onlyReady || state === 'READY'),
+    ({ name, state }) => access.canSee(name) && (!onlyReady || state === 'READY'),
   );
 }

@@ -19,7 +19,7 @@ const KEYS = [
 const TEXT = 'A warm, funny film.';
 const NOT_THIS_MODEL = 'The API key is not for this model.';
 const NOT_FOR_MANAGEMENT = 'The API key is not for management.';
-const NOT_FOR_ALL = 'The API key is for some models, and this tells of all.';
+const NOT_FOR_ALL = 'The API key is for some models, and this path reports all models.';
 
 const folder = new Folder();
 

@@ -1,14 +1,14 @@
 import { ByteBudget } from '../../src/serving/byte-budget';
 
-/** A budget of 100 bytes, and the names of those that were cut off. */
-function budgetOf100(patienceMs: number) {
+/** A budget of 100 bytes, and the names of those that were abort off. */
+function budgetOf100(holdTimeoutMs: number) {
   const gone: string[] = [];
   const staying = new Set<string>();
-  const cut = (name: string): boolean => {
+  const abort = (name: string): boolean => {
     if (!staying.has(name)) gone.push(name);
     return !staying.has(name);
   };
-  const budget = new ByteBudget<string>({ limit: 100, patienceMs, cut });
+  const budget = new ByteBudget<string>({ limit: 100, holdTimeoutMs, abort });
   const begin = (name: string, bytes: number, goes = true) => {
     if (!goes) staying.add(name);
     budget.begin(name, bytes);

@@ -1,4 +1,4 @@
-import { isTooDeep, MOST_LEVELS } from '../../src/serving/json';
+import { isTooDeep, MAX_DEPTH } from '../../src/serving/json';
 import { seededRandom } from '../helpers/random';
 
 const nested = (levels: number, inside = '') => '['.repeat(levels) + inside + ']'.repeat(levels);
@@ -6,14 +6,14 @@ const tooDeep = (json: string) => isTooDeep(Buffer.from(json));
 
 it.each([
   ['nothing', '', false],
-  ['as many levels as there may be', nested(MOST_LEVELS), false],
-  ['one more', nested(MOST_LEVELS + 1), true],
-  ['as many objects', `${'{"a":'.repeat(MOST_LEVELS)}1${'}'.repeat(MOST_LEVELS)}`, false],
-  ['one more object', `${'{"a":'.repeat(MOST_LEVELS + 1)}1${'}'.repeat(MOST_LEVELS + 1)}`, true],
+  ['as many levels as there may be', nested(MAX_DEPTH), false],
+  ['one more', nested(MAX_DEPTH + 1), true],
+  ['as many objects', `${'{"a":'.repeat(MAX_DEPTH)}1${'}'.repeat(MAX_DEPTH)}`, false],
+  ['one more object', `${'{"a":'.repeat(MAX_DEPTH + 1)}1${'}'.repeat(MAX_DEPTH + 1)}`, true],
   ['many beside each other', `[${Array(5000).fill('[{}]').join()}]`, false],
   ['brackets in a string', JSON.stringify(['['.repeat(5000)]), false],
   ['brackets behind an escaped quote', JSON.stringify([`"${'['.repeat(5000)}`]), false],
-  ['brackets behind an escaped backslash', `["\\\\", ${nested(MOST_LEVELS)}]`, true],
+  ['brackets behind an escaped backslash', `["\\\\", ${nested(MAX_DEPTH)}]`, true],
   ['a string without end', `"${'['.repeat(5000)}`, false],
   ['a million brackets, none closed', '['.repeat(1e6), true],
 ])('%s', (_name, json, expected) => {
@@ -34,8 +34,8 @@ it('agrees with the depth of what JSON.parse reads', () => {
   };
   let deep = 0;
   for (let i = 0; i < 300; i++) {
-    const value = grow(MOST_LEVELS - 2 + pick(5));
-    const isDeep = depthOf(value) > MOST_LEVELS;
+    const value = grow(MAX_DEPTH - 2 + pick(5));
+    const isDeep = depthOf(value) > MAX_DEPTH;
     if (isDeep) deep++;
     expect(tooDeep(JSON.stringify(value))).toBe(isDeep);
   }

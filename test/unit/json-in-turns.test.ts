@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { isLarge, jsonInTurns } from '../../src/serving/json-in-turns';
+import { isLarge, jsonInTurns } from '../../src/serving/json';
 
 const numbers = (count: number) => Float32Array.from({ length: count }, (_, i) => i / 7);
 const many = (count: number) =>

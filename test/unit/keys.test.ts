@@ -1,7 +1,6 @@
 import crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type Grant, UNLIMITED } from '../../src/serving/access';
-import { isPublicPath } from '../../src/serving/authentication';
+import { type Grant, isPublicPath, UNLIMITED_GRANT } from '../../src/serving/access';
 import { ApiKeys, bearerKeyOf, digestOf } from '../../src/serving/credentials/api-keys';
 import { parseKeys } from '../../src/serving/credentials/key-file';
 
@@ -24,21 +23,21 @@ describe('parseKeys', () => {
     ['the same twice', 'abc\nabc\n', ['abc']],
     ['the longest', 'k'.repeat(1024), ['k'.repeat(1024)]],
   ])('reads %s', (_name, text, keys) => {
-    expect(parseKeys(text)).toEqual(keys.map((key) => ({ key, grant: UNLIMITED })));
+    expect(parseKeys(text)).toEqual(keys.map((key) => ({ key, grant: UNLIMITED_GRANT })));
   });
 
   it.each<[string, Grant]>([
-    ['models=films', { models: ['films'], isManaging: false }],
-    ['models=films,reviews-2', { models: ['films', 'reviews-2'], isManaging: false }],
-    ['models=*', { models: null, isManaging: false }],
-    ['management', { models: [], isManaging: true }],
-    ['guard', { models: [], isManaging: false, isGuarding: true }],
-    ['models=films guard', { models: ['films'], isManaging: false, isGuarding: true }],
-    ['management \t models=films', { models: ['films'], isManaging: true }],
-    ['models=* management', UNLIMITED],
+    ['models=films', { models: ['films'], canManage: false }],
+    ['models=films,reviews-2', { models: ['films', 'reviews-2'], canManage: false }],
+    ['models=*', { models: null, canManage: false }],
+    ['management', { models: [], canManage: true }],
+    ['guard', { models: [], canManage: false, canUseGuard: true }],
+    ['models=films guard', { models: ['films'], canManage: false, canUseGuard: true }],
+    ['management \t models=films', { models: ['films'], canManage: true }],
+    ['models=* management', UNLIMITED_GRANT],
   ])('reads what a key with %j is for', (words, grant) => {
     expect(parseKeys(`open\nlimited ${words} `)).toEqual([
-      { key: 'open', grant: UNLIMITED },
+      { key: 'open', grant: UNLIMITED_GRANT },
       { key: 'limited', grant },
     ]);
   });
@@ -67,16 +66,16 @@ describe('parseKeys', () => {
 
 describe('ApiKeys', () => {
   const KEYS = ['first-key', 'second-key', 'k'];
-  const known = (key: string) => ({ digest: digestOf(key), grant: UNLIMITED });
+  const known = (key: string) => ({ digest: digestOf(key), grant: UNLIMITED_GRANT });
 
   it('knows its keys, whole and exact', () => {
     const keys = new ApiKeys(KEYS.map((key) => known(key)));
     expect(keys.size).toBe(3);
-    for (const key of KEYS) expect(keys.find(key)).toBe(UNLIMITED);
+    for (const key of KEYS) expect(keys.find(key)).toBe(UNLIMITED_GRANT);
     for (const key of ['', 'first-ke', 'first-keyy', 'First-key', 'kk', 'first-key\n']) {
       expect([key, keys.find(key)]).toEqual([key, null]);
     }
-    const grant = { models: ['films'], isManaging: false };
+    const grant = { models: ['films'], canManage: false };
     keys.replace([{ ...known('third-key'), grant }]);
     expect([keys.size, keys.find('first-key'), keys.find('third-key')]).toEqual([1, null, grant]);
   });

@@ -1,4 +1,4 @@
-import { Scheduler } from '../../src/serving/scheduler';
+import { EventLoopScheduler } from '../../src/serving/event-loop-scheduler';
 
 /** What Scheduler takes the time from; it goes on by what work and rounds take, so that nobody has to wait. */
 let clockMs = 0;
@@ -45,7 +45,7 @@ function noted() {
 
 describe('Scheduler', () => {
   it('does at once what hardly takes any time', () => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const ran: string[] = [];
     turns.begin(() => ran.push('begun'));
     turns.proceed(() => ran.push('proceeded'));
@@ -54,7 +54,7 @@ describe('Scheduler', () => {
   });
 
   it('runs every task once, in order', async () => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 100; i++) turns.begin(slow(`${i}`, i === 0 ? A_WHILE_MS : 0.1));
     expect(ran).toEqual(['0']);
@@ -64,7 +64,7 @@ describe('Scheduler', () => {
   });
 
   it('takes the time of what has begun for no wait of what is to begin', async () => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 5; i++) turns.begin(slow('begun'));
     await rounds('end of 5 tasks', () => ran.length === 5);
@@ -82,7 +82,7 @@ describe('Scheduler', () => {
   });
 
   it('begins what was pipelined after what was not, and not only when nothing else is left', async () => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const { ran, slow } = noted();
     turns.begin(slow('first'));
     for (let i = 0; i < 5; i++) turns.beginPipelined(slow('pipelined'));
@@ -93,7 +93,7 @@ describe('Scheduler', () => {
   });
 
   it('lets the event loop come round between tasks that take long', async () => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 5; i++) turns.begin(slow('one'));
     for (let done = 1; done <= 5; done++) {
@@ -103,7 +103,7 @@ describe('Scheduler', () => {
   });
 
   it('ends what has begun before it begins anything else', async () => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const { ran, slow } = noted();
     turns.begin(slow('first'));
     turns.begin(slow('second'));
@@ -115,7 +115,7 @@ describe('Scheduler', () => {
   });
 
   it('knows from its pace how long a request is going to wait', async () => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 200; i++) turns.begin(slow('one'));
     await rounds('end of 150 tasks', () => ran.length === 150);
@@ -131,7 +131,7 @@ describe('Scheduler', () => {
     { slowOnes: 100, slowMs: 1 },
     { slowOnes: 30, slowMs: 20 },
   ])('does not take a cold start for its pace: $slowOnes × $slowMs ms', async (cold) => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const { ran, slow } = noted();
     const tasks = 300;
     const begin = clockMs;
@@ -147,7 +147,7 @@ describe('Scheduler', () => {
   });
 
   it('does not take bursts of a few requests for its pace', async () => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const { ran, slow } = noted();
     for (let burst = 1; burst <= 500; burst++) {
       for (const ms of [0.3, 0.05, 0.05]) turns.begin(slow('one', ms));
@@ -160,7 +160,7 @@ describe('Scheduler', () => {
   });
 
   it('knows the wait of a real overload once it has lasted that long', async () => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 2000; i++) turns.begin(slow('one'));
     const start = clockMs;
@@ -170,7 +170,7 @@ describe('Scheduler', () => {
   });
 
   it('answers refusals beside what has to wait', async () => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 10; i++) turns.begin(slow('one'));
     turns.reject(() => ran.push('refused'));
@@ -180,7 +180,7 @@ describe('Scheduler', () => {
   });
 
   it('waits for new connections, but not for long', async () => {
-    const turns = new Scheduler();
+    const turns = new EventLoopScheduler();
     const { ran, slow } = noted();
     for (let i = 0; i < 3; i++) turns.begin(slow('one'));
     const from = clockMs;

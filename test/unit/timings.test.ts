@@ -1,5 +1,5 @@
 import type { Inference } from '../../src/native/engine';
-import { roundMs, timingsOf } from '../../src/serving/timings';
+import { roundMs, timingsOf } from '../../src/serving/request-context';
 
 function inference(values: Partial<Inference>): Inference {
   return {

@@ -115,7 +115,7 @@ export class RepositoryService implements Service {
         info: (access) => this.#info(access),
         isAnyLoaded: () => this.served().length > 0,
         names: (access) =>
-          this.#catalogue.map(({ name }) => name).filter((name) => access.maySee(name)),
+          this.#catalogue.map(({ name }) => name).filter((name) => access.canSee(name)),
       },
       defaults.flatMap(({ protocols: [first] }) =>
         first.routes.filter(({ method }) => method !== 'GET'),
@@ -289,7 +289,7 @@ export class RepositoryService implements Service {
       service: 'models',
       version,
       models: this.#catalogue
-        .filter(({ name }) => access.maySee(name))
+        .filter(({ name }) => access.canSee(name))
         .map((model) => this.#infoOf(model)),
       guard: this.guard.isThere
         ? { loaded: this.guard.guard !== null, reason: this.guard.reason }

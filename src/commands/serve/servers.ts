@@ -4,11 +4,11 @@ import type { Site } from '../../http/app';
 import { HttpServer } from '../../http/server';
 import type { describeApi } from '../../protocols/openapi/document';
 import type { Credentials } from '../../serving/credentials/credentials';
+import { EventLoopScheduler } from '../../serving/event-loop-scheduler';
 import type { Log } from '../../serving/log';
 import { createMetrics, type Metrics } from '../../serving/metrics/metrics';
 import { readinessOf } from '../../serving/readiness';
 import { RejectionLog } from '../../serving/rejection-log';
-import { Scheduler } from '../../serving/scheduler';
 import type { ServerContext } from '../../serving/server-context';
 import { drainTimeout } from '../../serving/timeouts';
 import type { Tracer } from '../../serving/tracing/tracer';
@@ -72,8 +72,8 @@ export class Servers {
       metrics,
       tracer,
       readiness: readinessOf(() => this.#http.isLeaving, service.problem),
-      refusals: new RejectionLog(logger),
-      scheduler: new Scheduler(),
+      rejectionLog: new RejectionLog(logger),
+      scheduler: new EventLoopScheduler(),
       namesOf: service.namesOf,
     };
     this.#config = config;

@@ -4,8 +4,8 @@ import type {
   StreamHandler,
   StreamMethod,
 } from '../../protocols/grpc-service';
+import type { RequestsInFlight } from '../../serving/connections';
 import { ServiceError } from '../../serving/errors';
-import type { RequestsInFlight } from '../../serving/in-flight';
 import type { ServiceResponse } from '../../serving/request-context';
 import type { RequestPipeline } from '../../serving/request-pipeline';
 import type { GrpcConnections } from '../grpc-connections';
@@ -69,7 +69,7 @@ export class MessageStream {
         this.#continue();
       },
     });
-    if (options.method.isSingleRequest) options.inFlight.begun();
+    if (options.method.isSingleRequest) options.inFlight.add();
   }
 
   start(): void {
@@ -92,7 +92,7 @@ export class MessageStream {
     }
     for (const message of this.#written) this.#guard(() => this.#end(message, false));
     this.#guard(() => this.#handler.close?.());
-    if (this.#options.method.isSingleRequest) this.#options.inFlight.ended();
+    if (this.#options.method.isSingleRequest) this.#options.inFlight.remove();
   }
 
   /** An unexpected error ends this stream only. */
@@ -134,7 +134,7 @@ export class MessageStream {
       number: this.count,
       isPipelined: this.#size > 0,
     });
-    inFlight.begun();
+    inFlight.add();
     this.#current = message;
     this.#results.set(message, null);
     this.#admit(message, () => connections.beginStreamMessage(this.call, message, prefix));
@@ -231,7 +231,7 @@ export class MessageStream {
       connections.end(message);
       if (!this.call.isOver) this.#continue();
     } finally {
-      inFlight.ended(); // always, since graceful shutdown waits for it
+      inFlight.remove(); // always, since graceful shutdown waits for it
     }
   }
 

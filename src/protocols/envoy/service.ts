@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { GuardService } from '../../services/guard';
 import { ByteBudget } from '../../serving/byte-budget';
 import type { ServiceRequest } from '../../serving/service-request';
-import { PATIENCE_MS } from '../../serving/timeouts';
+import { HOLD_TIMEOUT_MS } from '../../serving/timeouts';
 import type { CountedFields, GrpcService } from '../grpc-service';
 import type { ProcessingRequest } from './messages';
 import { type HttpMessage, Session } from './session';
@@ -38,8 +38,8 @@ export function extProc(
 ): GrpcService {
   const memory = new ByteBudget<HttpMessage>({
     limit: bodyMemory,
-    patienceMs: PATIENCE_MS,
-    cut: ({ session }) => session.evict(),
+    holdTimeoutMs: HOLD_TIMEOUT_MS,
+    abort: ({ session }) => session.evict(),
   });
   return {
     name: 'envoy.service.ext_proc.v3.ExternalProcessor',

@@ -78,7 +78,7 @@ export class OpenInferenceModels {
 
   /** For errors. */
   namesFor(access: Access): string {
-    const visible = this.#catalogue().filter(({ name }) => access.maySee(name));
+    const visible = this.#catalogue().filter(({ name }) => access.canSee(name));
     const names = visible.map(({ name }) => `"${name}"`);
     return names.length === 0 ? 'none, nothing is loaded' : listNames(names);
   }
@@ -89,7 +89,7 @@ export class OpenInferenceModels {
 
   /** Those that whoever asks may see. */
   allFor({ access }: Pick<ServiceRequest, 'access'>): readonly OpenInferenceModel[] {
-    return this.all.filter(({ name }) => access.maySee(name));
+    return this.all.filter(({ name }) => access.canSee(name));
   }
 
   // Field names are as in the messages of the gRPC service, which are those of the JSON.

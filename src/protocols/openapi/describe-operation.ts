@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVERYTHING } from '../../serving/access';
+import { FULL_ACCESS } from '../../serving/access';
 import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
 import type { Protocol } from '../protocol';
 import type { Route } from '../route';
@@ -95,10 +95,10 @@ function describeErrors(codes: readonly ErrorCode[], { error, errors }: OwnProto
   }
   const responses = [...byStatus].map(([status, set]) => {
     const [code] = [...set] as [ErrorCode];
-    const example = errors.body(new ServiceError(code, ERROR_DESCRIPTIONS[code]), EVERYTHING);
+    const example = errors.body(new ServiceError(code, ERROR_DESCRIPTIONS[code]), FULL_ACCESS);
     const descriptions = [...set].map((one) => ERROR_DESCRIPTIONS[one]);
     const headers = {
-      ...([...set].some((one) => ERRORS[one].refusal) && RETRY_AFTER),
+      ...([...set].some((one) => ERRORS[one].rejection) && RETRY_AFTER),
       ...(set.has('UPGRADE_NEEDED') && UPGRADE),
     };
     return [status, response(descriptions.join(' '), jsonContent(error.name, example), headers)];

@@ -155,7 +155,7 @@ function file(guard: GuardService): Route {
     errors: ['MODEL_NOT_LOADED'],
     handler: ({ access }) => {
       const { file } = guard.require();
-      const models = access.isGuarding ? [] : file.checks.filter((check) => 'model' in check);
+      const models = access.canUseGuard ? [] : file.checks.filter((check) => 'model' in check);
       for (const { model } of models) access.require({ model });
       return { body: file };
     },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Inference, TextInput } from '../../native/engine';
 import { ServiceError } from '../../serving/errors';
-import { timingsOf } from '../../serving/timings';
+import { timingsOf } from '../../serving/request-context';
 import { expected, string } from '../validation/fields';
 
 /** Fields of truncation. */

@@ -43,7 +43,7 @@ export class TorchServeModels {
 
   /** The models that the API key of a request may see. */
   visible({ access }: Pick<ServiceRequest, 'access'>): Catalogue {
-    return this.all.filter(({ name }) => access.maySee(name));
+    return this.all.filter(({ name }) => access.canSee(name));
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../settings/config';
-import { UNLIMITED } from '../access';
+import { UNLIMITED_GRANT } from '../access';
 import { digestOf, type KeyEntry } from './api-keys';
 import { readCertificate } from './certificate';
 import type { Warn } from './credential-file';
@@ -49,7 +49,7 @@ export class CredentialLoader {
     const warn: Warn = (warning) => logger.warn(warning);
     const { apiKey, apiKeysFile } = settings;
     const keys =
-      apiKey && !apiKeysFile ? digestsOf([{ key: apiKey, grant: UNLIMITED }], warn) : null;
+      apiKey && !apiKeysFile ? digestsOf([{ key: apiKey, grant: UNLIMITED_GRANT }], warn) : null;
     let values: CredentialValues = { keys, certificate: null };
     const sources = sourcesOf(settings, warn);
     for (const read of sources.values()) values = { ...values, ...(await read()) };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MODEL_NAME } from '../../settings/parsers';
-import { type Grant, UNLIMITED } from '../access';
+import { type Grant, UNLIMITED_GRANT } from '../access';
 import { CredentialError, readCredential, type Warn } from './credential-file';
 
 const SETTING = 'API_KEYS_FILE';
@@ -68,19 +68,19 @@ export async function readKeys(file: string, warn: Warn): Promise<readonly Parse
 
 /** Parses the scopes of a key; null if invalid. */
 function parseGrant(words: readonly string[]): Grant | null {
-  if (words.length === 0) return UNLIMITED;
+  if (words.length === 0) return UNLIMITED_GRANT;
   if (new Set(words.map((word) => word.replace(/=.*/s, ''))).size < words.length) return null;
   let models: readonly string[] | null = [];
-  let isManaging = false;
-  let isGuarding = false;
+  let canManage = false;
+  let canUseGuard = false;
   for (const word of words) {
-    if (word === 'management') isManaging = true;
-    else if (word === 'guard') isGuarding = true;
+    if (word === 'management') canManage = true;
+    else if (word === 'guard') canUseGuard = true;
     else if (word === `${MODELS}*`) models = null;
     else if (word.startsWith(MODELS)) {
       models = word.slice(MODELS.length).split(',');
       if (!models.every((name) => MODEL_NAME.pattern.test(name))) return null;
     } else return null;
   }
-  return { models, isManaging, ...(isGuarding && { isGuarding }) };
+  return { models, canManage, ...(canUseGuard && { canUseGuard }) };
 }

@@ -148,6 +148,6 @@ function cacheFamilies(engine: EngineMonitor): readonly Family[] {
 
 function rejectionsOf({ refusals }: EngineMonitor): readonly Sample[] {
   const codes = Object.keys(refusals) as (keyof typeof refusals)[];
-  const named = codes.map((code) => [ERRORS[code].refusal, refusals[code]] as const);
+  const named = codes.map((code) => [ERRORS[code].rejection, refusals[code]] as const);
   return byLabel('reason', Object.fromEntries(named));
 }

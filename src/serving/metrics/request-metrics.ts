@@ -35,7 +35,7 @@ export type InvalidStatus = (typeof INVALID)[number];
 export class RequestMetrics {
   readonly #routes = new Map<string, Route>();
   readonly #rejected = zeros(
-    Object.values(ERRORS).flatMap(({ refusal }) => refusal ?? ([] as RejectionReason[])),
+    Object.values(ERRORS).flatMap(({ rejection }) => rejection ?? ([] as RejectionReason[])),
   );
   readonly #invalid = zeros(INVALID);
   #cancelled = 0;

@@ -1,5 +1,5 @@
 import { errors } from '../../../src/protocols/text-embeddings-inference/tei-protocol';
-import { EVERYTHING } from '../../../src/serving/access';
+import { FULL_ACCESS } from '../../../src/serving/access';
 import { ServiceError } from '../../../src/serving/errors';
 import { Documented, near } from '../../helpers/documented';
 import { type Answer, post, postRaw, request } from '../../helpers/http';
@@ -155,7 +155,7 @@ it('has examples that are what the service answers', async () => {
 it('tells a failure of the model as one of the backend', () => {
   const failed = new ServiceError('INFERENCE_FAILED', 'It failed.');
   expect(errors.status('INFERENCE_FAILED')).toBe(424);
-  expect(errors.body(failed, EVERYTHING)).toEqual({ error: 'It failed.', error_type: 'Backend' });
+  expect(errors.body(failed, FULL_ACCESS)).toEqual({ error: 'It failed.', error_type: 'Backend' });
 });
 
 it('says in headers what it took', async () => {

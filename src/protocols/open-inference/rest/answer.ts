@@ -1,4 +1,4 @@
-import { jsonInTurns } from '../../../serving/json-in-turns';
+import { jsonInTurns } from '../../../serving/json';
 import type { ServiceResponse } from '../../../serving/request-context';
 import { DOUBLE_JSON_BYTES, FLOAT_BYTES } from '../../../serving/response-size';
 import type { OutputTensor } from '../../../tasks/tensors';
