@@ -1,6 +1,4 @@
 import { ServiceError } from './errors';
-import type { RequestContext } from './request-context';
-import type { ServerContext } from './server-context';
 
 /** Permissions of an API key. */
 export interface Grant {
@@ -98,28 +96,6 @@ export function isPublicPath(
 ): IsPublic {
   const paths = new Set([...probes, ...pages, ...(metricsNeedKey ? [] : ['/metrics'])]);
   return (path) => paths.has(path);
-}
-
-/**
- * Authenticates a request: checks its API key and the scope of the key, and sets `context.access`. Runs before routing:
- * without a valid key a client does not learn which paths, methods or models exist, and costs one hash.
- *
- * @param keyRequired error message for requests without a key
- * @returns KEY_NEEDED (401), FORBIDDEN (403), or null if the request is authorized
- */
-export function authenticate(
-  { credentials: { keys }, namesOf }: ServerContext,
-  context: RequestContext,
-  keyRequired: string,
-): ServiceError | null {
-  if (keys === null || context.isPublic) return null;
-  const key = context.apiKey();
-  if (key === null) return new ServiceError('KEY_NEEDED', keyRequired);
-  const grant = keys.find(key);
-  if (grant === null) return new ServiceError('KEY_NEEDED', 'The API key is not known.');
-  if (isUnlimited(grant)) return null;
-  context.access = new Access(grant, namesOf);
-  return context.resource && context.access.errorFor(context.resource);
 }
 
 function forbidden(message: string): ServiceError {

@@ -1,6 +1,6 @@
 import { EngineError } from '../native/engine';
 import { describeUnexpected } from '../native/unexpected-error';
-import { authenticate } from './access';
+import { Access, isUnlimited } from './access';
 import { ServiceError } from './errors';
 import { report } from './report';
 import type { ModelRoute, Outcome, RequestContext, ServiceResponse } from './request-context';
@@ -124,4 +124,26 @@ function runUnlessEnded(context: RequestContext, next: () => void): void {
 function waitTooLong(waitMs: number, limitMs: number): EngineError {
   const wait = `The wait for the service would be about ${Math.ceil(waitMs)} ms,`;
   return new EngineError('WAIT_TOO_LONG', `${wait} over the limit of ${limitMs} ms.`, { waitMs });
+}
+
+/**
+ * Authenticates a request: checks its API key and the scope of the key, and sets `context.access`. Runs before routing:
+ * without a valid key a client does not learn which paths, methods or models exist, and costs one hash.
+ *
+ * @param keyRequired error message for requests without a key
+ * @returns KEY_NEEDED (401), FORBIDDEN (403), or null if the request is authorized
+ */
+function authenticate(
+  { credentials: { keys }, namesOf }: ServerContext,
+  context: RequestContext,
+  keyRequired: string,
+): ServiceError | null {
+  if (keys === null || context.isPublic) return null;
+  const key = context.apiKey();
+  if (key === null) return new ServiceError('KEY_NEEDED', keyRequired);
+  const grant = keys.find(key);
+  if (grant === null) return new ServiceError('KEY_NEEDED', 'The API key is not known.');
+  if (isUnlimited(grant)) return null;
+  context.access = new Access(grant, namesOf);
+  return context.resource && context.access.errorFor(context.resource);
 }
