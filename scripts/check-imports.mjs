@@ -7,18 +7,18 @@ import { fileURLToPath } from 'node:url';
 /** Each folder of src/ with those that it may import, from the ground up. "." are the files of src/ itself. */
 const MAY_IMPORT = {
   lib: [],
-  numeric: [],
+
   recordings: [],
   settings: [],
-  files: ['lib', 'numeric', 'recordings'],
+  files: ['lib', 'recordings'],
   native: ['lib'],
   client: ['lib', 'protocols', 'streaming'], // of protocols types alone; of streaming also places and times
   models: ['lib', 'native'],
-  tasks: ['lib', 'files', 'models', 'native', 'numeric'],
+  tasks: ['lib', 'files', 'models', 'native'],
   repository: ['lib', 'models', 'native', 'settings', 'tasks'],
   serving: ['lib', 'native', 'settings'],
-  services: ['lib', 'native', 'numeric', 'serving', 'tasks'],
-  protocols: ['lib', 'native', 'numeric', 'serving', 'services', 'tasks'],
+  services: ['lib', 'native', 'serving', 'tasks'],
+  protocols: ['lib', 'native', 'serving', 'services', 'tasks'],
   streaming: [
     'lib',
     'native',
@@ -34,7 +34,7 @@ const MAY_IMPORT = {
   embedded: ['lib', 'native', 'settings', 'tasks'],
   commands: null, // all of them
   '.': null,
-  pages: ['.', 'lib', 'client', 'numeric', 'recordings', 'tasks', 'protocols'],
+  pages: ['.', 'lib', 'client', 'recordings', 'tasks', 'protocols'],
 };
 /** What lies in one folder below these imports nothing of the folder beside it, but of these. */
 const SEPARATE = ['tasks', 'protocols'];

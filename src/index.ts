@@ -27,6 +27,7 @@ export {
   TextClassifier,
   TextClassifier as SentimentEngine,
 } from './embedded/text-classifier';
+export type { SentimentInput, SentimentTexts } from './embedded/text-input';
 export {
   ZeroShot,
   type ZeroShotOptions,
@@ -34,7 +35,6 @@ export {
 } from './embedded/zero-shot-classifier';
 export { EngineError, type EngineErrorCode } from './native/engine';
 export { ConfigError } from './settings/config';
-export type { Finding, GuardAnswer } from './tasks/guard/answer';
+export type { Finding, GuardResult } from './tasks/guard/guard-result';
 export type { Restorer } from './tasks/guard/restorer';
 export type { RankedDocument } from './tasks/reranking/ranking';
-export type { SentimentInput, SentimentTexts } from './tasks/text-classification/text-input';

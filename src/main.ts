@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // First: it works beside the imports that follow.
-import './native/open-early';
+import './native/preload-addon';
 
 import path from 'node:path';
 import { EXIT_USAGE, failWith } from './commands/exit-codes';

@@ -1,4 +1,4 @@
-import { Changes } from '../lib/condition-variable';
+import { ConditionVariable } from '../lib/condition-variable';
 import { NoAnswerError } from './client-errors';
 import { type ListItem, type ListRequest, type Outcome, sendList } from './list-request';
 import {
@@ -74,7 +74,7 @@ export class BatchPipeline<Element, Result>
   /** Lists whose outcomes have not been consumed, in the order of the source. */
   #lists: List<Element, Result>[] = [];
   /** Notified after each change of the state above. */
-  readonly #changes = new Changes();
+  readonly #changes = new ConditionVariable();
   readonly #outcomes = this.#run();
 
   /** @throws TypeError or RangeError if the source or an option is invalid */
@@ -112,12 +112,12 @@ export class BatchPipeline<Element, Result>
       signal?.throwIfAborted();
       this.#read().catch((failure) => {
         this.#end = { failure };
-        this.#changes.tell();
+        this.#changes.notify();
       });
       for (let list = await this.#nextList(); list; list = await this.#nextList()) {
         for (const { outcome } of list.items) {
           this.#held--;
-          this.#changes.tell();
+          this.#changes.notify();
           if (outcome) yield outcome;
           if (this.#stop.signal.aborted) break;
         }
@@ -137,7 +137,7 @@ export class BatchPipeline<Element, Result>
   #close(): void {
     this.#stop.abort();
     for (const { timer } of this.#lists) clearTimeout(timer);
-    this.#changes.tell();
+    this.#changes.notify();
   }
 
   /** Returns the next list to yield; undefined at the end. @throws the error that ends the pipeline */
@@ -189,7 +189,7 @@ export class BatchPipeline<Element, Result>
       this.#end = { failure };
     }
     this.#sendLists();
-    this.#changes.tell();
+    this.#changes.notify();
   }
 
   #add(input: Element): void {
@@ -235,7 +235,7 @@ export class BatchPipeline<Element, Result>
       if (!list) return;
       this.#send(list).catch((failure) => {
         list.state = { failure };
-        this.#changes.tell();
+        this.#changes.notify();
       });
     }
   }
@@ -253,7 +253,7 @@ export class BatchPipeline<Element, Result>
       list.state = { failure };
     }
     this.#sendLists();
-    this.#changes.tell();
+    this.#changes.notify();
   }
 
   #inFlight(): number {

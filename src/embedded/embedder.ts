@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { SchedulingOptions } from '../native/engine';
 import { configFromOptions } from '../settings/config';
-import type { Embedding, EmbeddingMetadata, TextToEmbed } from '../tasks/abilities';
+import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../tasks/capabilities';
 import { embedding } from '../tasks/embedding/embedding-task';
-import { finished, similarity } from '../tasks/embedding/postprocess';
+import { postprocessEmbedding, similarity } from '../tasks/embedding/postprocess';
 import {
   type EngineOptions,
   environment,
@@ -30,7 +30,7 @@ export interface EmbedOptions extends RunOptions {
 }
 
 /** Texts to vectors, as `SentenceTransformer.encode`. Loaded once; `close` when it is no longer needed. */
-export class Embedder extends ModelEngine<TextToEmbed, Embedding, EmbeddingMetadata> {
+export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMetadata> {
   /**
    * @throws ConfigError: an option is wrong; EngineError with code MODEL_LOAD_FAILED, whose message
    *   names the file and the key at fault
@@ -83,7 +83,7 @@ export class Embedder extends ModelEngine<TextToEmbed, Embedding, EmbeddingMetad
     text: unknown,
     index: number | null,
     { promptName, dimensions }: EmbedOptions,
-  ): TextToEmbed {
+  ): EmbeddingInput {
     if (typeof text !== 'string') {
       throw new InputError(
         `expected a string, received ${text === null ? 'null' : typeof text}`,
@@ -106,6 +106,6 @@ export class Embedder extends ModelEngine<TextToEmbed, Embedding, EmbeddingMetad
   }
 
   #toVector({ vector }: Embedding, options: EmbedOptions): Float32Array {
-    return finished(vector, this.model.metadata, options);
+    return postprocessEmbedding(vector, this.model.metadata, options);
   }
 }

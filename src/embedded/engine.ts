@@ -7,7 +7,7 @@ import type {
   ClassifierMetadata,
   ModelMetadata,
   Prediction,
-} from '../tasks/abilities';
+} from '../tasks/capabilities';
 import type { Task } from '../tasks/task';
 import { TaskModel } from '../tasks/task-model';
 
@@ -36,10 +36,14 @@ export class InputError extends Error {
 }
 
 /** A loaded model; `close` when it is no longer needed. */
-export abstract class ModelEngine<Input, Answer extends Prediction, Known extends ModelMetadata> {
-  protected readonly model: TaskModel<Input, Answer, Known>;
+export abstract class ModelEngine<
+  Input,
+  Answer extends Prediction,
+  Metadata extends ModelMetadata,
+> {
+  protected readonly model: TaskModel<Input, Answer, Metadata>;
 
-  protected constructor(model: TaskModel<Input, Answer, Known>) {
+  protected constructor(model: TaskModel<Input, Answer, Metadata>) {
     this.model = model;
   }
 
@@ -98,11 +102,11 @@ export abstract class ClassifierEngine<Given, Input, Result> extends ModelEngine
  *
  * @throws EngineError with code MODEL_LOAD_FAILED, whose message names the file and the key at fault
  */
-export function loadTexts<Input, Answer extends Prediction, Known extends ModelMetadata>(
-  task: Task<Input, Answer, Known>,
+export function loadTexts<Input, Answer extends Prediction, Metadata extends ModelMetadata>(
+  task: Task<Input, Answer, Metadata>,
   directory: string,
   scheduling: SchedulingOptions,
-): Promise<TaskModel<Input, Answer, Known>> {
+): Promise<TaskModel<Input, Answer, Metadata>> {
   return loaded(async () => {
     const { dtype, products } = scheduling;
     const found = findDtypeProblem(dtype ?? 'float32', products);

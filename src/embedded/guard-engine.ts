@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { SchedulingOptions } from '../native/engine';
 import { ConfigError, configFromOptions } from '../settings/config';
-import type { Abilities, Ability } from '../tasks/abilities';
-import type { GuardAnswer, GuardModels, GuardQuestion } from '../tasks/guard/answer';
+import type { Capabilities, Capability } from '../tasks/capabilities';
+import { Guard as Checks } from '../tasks/guard/guard';
 import {
   checkGuardFile,
   type GuardFile,
   type ModelCheck,
   parseGuardFile,
-} from '../tasks/guard/file';
-import { Guard as Checks } from '../tasks/guard/guard';
+} from '../tasks/guard/guard-file';
+import type { GuardModels, GuardRequest, GuardResult } from '../tasks/guard/guard-result';
 import { restore } from '../tasks/guard/redaction';
 import { Restorer } from '../tasks/guard/restorer';
 import { TASKS } from '../tasks/registry';
@@ -29,7 +29,7 @@ export interface GuardLoadOptions
 
 export interface GuardCheckOptions extends RunOptions {
   /** Whether the texts go to a language model or come from one. Default: input. */
-  readonly direction?: GuardQuestion['direction'];
+  readonly direction?: GuardRequest['direction'];
 }
 
 /** Checks of a guard's file in this process. Loaded once; `close` when it is no longer needed. */
@@ -72,7 +72,7 @@ export class Guard {
    * @param texts one, or parts that are looked at each alone, and together
    * @throws EngineError CANCELLED
    */
-  check(texts: string | readonly string[], options: GuardCheckOptions = {}): Promise<GuardAnswer> {
+  check(texts: string | readonly string[], options: GuardCheckOptions = {}): Promise<GuardResult> {
     const { direction = 'input', ...run } = options;
     const models: GuardModels = {
       find: (name, ability) => ({ model: this.#find(name, ability), options: run }),
@@ -82,12 +82,12 @@ export class Guard {
   }
 
   /** Gives back what the placeholders of an answer stand for. */
-  static restore(text: string, map: GuardAnswer['map']): string {
+  static restore(text: string, map: GuardResult['map']): string {
     return restore(text, map);
   }
 
   /** The same of a text that comes in pieces, such as the stream of a language model. */
-  static restorer(map: GuardAnswer['map']): Restorer {
+  static restorer(map: GuardResult['map']): Restorer {
     return new Restorer(map);
   }
 
@@ -97,10 +97,11 @@ export class Guard {
     await closeAll(this.#models);
   }
 
-  #find<Name extends Ability>(name: string, ability: Name): Abilities[Name] {
+  #find<Name extends Capability>(name: string, ability: Name): Capabilities[Name] {
     const { task, model } = this.#models.get(name) as Loaded;
-    if (!task.abilities.includes(ability)) throw new Error(`"${name}" is not one that ${ability}.`);
-    return model as unknown as Abilities[Name];
+    if (!task.capabilities.includes(ability))
+      throw new Error(`"${name}" is not one that ${ability}.`);
+    return model as unknown as Capabilities[Name];
   }
 }
 

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { SchedulingOptions, TextInput } from '../native/engine';
 import { configFromOptions } from '../settings/config';
-import type { PairScore } from '../tasks/abilities';
+import type { PairScore } from '../tasks/capabilities';
 import { reranking } from '../tasks/registry';
-import { type RerankerAbout, toPair } from '../tasks/reranking/cross-encoder';
+import { type RerankerMetadata, toPair } from '../tasks/reranking/cross-encoder';
 import { type RankedDocument, rankByScore } from '../tasks/reranking/ranking';
 import {
   type EngineOptions,
@@ -27,7 +27,7 @@ export interface RankOptions extends RunOptions {
 }
 
 /** A query with documents, as `CrossEncoder`. Loaded once; `close` when it is no longer needed. */
-export class Reranker extends ModelEngine<TextInput, PairScore, RerankerAbout> {
+export class Reranker extends ModelEngine<TextInput, PairScore, RerankerMetadata> {
   /**
    * @throws ConfigError: an option is wrong; EngineError with code MODEL_LOAD_FAILED, whose message
    *   names the file and the key at fault

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { configFromOptions } from '../settings/config';
-import type { Classification, ClassifierMetadata } from '../tasks/abilities';
+import type { Classification, ClassifierMetadata } from '../tasks/capabilities';
 import { signalClassification } from '../tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../tasks/task-model';
 import {

@@ -1,8 +1,12 @@
 import path from 'node:path';
 import type { SchedulingOptions } from '../native/engine';
 import { configFromOptions } from '../settings/config';
-import type { ClassifierMetadata, Tagging, TaggingInput } from '../tasks/abilities';
-import { type Span, type Strategy, spansOf } from '../tasks/token-classification/spans';
+import type {
+  ClassifierMetadata,
+  TokenClassification,
+  TokenClassificationInput,
+} from '../tasks/capabilities';
+import { type Span, type Strategy, toSpans } from '../tasks/token-classification/spans';
 import { tokenClassification } from '../tasks/token-classification/token-classification-task';
 import {
   type EngineOptions,
@@ -39,7 +43,11 @@ export interface TagResult {
 }
 
 /** Texts to spans, as the `token-classification` pipeline. Loaded once; `close` when it is no longer needed. */
-export class Tagger extends ModelEngine<TaggingInput, Tagging, ClassifierMetadata> {
+export class Tagger extends ModelEngine<
+  TokenClassificationInput,
+  TokenClassification,
+  ClassifierMetadata
+> {
   /**
    * @throws ConfigError: an option is wrong; EngineError with code MODEL_LOAD_FAILED, whose message
    *   names the file and the key at fault
@@ -80,15 +88,19 @@ export class Tagger extends ModelEngine<TaggingInput, Tagging, ClassifierMetadat
   }
 
   async #toResult(
-    answer: Tagging,
+    answer: TokenClassification,
     { strategy = 'simple', ignoreLabels }: TagOptions,
   ): Promise<TagResult> {
-    const tags = await spansOf(answer, this.model, { strategy, ignoreLabels });
+    const tags = await toSpans(answer, this.model, { strategy, ignoreLabels });
     return { tags, truncated: answer.inference.truncated };
   }
 }
 
-function toInput(text: unknown, index: number | null, { stride }: TagOptions): TaggingInput {
+function toInput(
+  text: unknown,
+  index: number | null,
+  { stride }: TagOptions,
+): TokenClassificationInput {
   if (typeof text !== 'string') {
     const received = text === null ? 'null' : typeof text;
     throw new InputError(`expected a string, received ${received}`, index);

@@ -1,13 +1,8 @@
 import type { SchedulingOptions, TextInput } from '../native/engine';
 import { configFromOptions } from '../settings/config';
-import type { Classification, ClassifierMetadata } from '../tasks/abilities';
+import type { Classification, ClassifierMetadata } from '../tasks/capabilities';
 import type { TaskModel } from '../tasks/task-model';
 import { textClassification } from '../tasks/text-classification/text-classification-task';
-import {
-  findInputProblem,
-  type SentimentInput,
-  toTextInput,
-} from '../tasks/text-classification/text-input';
 import {
   byName,
   ClassifierEngine,
@@ -16,6 +11,7 @@ import {
   InputError,
   loadTexts,
 } from './engine';
+import { findInputProblem, type SentimentInput, toTextInput } from './text-input';
 
 export interface SentimentOptions
   extends EngineOptions,

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import type { SchedulingOptions, TextInput } from '../native/engine';
 import { configFromOptions } from '../settings/config';
-import type { Classification, EntailmentMetadata } from '../tasks/abilities';
+import type { Classification, EntailmentMetadata } from '../tasks/capabilities';
 import { zeroShot } from '../tasks/registry';
 import {
   classifyZeroShot,
   findTemplateProblem,
   TEMPLATE,
-  type ZeroShotAnswer,
+  type ZeroShotResult,
 } from '../tasks/zero-shot/classify';
 import {
   type EngineOptions,
@@ -48,7 +48,7 @@ export class ZeroShot extends ModelEngine<string | TextInput, Classification, En
     text: string,
     labels: readonly string[],
     options: ZeroShotQuestionOptions = {},
-  ): Promise<ZeroShotAnswer> {
+  ): Promise<ZeroShotResult> {
     const { hypothesisTemplate: template = TEMPLATE, multiLabel = false, ...run } = options;
     if (typeof text !== 'string') throw new InputError('expected a string', null);
     const wrong = labels.findIndex((label) => typeof label !== 'string');

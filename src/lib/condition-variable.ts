@@ -1,5 +1,5 @@
 /** For those who wait until something is so, and look again each time that it may have become so. */
-export class Changes {
+export class ConditionVariable {
   #waiters: (() => void)[] = [];
 
   /** Resolves when something changes. */
@@ -10,7 +10,7 @@ export class Changes {
   }
 
   /** Something has changed. */
-  tell(): void {
+  notify(): void {
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const wake of waiters) wake();

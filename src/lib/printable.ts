@@ -1,8 +1,8 @@
 /** What an error of a model file may take of a log line, in characters. */
-const LONGEST = 1500;
+const MAX_LENGTH = 1500;
 
 /** A message that quotes files: in one line, nothing in it that a terminal would obey, and not endless. */
-export function printable(message: string, longest = LONGEST): string {
+export function printable(message: string, longest = MAX_LENGTH): string {
   const start = message.length > longest ? `${message.slice(0, longest)}…` : message;
   return start.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (character) => {
     const code = character.charCodeAt(0).toString(16).padStart(4, '0');

@@ -1,5 +1,5 @@
 /** The first line of a message, with the names of files but not where they are. */
-export function withoutPaths(message: string): string {
+export function redactPaths(message: string): string {
   const [line = ''] = message.split('\n');
   return line.replaceAll(/(?:\/[^\s/:'"]+)+\/(?=[^\s/:'"]+)/g, '');
 }

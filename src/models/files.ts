@@ -17,10 +17,10 @@ export class ModelFileError extends ExpectedError {
  * @returns its size in bytes; null: there is none of this name
  * @throws ModelFileError where it is not to be read
  */
-export function sizeOf(directory: string, name: string): number | null {
+export function fileSize(directory: string, name: string): number | null {
   const place = path.join(directory, name);
   if (!lstatSync(place, { throwIfNoEntry: false })) return null;
-  const real = reading(name, () => realpathSync(place));
+  const real = withReadErrors(name, () => realpathSync(place));
   const folder = realpathSync(directory);
   if (![folder, blobsOf(folder)].some((home) => home !== null && isWithin(home, real))) {
     throw new ModelFileError(
@@ -34,7 +34,7 @@ export function sizeOf(directory: string, name: string): number | null {
 }
 
 /** Of a file, without its content: another one, where it has been written or replaced. */
-export function identityOf(file: string): string {
+export function fileIdentity(file: string): string {
   const { size, mtimeNs, ino, dev } = statSync(file, { bigint: true });
   return [size, mtimeNs, ino, dev].join();
 }
@@ -44,9 +44,9 @@ export function identityOf(file: string): string {
  *
  * @throws ModelFileError where one is not to be read
  */
-export function filesThere(directory: string, names: readonly string[]): readonly string[] {
+export function existingFiles(directory: string, names: readonly string[]): readonly string[] {
   return names
-    .filter((name) => sizeOf(directory, name) !== null)
+    .filter((name) => fileSize(directory, name) !== null)
     .map((name) => path.join(directory, name));
 }
 
@@ -58,15 +58,15 @@ export function filesThere(directory: string, names: readonly string[]): readonl
  * @throws ModelFileError
  */
 export function readText(directory: string, name: string, mostBytes: number): string | null {
-  const size = sizeOf(directory, name);
+  const size = fileSize(directory, name);
   if (size === null) return null;
   if (size > mostBytes) {
     throw new ModelFileError(`${name}: has ${size} bytes, expected at most ${mostBytes}`);
   }
-  return reading(name, () => readFileSync(path.join(directory, name), 'utf8'));
+  return withReadErrors(name, () => readFileSync(path.join(directory, name), 'utf8'));
 }
 
-function reading<Result>(name: string, read: () => Result): Result {
+function withReadErrors<Result>(name: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {

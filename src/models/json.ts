@@ -3,13 +3,13 @@ import { printable } from '../lib/printable';
 import { ModelFileError, readText } from './files';
 
 /** A label takes about 50 bytes of config.json, twice. */
-const MOST_BYTES = 16 * 1024 * 1024;
-const MOST_VALUES = 1_000_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_VALUES = 1_000_000;
 /** Files of models have about 4 levels. */
-const MOST_LEVELS = 64;
+const MAX_LEVELS = 64;
 
 /** What an error may quote of a file, in characters. */
-const LONGEST_QUOTE = 200;
+const MAX_QUOTE = 200;
 
 const QUOTE = '"'.charCodeAt(0);
 const BACKSLASH = '\\'.charCodeAt(0);
@@ -24,7 +24,7 @@ const CLOSING = new Set([...']}'].map((bracket) => bracket.charCodeAt(0)));
  * @throws ModelFileError
  */
 export function readModelJson(directory: string, name: string): unknown {
-  const text = readText(directory, name, MOST_BYTES);
+  const text = readText(directory, name, MAX_BYTES);
   return text === null ? undefined : parseModelJson(text, name);
 }
 
@@ -75,17 +75,17 @@ function requireBounds(text: string, name: string): void {
     else if (code === COMMA) values += 1;
     else if (OPENING.has(code)) level += 1;
     else if (CLOSING.has(code)) level -= 1;
-    if (level > MOST_LEVELS) {
-      throw new ModelFileError(`${name}: is nested deeper than ${MOST_LEVELS} levels`);
+    if (level > MAX_LEVELS) {
+      throw new ModelFileError(`${name}: is nested deeper than ${MAX_LEVELS} levels`);
     }
   }
-  if (values > MOST_VALUES) {
-    throw new ModelFileError(`${name}: has ${values} values, expected at most ${MOST_VALUES}`);
+  if (values > MAX_VALUES) {
+    throw new ModelFileError(`${name}: has ${values} values, expected at most ${MAX_VALUES}`);
   }
 }
 
 /** A value of a file as an error quotes it: in one line, the start of it. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
-  return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
+  return text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text;
 }

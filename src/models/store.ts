@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { withoutPaths } from '../lib/redact-paths';
+import { redactPaths } from '../lib/redact-paths';
 import { messageForClients } from '../native/unexpected-error';
 
 /** A model under its name: loaded, or the reason why it is not. */
@@ -45,7 +45,7 @@ export class ModelStore<Task, Model extends StoredModel> {
       version: loaded?.metadata.version ?? null,
       reason:
         model instanceof Error
-          ? withoutPaths(messageForClients(model).replaceAll(place, file))
+          ? redactPaths(messageForClients(model).replaceAll(place, file))
           : null,
     };
     this.#models.set(name, stored);

@@ -1,13 +1,13 @@
 /** The typed contract of the .node file: what native/node exports. Nothing else may be relied on. */
 
-import type { LookOptions, NativeLooked, NativePatterns, PatternSource } from './binding/looks';
 import type { ProgramReport } from './binding/programs';
 import type { Completion, NativeInput, NativeRefusal } from './binding/requests';
+import type { NativePatterns, NativeScan, PatternSource, ScanOptions } from './binding/scan';
 import type { ModelSource } from './binding/sources';
 
-export type * from './binding/looks';
 export type * from './binding/programs';
 export type * from './binding/requests';
+export type * from './binding/scan';
 export type * from './binding/sources';
 
 /** In which numbers a text model's linear layers multiply. */
@@ -205,8 +205,8 @@ export interface NativeBinding {
   look(
     patterns: NativePatterns,
     parts: readonly string[],
-    options: LookOptions,
-  ): Promise<NativeLooked>;
+    options: ScanOptions,
+  ): Promise<NativeScan>;
   /**
    * End every thread of this environment's engines and loads at once, answering nothing. One that
    * does not end within a second is left behind, and then the process ends without running what C

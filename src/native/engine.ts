@@ -1,4 +1,5 @@
 import { printable } from '../lib/printable';
+import { ActiveWork } from './active-work';
 import type {
   EngineErrorCode,
   EngineStats,
@@ -10,29 +11,28 @@ import type {
   NativeRefusal,
   ProgramReport,
   SchedulingOptions,
-  TokenPlaces,
+  Tokenization,
 } from './binding';
 import type { CancelSignal } from './cancellation';
 import { EngineError, errorOf } from './engine-error';
-import { Holds } from './holds';
-import { leastBytes, listTooLong, MIN_CHECKED_BYTES } from './list-size';
+import { listTooLong, MIN_CHECKED_BYTES, minimumBytes } from './list-size';
 import { loadBinding } from './load';
+import { type EngineObserver, type PendingRequest, PendingRequests } from './pending-requests';
 import { Vocabulary } from './vocabulary';
-import { type EngineObserver, type Pending, Waiting } from './waiting';
 import {
-  HeldWindows,
-  requireFewWindows,
+  requireWindowLimit,
   runWindows,
-  unrunWindows,
-  withMostWindows,
+  unrunWindowsOf,
+  WindowMemory,
+  withMaxWindows,
 } from './windows';
 
 export type * from './binding';
 export { EngineError } from './engine-error';
 /** The addon, for what is no engine's. Throws with numbered advice when it cannot be opened. */
 export { loadBinding as addon } from './load';
+export type { EngineObserver } from './pending-requests';
 export type { Vocabulary } from './vocabulary';
-export type { EngineObserver } from './waiting';
 
 export interface InferOptions {
   /** Aborted: the caller no longer wants the answer; what has not begun to run is dropped. */
@@ -43,7 +43,7 @@ export interface InferOptions {
    */
   readonly timeoutMs?: number;
   /** Of a text that is read in windows, how many: what lies behind them is cut. Default: all. */
-  readonly mostWindows?: number;
+  readonly maxWindows?: number;
   /**
    * Numbers that the answers of all inputs may have together, where each token has a row of them: what has
    * more is INPUT_TOO_LONG before it is run. Default: any.
@@ -79,7 +79,7 @@ interface WindowOptions {
 }
 
 /** What an input of a list ended with itself, not because the others did. */
-const OWN_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
+const INPUT_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
   'INFERENCE_FAILED',
   'DEADLINE_EXCEEDED',
   'INPUT_TOO_LONG',
@@ -102,16 +102,16 @@ export class Engine {
   /** null: of a signal model, or a program. */
   readonly vocabulary: Vocabulary | null;
   private readonly native: NativeEngine;
-  private readonly waiting: Waiting;
-  private readonly heldWindows = new HeldWindows();
+  private readonly waiting: PendingRequests;
+  private readonly heldWindows = new WindowMemory();
   /** For refusals: to ask for all `stats` would cost more than the rest of one. */
   private readonly maxQueueWaitMs: number;
   /** Calls that are not answered yet: one may run the model several times. */
-  private readonly holds = new Holds();
+  private readonly holds = new ActiveWork();
   private closed: Promise<void> | undefined;
   private lastTicket = 0;
 
-  private constructor(native: NativeEngine, waiting: Waiting) {
+  private constructor(native: NativeEngine, waiting: PendingRequests) {
     this.native = native;
     this.waiting = waiting;
     this.maxQueueWaitMs = native.stats().queueWaitLimitMs;
@@ -125,7 +125,7 @@ export class Engine {
    * @throws EngineError MODEL_LOAD_FAILED: the message names the file and the key at fault.
    */
   static async load(source: ModelSource, options: SchedulingOptions): Promise<Engine> {
-    const waiting = new Waiting();
+    const waiting = new PendingRequests();
     try {
       const native = await loadBinding().load(source, options, waiting.onCompletions);
       return new Engine(native, waiting);
@@ -146,17 +146,17 @@ export class Engine {
    */
   async infer(
     input: NativeInput,
-    { signal, timeoutMs = 0, mostWindows, maxOutputs }: InferOptions = {},
+    { signal, timeoutMs = 0, maxWindows: mostWindows, maxOutputs }: InferOptions = {},
   ): Promise<Inference> {
     this.requireOpen();
-    return this.holds.during(async () => {
+    return this.holds.track(async () => {
       const started = performance.now();
-      const limited = withMostWindows(input, mostWindows);
+      const limited = withMaxWindows(input, mostWindows);
       const ticket = this.submit(limited, 1, { signal, timeoutMs, maxOutputs });
-      const inference = await this.settled(ticket, signal);
-      const windows = unrunWindows(inference);
+      const inference = await this.completionOf(ticket, signal);
+      const windows = unrunWindowsOf(inference);
       if (windows === null) return inference;
-      return this.heldWindows.during([inference], () =>
+      return this.heldWindows.track([inference], () =>
         this.inferWindows(inference, windows, { signal, timeoutMs, started }),
       );
     });
@@ -181,20 +181,20 @@ export class Engine {
   ): Promise<readonly Inference[]> {
     if (inputs.length === 0) return [];
     this.requireOpen();
-    return this.holds.during(() => this.inferList(inputs, options));
+    return this.holds.track(() => this.inferList(inputs, options));
   }
 
   /** The same for a call that was taken before the engine was closed. */
   private async inferList(
     inputs: readonly NativeInput[],
-    { signal, timeoutMs = 0, mostWindows, maxOutputs }: InferOptions,
+    { signal, timeoutMs = 0, maxWindows: mostWindows, maxOutputs }: InferOptions,
   ): Promise<readonly Inference[]> {
     const started = performance.now();
-    const limited = inputs.map((input) => withMostWindows(input, mostWindows));
+    const limited = inputs.map((input) => withMaxWindows(input, mostWindows));
     const firstTicket = this.submit(limited, inputs.length, { signal, timeoutMs, maxOutputs });
     const answers = inputs.map((_, index) =>
-      this.settled(firstTicket + index).catch((error: EngineError) => {
-        throw OWN_FAULTS.has(error.code)
+      this.completionOf(firstTicket + index).catch((error: EngineError) => {
+        throw INPUT_FAULTS.has(error.code)
           ? new EngineError(error.code, error.message, { index })
           : error;
       }),
@@ -205,10 +205,10 @@ export class Engine {
     signal?.addEventListener('abort', cancel);
     try {
       const ran = await Promise.all(answers);
-      requireFewWindows(ran);
-      return await this.heldWindows.during(ran, async () => {
+      requireWindowLimit(ran);
+      return await this.heldWindows.track(ran, async () => {
         for (const [index, one] of ran.entries()) {
-          const windows = unrunWindows(one);
+          const windows = unrunWindowsOf(one);
           if (windows === null) continue;
           ran[index] = await this.inferWindows(one, windows, { signal, timeoutMs, started, index });
         }
@@ -232,7 +232,7 @@ export class Engine {
   inferEach(
     inputs: readonly NativeInput[],
     timeoutMs: number,
-    waiting: readonly Pick<Pending, 'resolve' | 'reject'>[],
+    waiting: readonly Pick<PendingRequest, 'resolve' | 'reject'>[],
   ): void {
     this.requireOpen();
     const firstTicket = this.submit(inputs, inputs.length, { signal: undefined, timeoutMs });
@@ -240,10 +240,10 @@ export class Engine {
   }
 
   /** Why an input that came now would be refused; null: it would be taken. Microseconds. */
-  refusal(timeoutMs: number): EngineError | null {
+  admissionError(timeoutMs: number): EngineError | null {
     if (this.closed) return errorOf('DRAINING');
     const refusal = this.native.admission(timeoutMs);
-    return refusal ? this.refused(refusal, timeoutMs) : null;
+    return refusal ? this.toRefusalError(refusal, timeoutMs) : null;
   }
 
   stats(): EngineStats {
@@ -265,7 +265,7 @@ export class Engine {
    * and end its threads, but for those that the model was given up on. May be called again.
    */
   close(): Promise<void> {
-    this.closed ??= new Promise<void>((resolve) => this.holds.whenNone(resolve)).then(() =>
+    this.closed ??= new Promise<void>((resolve) => this.holds.onIdle(resolve)).then(() =>
       this.native.close(),
     );
     return this.closed;
@@ -278,7 +278,7 @@ export class Engine {
   /** @param index of the text in a list, for errors */
   private async inferWindows(
     cut: Inference,
-    windows: TokenPlaces,
+    windows: Tokenization,
     { signal, timeoutMs, started, index = null }: WindowOptions,
   ): Promise<Inference> {
     try {
@@ -311,7 +311,7 @@ export class Engine {
     const firstTicket = this.lastTicket + 1;
     this.lastTicket += count;
     const refusal = this.native.submit(firstTicket, inputs, timeoutMs, maxOutputs);
-    if (refusal) throw this.refused(refusal, timeoutMs);
+    if (refusal) throw this.toRefusalError(refusal, timeoutMs);
     return firstTicket;
   }
 
@@ -321,16 +321,16 @@ export class Engine {
    * @throws EngineError LIST_TOO_LONG: no queue would ever have room for it; QUEUE_FULL: it has none now
    */
   private requireRoom(inputs: readonly NativeInput[], timeoutMs: number): void {
-    const bytes = leastBytes(inputs);
+    const bytes = minimumBytes(inputs);
     if (bytes < MIN_CHECKED_BYTES) return;
     const { queueBytes, queueBytesLimit, queueWaitMs } = this.native.stats();
     if (bytes > queueBytesLimit) throw listTooLong(inputs.length, bytes, queueBytesLimit);
     if (queueBytes + bytes <= queueBytesLimit) return;
-    throw this.refused({ code: 'QUEUE_FULL', waitMs: queueWaitMs }, timeoutMs);
+    throw this.toRefusalError({ code: 'QUEUE_FULL', waitMs: queueWaitMs }, timeoutMs);
   }
 
   /** @param signal that cancels it */
-  private settled(ticket: number, signal?: CancelSignal): Promise<Inference> {
+  private completionOf(ticket: number, signal?: CancelSignal): Promise<Inference> {
     const cancel = signal && (() => this.native.cancel(ticket));
     if (cancel) signal.addEventListener('abort', cancel);
     return new Promise((resolve, reject) => {
@@ -338,7 +338,7 @@ export class Engine {
     });
   }
 
-  private refused({ code, waitMs }: NativeRefusal, timeoutMs: number): EngineError {
+  private toRefusalError({ code, waitMs }: NativeRefusal, timeoutMs: number): EngineError {
     this.refusals[code]++;
     const wait = `The wait in the queue would be about ${Math.ceil(waitMs)} ms,`;
     switch (code) {

@@ -5,7 +5,7 @@ import { EngineError } from './engine-error';
 export const MIN_CHECKED_BYTES = 2 ** 20;
 
 /** Bytes of a list, as the queue counts them, at least: a character has one or more. */
-export function leastBytes(inputs: readonly NativeInput[]): number {
+export function minimumBytes(inputs: readonly NativeInput[]): number {
   return inputs.reduce((sum, input) => {
     if (typeof input === 'string') return sum + input.length;
     if (input instanceof Float32Array) return sum + input.byteLength;

@@ -1,4 +1,4 @@
-import type { LookOptions, NativeLooked, NativePatterns, PatternSource } from './binding';
+import type { NativePatterns, NativeScan, PatternSource, ScanOptions } from './binding';
 import { loadBinding } from './load';
 
 /** Of what `Patterns.compile` is given. */
@@ -39,7 +39,7 @@ export class Patterns {
     return loadBinding().closePatterns(this.#native);
   }
 
-  look(parts: readonly string[], options: LookOptions): Promise<NativeLooked> {
+  scan(parts: readonly string[], options: ScanOptions): Promise<NativeScan> {
     return loadBinding().look(this.#native, parts, options);
   }
 }

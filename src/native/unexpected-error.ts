@@ -10,7 +10,7 @@ export interface UnexpectedError {
 }
 
 const reports = channel('libtorch-serve.unexpected-error');
-const MOST_LINES = 10;
+const MAX_LINES = 10;
 
 export function describeUnexpected(raised: unknown): UnexpectedError {
   if (!(raised instanceof Error)) return { type: typeof raised, at: [] };
@@ -19,7 +19,7 @@ export function describeUnexpected(raised: unknown): UnexpectedError {
   const end = stack.indexOf(message) + message.length;
   const lines = stack.slice(0, end).endsWith(message) ? stack.slice(end).split('\n') : [];
   const at = lines.map((line) => line.trim()).filter((line) => line.startsWith('at '));
-  return { type: raised.constructor.name, at: at.slice(0, MOST_LINES) };
+  return { type: raised.constructor.name, at: at.slice(0, MAX_LINES) };
 }
 
 /**

@@ -1,5 +1,5 @@
+import type { ActiveWork } from './active-work';
 import type { ModelDescription, NativeEngine } from './binding';
-import type { Holds } from './holds';
 
 /** What the tokens of a model are called. Throws once the model is closed: see `during`. */
 export class Vocabulary {
@@ -8,14 +8,14 @@ export class Vocabulary {
   /** Of the token for what the vocabulary does not have; null: there is none. */
   readonly unknownId: number | null;
   readonly #native: Pick<NativeEngine, 'token' | 'join'>;
-  readonly #holds: Holds;
+  readonly #holds: ActiveWork;
   /** Those that were asked for. */
   readonly #tokens = new Map<number, string>();
 
   private constructor(
     native: Pick<NativeEngine, 'token' | 'join'>,
     { marksContinuedWords, unknownId }: NonNullable<ModelDescription['vocabulary']>,
-    holds: Holds,
+    holds: ActiveWork,
   ) {
     this.#native = native;
     this.#holds = holds;
@@ -27,14 +27,14 @@ export class Vocabulary {
   static of(
     native: Pick<NativeEngine, 'token' | 'join'>,
     { vocabulary }: ModelDescription,
-    holds: Holds,
+    holds: ActiveWork,
   ): Vocabulary | null {
     return vocabulary ? new Vocabulary(native, vocabulary, holds) : null;
   }
 
   /** Keeps the model until `work` has ended, also if it is closed meanwhile. */
-  during<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#holds.during(work);
+  track<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#holds.track(work);
   }
 
   /** `convert_ids_to_tokens` of transformers, of one id. */

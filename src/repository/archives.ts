@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { identityOf, ModelFileError, sizeOf } from '../models/files';
+import { fileIdentity, fileSize, ModelFileError } from '../models/files';
 import { unpackArchive } from './archive';
 
 interface Unpacked {
@@ -23,8 +23,8 @@ export class UnpackedArchives {
 
   /** The folder that an archive is unpacked into; it stays until the archive is another. @throws ModelFileError */
   async folderOf(archive: string): Promise<string> {
-    sizeOf(path.dirname(archive), path.basename(archive)); // it is a file, and no link that leads out
-    const identity = identityOf(archive);
+    fileSize(path.dirname(archive), path.basename(archive)); // it is a file, and no link that leads out
+    const identity = fileIdentity(archive);
     const known = this.#unpacked.get(archive);
     if (known?.identity === identity) return known.folder;
     this.#forget(archive);

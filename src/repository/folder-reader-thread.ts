@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { withoutPaths } from '../lib/redact-paths';
+import { redactPaths } from '../lib/redact-paths';
 import { ModelFileError } from '../models/files';
 import { UnpackedArchives } from './archives';
 import type { Read, ReaderData } from './folder-reader';
@@ -65,7 +65,7 @@ async function reply(id: number, read: () => unknown): Promise<Reply<unknown>> {
     return { id, content: await read(), problem: null };
   } catch (error) {
     const directory = known?.directory ?? given.directory;
-    return { id, content: null, problem: withoutPaths(problemOf(error).replaceAll(directory, '')) };
+    return { id, content: null, problem: redactPaths(problemOf(error).replaceAll(directory, '')) };
   }
 }
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ModelFileError } from '../models/files';
 import type { Dtype } from '../native/engine';
-import type { FoundGuard } from '../tasks/guard/state';
+import type { GuardSource } from '../tasks/guard/guard-state';
 import type { MemoryBudget } from './memory-budget';
 import type { FolderListing, ModelFolder } from './read-folder';
 import { type Numbered, Questions, type Reply } from './worker-rpc';
@@ -71,8 +71,8 @@ export class FolderReader {
   }
 
   /** Of GUARD_FILE, or of the directory. */
-  async guard(): Promise<FoundGuard> {
-    return (await this.#read('guard')) as FoundGuard;
+  async guard(): Promise<GuardSource> {
+    return (await this.#read('guard')) as GuardSource;
   }
 
   /** Something that changes with it; empty: there is none. */

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { withoutPaths } from '../lib/redact-paths';
-import { identityOf, ModelFileError, readText } from '../models/files';
-import { GUARD_JSON, parseGuardFile } from '../tasks/guard/file';
-import type { FoundGuard } from '../tasks/guard/state';
+import { redactPaths } from '../lib/redact-paths';
+import { fileIdentity, ModelFileError, readText } from '../models/files';
+import { GUARD_JSON, parseGuardFile } from '../tasks/guard/guard-file';
+import type { GuardSource } from '../tasks/guard/guard-state';
 
 /** A hundred checks with as many patterns take less. */
 const MAX_BYTES = 4 * 2 ** 20;
@@ -14,7 +14,7 @@ const MAX_BYTES = 4 * 2 ** 20;
  * @param directory of models
  * @param file its path; null: `guard.json` in the directory, which may be missing
  */
-export function readGuardPolicy(directory: string, file: string | null): FoundGuard {
+export function readGuardPolicy(directory: string, file: string | null): GuardSource {
   const { folder, name } = guardPathOf(directory, file);
   try {
     const text = readText(folder, name, MAX_BYTES);
@@ -24,7 +24,7 @@ export function readGuardPolicy(directory: string, file: string | null): FoundGu
     const { message } = error as Error;
     const isExpected = error instanceof ModelFileError;
     const code = (error as NodeJS.ErrnoException).code;
-    return { problem: isExpected ? withoutPaths(message) : `${name}: cannot be read: ${code}` };
+    return { problem: isExpected ? redactPaths(message) : `${name}: cannot be read: ${code}` };
   }
 }
 
@@ -32,7 +32,7 @@ export function readGuardPolicy(directory: string, file: string | null): FoundGu
 export function stampGuardPolicy(directory: string, file: string | null): string {
   const { folder, name } = guardPathOf(directory, file);
   const place = path.join(folder, name);
-  return statSync(place, { throwIfNoEntry: false }) ? identityOf(place) : '';
+  return statSync(place, { throwIfNoEntry: false }) ? fileIdentity(place) : '';
 }
 
 function guardPathOf(directory: string, file: string | null) {

@@ -1,11 +1,11 @@
-import { withoutPaths } from '../lib/redact-paths';
+import { redactPaths } from '../lib/redact-paths';
 import { ModelFileError } from '../models/files';
 import type { SchedulingOptions } from '../native/engine';
 import { messageForClients } from '../native/unexpected-error';
 import type { Catalogue, ModelVersion, NamedModel } from '../tasks/catalogue';
-import type { FoundGuard } from '../tasks/guard/state';
+import type { GuardSource } from '../tasks/guard/guard-state';
 import { TASKS } from '../tasks/registry';
-import type { ServedModel } from '../tasks/served';
+import type { ServedModel } from '../tasks/served-model';
 import type { Task } from '../tasks/task';
 import type { TaskModel } from '../tasks/task-model';
 import { FolderReader } from './folder-reader';
@@ -75,7 +75,7 @@ export class ModelRepository {
   }
 
   /** What its file says now. */
-  readGuardPolicy(): Promise<FoundGuard> {
+  readGuardPolicy(): Promise<GuardSource> {
     return this.#reader.guard();
   }
 
@@ -225,7 +225,7 @@ export class ModelRepository {
       return { version, state: 'ready', reason: null, served };
     } catch (error) {
       const place = 'place' in found ? found.place : name;
-      const reason = withoutPaths(messageForClients(error).replaceAll(place, name));
+      const reason = redactPaths(messageForClients(error).replaceAll(place, name));
       this.#events.loadFailed(name, version, reason);
       const served = old?.served ?? null;
       return { version, state: served ? 'ready' : 'failed', reason, served };
@@ -245,7 +245,7 @@ export class ModelRepository {
       return old;
     }
     if (this.#isClosed) throw new ModelFileError('the process is ending');
-    const title = found.about.name ?? name;
+    const title = found.metadata.name ?? name;
     const served = { name, task, title, version: found.version, model, reason: null };
     this.#events.modelLoaded(name, found.version, served);
     return served;

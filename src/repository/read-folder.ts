@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { type Dirent, opendirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { withoutPaths } from '../lib/redact-paths';
-import { identityOf, isWithin, ModelFileError } from '../models/files';
+import { redactPaths } from '../lib/redact-paths';
+import { fileIdentity, isWithin, ModelFileError } from '../models/files';
 import type { Dtype, ModelSource } from '../native/engine';
 import { MODEL_NAME } from '../settings/parsers';
-import type { ClassifierMetadata, ModelMetadata } from '../tasks/abilities';
-import { claimsOn, TASKS } from '../tasks/registry';
+import type { ClassifierMetadata, ModelMetadata } from '../tasks/capabilities';
+import { matchTasks, TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import { listArchives, type UnpackedArchives } from './archives';
 import { estimateMemory } from './memory-budget';
@@ -31,7 +31,7 @@ export interface ReadableVersion {
   /** Absolute path: the model's folder, or its file. */
   readonly place: string;
   readonly source: ModelSource;
-  readonly about: ModelMetadata;
+  readonly metadata: ModelMetadata;
   /** Another one: its files, or what model.json says of how they are loaded, have changed. */
   readonly fingerprint: string;
   /** While it is loaded, in bytes, at most. */
@@ -175,7 +175,10 @@ export async function readModel(
 
 /** Of all tasks, and archives. */
 function findAllModels(folder: string): readonly string[] {
-  return [...new Set(TASKS.flatMap((task) => task.findIn(folder))), ...listArchives(folder)];
+  return [
+    ...new Set(TASKS.flatMap((task) => task.findModelPaths(folder))),
+    ...listArchives(folder),
+  ];
 }
 
 function selectVersions(numbers: readonly number[], { versions }: ModelJson): readonly number[] {
@@ -194,18 +197,18 @@ async function readVersion(
     const archive = findArchive(folder);
     const home = archive === null ? folder : await unpacked.folderOf(archive);
     const { task, place } = findModel(home, settings);
-    const { source, about: known } = task.read(place);
-    const about = { ...known, ...longTextMetadata(task, settings) };
+    const { source, metadata: known } = task.read(place);
+    const metadata = { ...known, ...longTextMetadata(task, settings) };
     const { dtype, max_queue_requests, max_queue_wait_ms, share } = settings;
-    const { longTexts } = about;
+    const { longTexts } = metadata;
     const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms, share, longTexts];
-    const files = archive === null ? task.filesOf(place) : [archive];
+    const files = archive === null ? task.listFiles(place) : [archive];
     const fingerprint = computeFingerprint(files, loadedAs);
     const needed = estimateMemory(source, dtype);
-    return { version, task: task.name, place, source, about, fingerprint, memoryNeeded: needed };
+    return { version, task: task.name, place, source, metadata, fingerprint, memoryNeeded: needed };
   } catch (error) {
     const { message } = error as Error;
-    return { version, problem: withoutPaths(message.replaceAll(`${folder}${path.sep}`, '')) };
+    return { version, problem: redactPaths(message.replaceAll(`${folder}${path.sep}`, '')) };
   }
 }
 
@@ -215,7 +218,7 @@ function longTextMetadata(
   { long_texts, stride, combine }: ModelJson,
 ): Pick<ClassifierMetadata, 'longTexts'> {
   if (long_texts === 'truncate') return {};
-  if (task.abilities.includes('classifies texts')) return { longTexts: { stride, combine } };
+  if (task.capabilities.includes('text-classification')) return { longTexts: { stride, combine } };
   throw new ModelFileError(`${MODEL_JSON}: long_texts: is for text classifiers`);
 }
 
@@ -231,7 +234,7 @@ function findArchive(folder: string): string | null {
 }
 
 function findModel(folder: string, { task: named }: ModelJson): { task: Task; place: string } {
-  const claims = claimsOn(folder).filter(([{ name }]) => named === undefined || name === named);
+  const claims = matchTasks(folder).filter(([{ name }]) => named === undefined || name === named);
   const [first] = claims;
   if (first === undefined) {
     const what = 'expected config.json beside its weights, or one .pt or .pt2 file, found neither';
@@ -247,7 +250,7 @@ function findModel(folder: string, { task: named }: ModelJson): { task: Task; pl
 
 /** Of what and how it is loaded, without its content: the same for two names of the same files. */
 function computeFingerprint(files: readonly string[], settings: readonly unknown[]): string {
-  const of = files.map((file) => `${path.basename(file)},${identityOf(file)}`);
+  const of = files.map((file) => `${path.basename(file)},${fileIdentity(file)}`);
   return createHash('sha256')
     .update(JSON.stringify([of, settings]))
     .digest('hex');

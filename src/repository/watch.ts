@@ -5,7 +5,7 @@ const POLL_INTERVAL_MS = 1000;
 
 /** As pino has it. */
 interface WatchLog {
-  info(about: object, message: string): void;
+  info(metadata: object, message: string): void;
   error(message: string): void;
 }
 

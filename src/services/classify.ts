@@ -1,9 +1,9 @@
+import { roundToFourDecimals } from '../lib/rounding';
 import type { Inference } from '../native/engine';
-import { roundToFourDecimals } from '../numeric/rounding';
 import { requireResponseSize, scoresBytes } from '../serving/response-size';
 import type { ServiceRequest } from '../serving/service-request';
-import type { Classification, ClassifierMetadata, Predictor } from '../tasks/abilities';
-import type { ServedModel } from '../tasks/served';
+import type { Classification, ClassifierMetadata, Predictor } from '../tasks/capabilities';
+import type { ServedModel } from '../tasks/served-model';
 import { inferList, requireModel } from './inference';
 
 /**

@@ -1,20 +1,20 @@
-import { eachInTurn } from '../lib/in-turns';
+import { mapInTimeSlices } from '../lib/time-slice';
 import type { Inference, TextInput } from '../native/engine';
 import { ServiceError } from '../serving/errors';
 import { FLOAT_JSON_BYTES, requireResponseSize } from '../serving/response-size';
 import type { ServiceRequest } from '../serving/service-request';
 import type {
+  EmbeddingInput,
   ModelMetadata,
   Predictor,
   Prompted,
   SparseEmbedder,
   TextEmbedder,
-  TextToEmbed,
   TokenEmbedder,
   TokenEmbeddings,
-} from '../tasks/abilities';
-import { finished, similarity as similarityOf } from '../tasks/embedding/postprocess';
-import type { ServedModel } from '../tasks/served';
+} from '../tasks/capabilities';
+import { postprocessEmbedding, similarity as similarityOf } from '../tasks/embedding/postprocess';
+import type { ServedModel } from '../tasks/served-model';
 import { inferList, requireModel } from './inference';
 
 /** Bytes of one entry of a sparse embedding in JSON: `{"index":2143,"value":1.2031},`. */
@@ -37,7 +37,7 @@ export interface EmbedInput {
   readonly field: string | null;
 }
 
-type EmbeddingModel<Result> = Predictor<TextToEmbed, Result, ModelMetadata & Prompted>;
+type EmbeddingModel<Result> = Predictor<EmbeddingInput, Result, ModelMetadata & Prompted>;
 type Caller = Pick<ServiceRequest, 'inferOptions'>;
 
 /**
@@ -76,7 +76,7 @@ export async function embed(
   const options = caller.inferOptions(served);
   const { predictions, inferences } = await inferList(model, inputs, options, input.field);
   const vectors = predictions.map(({ vector }) =>
-    finished(vector, model.metadata, { dimensions, normalize }),
+    postprocessEmbedding(vector, model.metadata, { dimensions, normalize }),
   );
   return { vectors, inferences };
 }
@@ -155,7 +155,7 @@ export async function embedSparse(
   const options = caller.inferOptions(served);
   const { predictions, inferences } = await inferList(model, inputs, options, input.field);
   let entries = 0;
-  const vectors = await eachInTurn(predictions, ({ weights }) => {
+  const vectors = await mapInTimeSlices(predictions, ({ weights }) => {
     const ids: number[] = [];
     for (let id = 0; id < weights.length; id++) if (weights[id] !== 0) ids.push(id);
     entries += ids.length;
@@ -169,7 +169,7 @@ export async function embedSparse(
 function encode(
   { metadata, monitor }: Pick<EmbeddingModel<unknown>, 'metadata' | 'monitor'>,
   { elements, encoding }: Pick<EmbedInput, 'elements' | 'encoding'>,
-): readonly TextToEmbed[] {
+): readonly EmbeddingInput[] {
   const { promptName = null, ...truncation } = encoding;
   const prompt =
     promptName === null ? {} : { prompt: requirePrompt(metadata.prompts, promptName), promptName };

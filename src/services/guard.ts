@@ -3,10 +3,15 @@ import { FULL_ACCESS } from '../serving/access';
 import { ServiceError } from '../serving/errors';
 import type { ServiceRequest } from '../serving/service-request';
 import { type Catalogue, currentVersion, findModel } from '../tasks/catalogue';
-import type { GuardAnswer, GuardModels, GuardQuestion, NotLookedAt } from '../tasks/guard/answer';
 import type { Guard } from '../tasks/guard/guard';
+import type {
+  GuardModels,
+  GuardRequest,
+  GuardResult,
+  Unchecked,
+} from '../tasks/guard/guard-result';
+import type { GuardState } from '../tasks/guard/guard-state';
 import { checksOf, type Moderation, moderate } from '../tasks/guard/moderate';
-import type { GuardState } from '../tasks/guard/state';
 import { ModelResolver } from './model-resolver';
 
 /** The guardrail of a model repository, for all protocols. */
@@ -21,7 +26,7 @@ export class GuardService {
 
   /** Whether a guardrail policy file exists. */
   get isConfigured(): boolean {
-    return this.#state.isThere;
+    return this.#state.isConfigured;
   }
 
   /** The loaded guardrail. @throws ServiceError MODEL_NOT_LOADED: the message contains the load error */
@@ -36,7 +41,7 @@ export class GuardService {
    *
    * @throws ServiceError MODEL_NOT_LOADED; FORBIDDEN: the API key does not include a model of the checks
    */
-  async check(call: ServiceRequest, question: GuardQuestion): Promise<GuardAnswer> {
+  async check(call: ServiceRequest, question: GuardRequest): Promise<GuardResult> {
     const guard = this.require();
     const { models, options } = this.#within(call, guard.modelsFor(question));
     return guard.check(question, models, options);
@@ -85,7 +90,7 @@ export class GuardService {
     for (const check of this.#state.guard?.file.checks ?? []) {
       if (!('model' in check) || check.on_error === 'allow') continue;
       const named = findModel(this.#catalogue(), check.model);
-      const refusal = named && currentVersion(named)?.served?.model?.refusal(timeoutMs);
+      const refusal = named && currentVersion(named)?.served?.model?.admissionError(timeoutMs);
       if (refusal) return refusal;
     }
     return null;
@@ -96,8 +101,8 @@ export class GuardService {
 export function blockReason({
   findings,
   errors,
-  notLookedAt,
-}: Pick<GuardAnswer, 'findings' | 'errors' | 'notLookedAt'>): string {
+  unchecked,
+}: Pick<GuardResult, 'findings' | 'errors' | 'unchecked'>): string {
   const reasons = [
     ...findings
       .filter(({ action }) => action === 'block')
@@ -105,7 +110,7 @@ export function blockReason({
     ...errors
       .filter(({ action }) => action === 'block')
       .map(({ check }) => `${check} could not run`),
-    ...notLookedAt.filter(({ action }) => action === 'block').map(describeUnchecked),
+    ...unchecked.filter(({ action }) => action === 'block').map(describeUnchecked),
   ];
   return `Blocked by the guard: ${[...new Set(reasons)].join(', ')}.`;
 }
@@ -118,16 +123,16 @@ export function blockReason({
  */
 export function requireChecked({
   errors,
-  notLookedAt,
-}: Pick<GuardAnswer, 'errors' | 'notLookedAt'>): void {
+  unchecked,
+}: Pick<GuardResult, 'errors' | 'unchecked'>): void {
   const error = errors.find(({ action }) => action === 'block');
   if (error) throw new ServiceError('MODEL_NOT_LOADED', `Check ${error.check}: ${error.reason}`);
-  const unchecked = notLookedAt.find(({ action }) => action === 'block');
-  if (unchecked) {
-    throw new ServiceError('INPUT_TOO_LONG', `The guard: ${describeUnchecked(unchecked)}.`);
+  const blocked = unchecked.find(({ action }) => action === 'block');
+  if (blocked) {
+    throw new ServiceError('INPUT_TOO_LONG', `The guard: ${describeUnchecked(blocked)}.`);
   }
 }
 
-function describeUnchecked({ limit }: NotLookedAt): string {
+function describeUnchecked({ limit }: Unchecked): string {
   return `a part of the texts was not checked because of the limit of ${limit}`;
 }

@@ -1,13 +1,13 @@
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { ElementError, ServiceError } from '../serving/errors';
 import type { ModelRoute } from '../serving/request-context';
-import type { Predictor } from '../tasks/abilities';
+import type { Predictor } from '../tasks/capabilities';
 
 /** The admission check of a route whose model is known; null: the handler reports that it is not loaded. */
 export function refusalOf(
-  model: Pick<Predictor<never, unknown>, 'refusal'> | null,
+  model: Pick<Predictor<never, unknown>, 'admissionError'> | null,
 ): NonNullable<ModelRoute['refusal']> {
-  return (timeoutMs) => model?.refusal(timeoutMs) ?? null;
+  return (timeoutMs) => model?.admissionError(timeoutMs) ?? null;
 }
 
 /** @throws ServiceError MODEL_NOT_LOADED */

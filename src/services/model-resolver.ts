@@ -1,7 +1,7 @@
 import type { EngineError } from '../native/engine';
 import { ServiceError } from '../serving/errors';
 import type { ServiceRequest } from '../serving/service-request';
-import type { Abilities, Ability } from '../tasks/abilities';
+import type { Capabilities, Capability } from '../tasks/capabilities';
 import {
   type Catalogue,
   currentVersion,
@@ -11,13 +11,13 @@ import {
   singleModelCatalogue,
   unavailableReason,
 } from '../tasks/catalogue';
-import { isPrimaryCapability, type ServedModel, withCapability } from '../tasks/served';
+import { isPrimaryCapability, type ServedModel, withCapability } from '../tasks/served-model';
 
 /**
  * Chooses the model of a request among the models with an ability: by the name in the request, or the default model.
  * Also checks that the API key may see the model.
  */
-export class ModelResolver<Name extends Ability> {
+export class ModelResolver<Name extends Capability> {
   readonly #catalogue: () => Catalogue;
   readonly #ability: Name;
   readonly #isAddressed: boolean;
@@ -29,7 +29,7 @@ export class ModelResolver<Name extends Ability> {
   }
 
   /** Resolver below the address of a model, which ignores the name in a request. Null: the model lacks the ability. */
-  static ofOne<Name extends Ability>(
+  static ofOne<Name extends Capability>(
     served: ServedModel,
     ability: Name,
   ): ModelResolver<Name> | null {
@@ -48,7 +48,7 @@ export class ModelResolver<Name extends Ability> {
   resolve(
     given: string | null | undefined,
     { access }: Pick<ServiceRequest, 'access'>,
-  ): ServedModel<Abilities[Name]> & { readonly model: Abilities[Name] } {
+  ): ServedModel<Capabilities[Name]> & { readonly model: Capabilities[Name] } {
     const name = this.#isAddressed ? null : (given ?? null);
     const named = name === null ? this.#default() : this.#byName(name);
     const asked = named?.name ?? name;
@@ -70,7 +70,7 @@ export class ModelResolver<Name extends Ability> {
   readonly refusal = (timeoutMs: number): EngineError | null => {
     const [one, ...others] = this.#able;
     if (!one || others.length > 0) return null;
-    return currentVersion(one)?.served?.model?.refusal(timeoutMs) ?? null;
+    return currentVersion(one)?.served?.model?.admissionError(timeoutMs) ?? null;
   };
 
   /** Models with a loaded version that has the ability. */

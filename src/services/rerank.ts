@@ -1,11 +1,11 @@
+import { sigmoid } from '../lib/activations';
 import type { Inference, TextInput } from '../native/engine';
-import { sigmoid } from '../numeric/activations';
 import { ServiceError } from '../serving/errors';
 import type { ServiceRequest } from '../serving/service-request';
-import type { PairScore, PairScorer } from '../tasks/abilities';
+import type { PairScore, PairScorer } from '../tasks/capabilities';
 import { toPair } from '../tasks/reranking/cross-encoder';
 import { type RankedDocument, rankByScore } from '../tasks/reranking/ranking';
-import type { ServedModel } from '../tasks/served';
+import type { ServedModel } from '../tasks/served-model';
 import { inferList } from './inference';
 
 /** The function from the output of the model to a score; `model`: the activation of the model. */

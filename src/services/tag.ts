@@ -1,12 +1,16 @@
 import type { Inference } from '../native/engine';
 import type { ServiceRequest } from '../serving/service-request';
-import type { Tagging, TaggingInput, TokenClassifier } from '../tasks/abilities';
-import type { ServedModel } from '../tasks/served';
+import type {
+  TokenClassification,
+  TokenClassificationInput,
+  TokenClassifier,
+} from '../tasks/capabilities';
+import type { ServedModel } from '../tasks/served-model';
 import {
   type Span,
   type SpanOptions,
   type Strategy,
-  spansOf,
+  toSpans,
 } from '../tasks/token-classification/spans';
 import { inferList, requireModel } from './inference';
 
@@ -68,7 +72,7 @@ export async function tagTexts(
   return { tagged, inferences };
 }
 
-function inputOf(text: string, { stride }: TagSettings): TaggingInput {
+function inputOf(text: string, { stride }: TagSettings): TokenClassificationInput {
   return typeof stride === 'number' ? { text, stride } : { text };
 }
 
@@ -78,10 +82,10 @@ function spanOptions({ aggregation_strategy, ignore_labels }: TagSettings): Span
 }
 
 async function findSpans(
-  prediction: Tagging,
+  prediction: TokenClassification,
   model: TokenClassifier,
   options: SpanOptions,
 ): Promise<TaggedText> {
-  const spans = await spansOf(prediction, model, options);
+  const spans = await toSpans(prediction, model, options);
   return { text: prediction.text, spans, isTruncated: prediction.inference.truncated };
 }

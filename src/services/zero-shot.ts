@@ -1,9 +1,9 @@
 import { EngineError, type Inference } from '../native/engine';
 import { ElementError, ServiceError } from '../serving/errors';
 import type { ServiceRequest } from '../serving/service-request';
-import type { EntailmentClassifier } from '../tasks/abilities';
-import type { ServedModel } from '../tasks/served';
-import { classifyZeroShot, TEMPLATE, type ZeroShotAnswer } from '../tasks/zero-shot/classify';
+import type { EntailmentClassifier } from '../tasks/capabilities';
+import type { ServedModel } from '../tasks/served-model';
+import { classifyZeroShot, TEMPLATE, type ZeroShotResult } from '../tasks/zero-shot/classify';
 import { requireModel } from './inference';
 
 /**
@@ -34,7 +34,7 @@ export async function zeroShot(
     readonly listLength: number;
   },
 ): Promise<{
-  readonly predictions: readonly ZeroShotAnswer[];
+  readonly predictions: readonly ZeroShotResult[];
   readonly inferences: readonly Inference[];
 }> {
   const model = requireModel(served.model);

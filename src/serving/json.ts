@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { Turns } from '../lib/in-turns';
+import { TimeSlice } from '../lib/time-slice';
 import { ServiceError } from './errors';
 import { responseTooLarge } from './response-size';
 
@@ -108,7 +108,7 @@ export function isLarge(body: object): boolean {
 export async function jsonInTurns(body: object, maxBytes: number): Promise<Buffer> {
   const written: Buffer[] = [];
   let [bytes, chunk] = [0, ''];
-  const turns = new Turns();
+  const turns = new TimeSlice();
   const flush = (): void => {
     const buffer = Buffer.from(chunk);
     chunk = '';
@@ -119,7 +119,7 @@ export async function jsonInTurns(body: object, maxBytes: number): Promise<Buffe
   for (const text of pieces(body)) {
     chunk += text;
     if (chunk.length >= CHUNK_CHARACTERS) flush();
-    if (turns.isOver) await turns.rest();
+    if (turns.isExpired) await turns.yieldToEventLoop();
   }
   flush();
   return Buffer.concat(written, bytes);

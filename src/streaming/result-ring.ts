@@ -1,5 +1,5 @@
-import { argmax } from '../numeric/activations';
-import { roundToFourDecimals } from '../numeric/rounding';
+import { argmax } from '../lib/activations';
+import { roundToFourDecimals } from '../lib/rounding';
 import { problemsOf } from './signal-quality';
 import { formatTime, type SamplePosition } from './timeline';
 

@@ -1,6 +1,6 @@
 import {
-  PROBLEMS,
-  type Problem,
+  QUALITY_FLAGS,
+  type QualityFlag,
   type QualitySettings,
 } from '../tasks/signal-classification/quality-settings';
 
@@ -9,13 +9,13 @@ const MIN_CLIPPED_RUN = 3;
 /** Number of cached tables from which on unused entries are removed. */
 const MAX_CACHED_TABLES = 64;
 
-function bitOf(problem: Problem): number {
-  return 1 << PROBLEMS.indexOf(problem);
+function bitOf(problem: QualityFlag): number {
+  return 1 << QUALITY_FLAGS.indexOf(problem);
 }
 
 /** Quality problems of a bit set. */
-export function problemsOf(bits: number): readonly Problem[] {
-  return PROBLEMS.filter((_, index) => bits & (1 << index));
+export function problemsOf(bits: number): readonly QualityFlag[] {
+  return QUALITY_FLAGS.filter((_, index) => bits & (1 << index));
 }
 
 const FLAT = bitOf('flat');
@@ -31,7 +31,7 @@ function unusableBits({ unusable }: QualitySettings): number {
 
 /** Analyzes the raw samples of windows. The fields hold the result of the last call of `analyze`. */
 export class SignalQualityAnalyzer {
-  /** Bit set: bit i stands for `PROBLEMS[i]`. */
+  /** Bit set: bit i stands for `QUALITY_FLAGS[i]`. */
   problems = 0;
   /** Peak-to-peak amplitude in the unit of the samples; NaN if a sample is not finite. */
   peakToPeak = 0;

@@ -1,4 +1,4 @@
-import type { SignalClassifier } from '../tasks/abilities';
+import type { SignalClassifier } from '../tasks/capabilities';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
 import type { TimeSlices } from './time-slices';
 import type { WindowQueue } from './window-queue';

@@ -11,7 +11,7 @@ import { ServiceError } from '../serving/errors';
 import { parseJson } from '../serving/json';
 import { CLOSE, SessionError } from '../serving/session';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
-import { PROBLEMS } from '../tasks/signal-classification/quality-settings';
+import { QUALITY_FLAGS } from '../tasks/signal-classification/quality-settings';
 import { windowingOf } from './sliding-windows';
 import { ANY_POSITION, MAX_SAMPLE_INDEX, parsePosition, type SamplePosition } from './timeline';
 
@@ -197,7 +197,7 @@ export const windowResult = z.object({
   time,
   ...prediction,
   quality: z.object({
-    problems: z.array(z.enum(PROBLEMS)),
+    problems: z.array(z.enum(QUALITY_FLAGS)),
     peak_to_peak: z
       .number()
       .nullable()

@@ -6,9 +6,9 @@ import { ServiceError } from '../serving/errors';
 import { parseJson } from '../serving/json';
 import type { ServiceRequest } from '../serving/service-request';
 import { runInSession, SessionError } from '../serving/session';
-import type { SignalClassifier } from '../tasks/abilities';
-import { type ServedModel, withCapability } from '../tasks/served';
-import type { SignalAbout } from '../tasks/signal-classification/signal-rows';
+import type { SignalClassifier } from '../tasks/capabilities';
+import { type ServedModel, withCapability } from '../tasks/served-model';
+import type { SignalMetadata } from '../tasks/signal-classification/signal-rows';
 import { describeStreamProtocol } from './asyncapi';
 import type { StreamModel } from './stream-host';
 import {
@@ -31,7 +31,7 @@ type SignalModel = ServedModel<SignalClassifier>;
 
 /** Routes of signal streams. Text models have a route that responds with an error. */
 export function streamProtocol(served: ServedModel, streams: Streams, version: string): Protocol {
-  const signals = withCapability(served, 'classifies signals');
+  const signals = withCapability(served, 'signal-classification');
   const protocol = {
     prefix: null,
     errors: DETAIL_FORMAT,
@@ -61,7 +61,7 @@ function modelOf(
 ): StreamModel {
   access.require({ model: name });
   const loaded = requireModel(model);
-  const { settings } = loaded.metadata as SignalAbout;
+  const { settings } = loaded.metadata as SignalMetadata;
   return { name: title, model: loaded, settings, queue: streams.queueOf(loaded) };
 }
 

@@ -8,7 +8,7 @@ import {
   runInSession,
   type SessionHandler,
 } from '../serving/session';
-import type { SignalClassifier } from '../tasks/abilities';
+import type { SignalClassifier } from '../tasks/capabilities';
 import { SessionTimeouts } from './session-timeouts';
 import { SignalStream } from './signal-stream';
 import type { StreamHost, StreamModel } from './stream-host';

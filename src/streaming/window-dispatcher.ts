@@ -1,7 +1,7 @@
 import { EngineError } from '../native/engine';
 import { MAX_UNSENT_BYTES } from '../serving/send-buffer';
 import { type Peer, runInSession } from '../serving/session';
-import type { Classification } from '../tasks/abilities';
+import type { Classification } from '../tasks/capabilities';
 import { SKIPPED_WINDOW, UNUSABLE } from './result-ring';
 import { SignalQualityAnalyzer } from './signal-quality';
 import type { SlidingWindows } from './sliding-windows';

@@ -1,6 +1,6 @@
 import { EngineError } from '../native/engine';
 import { errorOf } from '../native/engine-error';
-import type { Classification, InferenceCallbacks, SignalClassifier } from '../tasks/abilities';
+import type { Classification, InferenceCallbacks, SignalClassifier } from '../tasks/capabilities';
 
 /** Maximum number of windows in one call of the engine: the default maximum batch size. */
 const MAX_WINDOWS = 32;
@@ -52,7 +52,7 @@ export class WindowQueue {
       resolve: (inference) => {
         let prediction: Classification;
         try {
-          prediction = model.answer(inference, NO_SIGNAL);
+          prediction = model.toPrediction(inference, NO_SIGNAL);
         } catch (error) {
           owner.onFailure(window, error);
           return;

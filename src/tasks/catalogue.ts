@@ -1,4 +1,4 @@
-import type { ServedModel } from './served';
+import type { ServedModel } from './served-model';
 
 export type VersionState = 'loading' | 'ready' | 'failed' | 'unloading';
 
@@ -31,7 +31,7 @@ export interface NamedModel {
 export type Catalogue = readonly NamedModel[];
 
 /** How many names an error lists. */
-const MOST_LISTED = 20;
+const MAX_LISTED = 20;
 
 /** By its name or another one of its. */
 export function findModel(catalogue: Catalogue, name: string): NamedModel | undefined {
@@ -40,8 +40,8 @@ export function findModel(catalogue: Catalogue, name: string): NamedModel | unde
 
 /** For errors. */
 export function listNames(names: readonly string[]): string {
-  const left = names.length - MOST_LISTED;
-  return names.slice(0, MOST_LISTED).join(', ') + (left > 0 ? ` and ${left} more` : '');
+  const left = names.length - MAX_LISTED;
+  return names.slice(0, MAX_LISTED).join(', ') + (left > 0 ? ` and ${left} more` : '');
 }
 
 /** The version that answers where none is named: the one that is to, else the highest that can. */

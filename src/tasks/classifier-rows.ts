@@ -1,7 +1,7 @@
 import type { Flags } from '../files/flags';
 import type { ResultField } from '../files/job-spec';
-import { roundToFourDecimals } from '../numeric/rounding';
-import type { Classification } from './abilities';
+import { roundToFourDecimals } from '../lib/rounding';
+import type { Classification } from './capabilities';
 import type { AnswerFormat } from './rows';
 
 export const ALL_LABELS = {

@@ -1,4 +1,4 @@
-import type { Classification, ClassifierMetadata } from './abilities';
+import type { Classification, ClassifierMetadata } from './capabilities';
 import type { Tensors } from './tensors';
 
 /** Of n inputs: top labels [n], their scores [n], the scores of all labels [n, labels]. */
@@ -6,7 +6,10 @@ export function classifierOutputs(names: {
   readonly label: string;
   readonly score: string;
   readonly scores: string;
-}): Pick<Tensors<unknown, Classification, ClassifierMetadata>, 'outputs' | 'classified' | 'write'> {
+}): Pick<
+  Tensors<unknown, Classification, ClassifierMetadata>,
+  'outputs' | 'labeledOutput' | 'write'
+> {
   const { label, score, scores } = names;
   return {
     outputs: ({ labels }) => [
@@ -14,7 +17,7 @@ export function classifierOutputs(names: {
       { name: score, datatype: 'FP32', shape: [-1] },
       { name: scores, datatype: 'FP32', shape: [-1, labels.length] },
     ],
-    classified: ({ labels }) => ({ name: scores, labels }),
+    labeledOutput: ({ labels }) => ({ name: scores, labels }),
     write: (answers, { labels: { length } }) => {
       const count = answers.length;
       const all = new Float32Array(count * length);

@@ -1,12 +1,12 @@
-import type { Prompted } from '../models/sentence-transformers/model';
+import { allFinite } from '../lib/activations';
+import type { PromptSettings } from '../models/sentence-transformers/model';
 import { EngineError, type Inference, type NativeInput } from '../native/engine';
-import { allFinite } from '../numeric/activations';
-import type { TextToEmbed } from './abilities';
+import type { EmbeddingInput } from './capabilities';
 
 /** What the engine is given for a text of a model of sentence-transformers. */
 export function prepareText(
-  input: TextToEmbed,
-  { defaultPrompt, leavesOutPrompt }: Prompted,
+  input: EmbeddingInput,
+  { defaultPrompt, excludesPrompt: leavesOutPrompt }: PromptSettings,
 ): NativeInput {
   if ('ids' in input) return { ids: input.ids, types: new Uint32Array(input.ids.length) };
   const { text, prompt, promptName: _, ...cut } = input;

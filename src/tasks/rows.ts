@@ -3,7 +3,7 @@ import type { OutputFormat } from '../files/formats';
 import type { ResultField } from '../files/job-spec';
 import type { ModelInput, WindowOptions } from '../files/readers/recording-reader';
 import type { Row } from '../files/rows';
-import type { ModelMetadata, Predictor } from './abilities';
+import type { ModelMetadata, Predictor } from './capabilities';
 
 /** Of a row of a file, what a task looks at. */
 export type InputRow = Pick<Row, 'fields' | 'signal'>;
@@ -37,24 +37,27 @@ export interface BoundRows<Input = unknown, Written = unknown> extends AnswerFor
 }
 
 /** What a command line asks of rows. */
-export interface AskedRows<Input, Answer, Known extends ModelMetadata> {
+export interface AskedRows<Input, Answer, Metadata extends ModelMetadata> {
   /** Columns that every row must have. */
   readonly requiredColumns: readonly string[];
   /** All that the bytes of the output depend on, by name: a run goes on with the same alone. */
   readonly decisive: Readonly<Record<string, unknown>>;
   /** @throws UsageError: the model does not have what is asked for */
   bind(
-    model: Pick<Predictor<Input, Answer, Known>, 'metadata' | 'maxLength' | 'vocabulary' | 'run'>,
+    model: Pick<
+      Predictor<Input, Answer, Metadata>,
+      'metadata' | 'maxLength' | 'vocabulary' | 'run'
+    >,
   ): BoundRows<Input>;
 }
 
 /** A task's inputs and answers as rows of files. */
-export interface Rows<Input, Answer, Known extends ModelMetadata> {
+export interface Rows<Input, Answer, Metadata extends ModelMetadata> {
   /** Beside those that all commands over files have. */
   readonly flags: Flags;
   /** Beside those of all tasks. */
   readonly formats: readonly OutputFormat[];
   readonly readsRecordings: boolean;
   /** @throws UsageError */
-  read(values: FlagValues): AskedRows<Input, Answer, Known>;
+  read(values: FlagValues): AskedRows<Input, Answer, Metadata>;
 }

@@ -1,4 +1,4 @@
-import { eachInTurn } from '../lib/in-turns';
+import { mapInTimeSlices } from '../lib/time-slice';
 import {
   Engine,
   type EngineError,
@@ -15,32 +15,32 @@ import type {
   ModelMetadata,
   Prediction,
   Predictor,
-} from './abilities';
+} from './capabilities';
 import type { Task } from './task';
 
 /** A loaded model: an engine, between what its task makes of inputs and what it makes of outputs. */
 export class TaskModel<
   Input = unknown,
   Answer = Prediction,
-  Known extends ModelMetadata = ModelMetadata,
-> implements Predictor<Input, Answer, Known>, BatchPredictor<Input, Answer>
+  Metadata extends ModelMetadata = ModelMetadata,
+> implements Predictor<Input, Answer, Metadata>, BatchPredictor<Input, Answer>
 {
-  readonly metadata: Known;
+  readonly metadata: Metadata;
   /** When it was loaded. */
-  readonly since = new Date();
+  readonly loadedAt = new Date();
   /** For the log: what works, but hardly as it is meant to. */
   readonly warnings: readonly string[];
-  readonly #task: Task<Input, Answer, Known>;
+  readonly #task: Task<Input, Answer, Metadata>;
   readonly #engine: Engine;
 
   private constructor(
-    task: Task<Input, Answer, Known>,
+    task: Task<Input, Answer, Metadata>,
     engine: Engine,
-    { about, warnings }: { readonly about: Known; readonly warnings: readonly string[] },
+    { metadata, warnings }: { readonly metadata: Metadata; readonly warnings: readonly string[] },
   ) {
     this.#task = task;
     this.#engine = engine;
-    this.metadata = about;
+    this.metadata = metadata;
     this.warnings = warnings;
   }
 
@@ -49,18 +49,21 @@ export class TaskModel<
    * @param files what `Task.read` says of them, where another thread has read them
    * @throws ModelFileError, EngineError with code MODEL_LOAD_FAILED
    */
-  static async load<Input, Answer, Known extends ModelMetadata>(
-    task: Task<Input, Answer, Known>,
+  static async load<Input, Answer, Metadata extends ModelMetadata>(
+    task: Task<Input, Answer, Metadata>,
     place: string,
     scheduling: SchedulingOptions,
     files = task.read(place),
-  ): Promise<TaskModel<Input, Answer, Known>> {
-    const { source, about } = files;
+  ): Promise<TaskModel<Input, Answer, Metadata>> {
+    const { source, metadata } = files;
     const engine = await Engine.load(source, scheduling);
     try {
       const { description } = engine;
-      const warnings = [...description.warnings, ...task.validateLoaded(description, about, place)];
-      return new TaskModel(task, engine, { about, warnings });
+      const warnings = [
+        ...description.warnings,
+        ...task.validateLoaded(description, metadata, place),
+      ];
+      return new TaskModel(task, engine, { metadata, warnings });
     } catch (error) {
       await engine.close();
       throw error;
@@ -72,11 +75,11 @@ export class TaskModel<
    *
    * @returns shares the engine: closing either closes both
    */
-  as<OtherInput, OtherAnswer, OtherAbout extends ModelMetadata>(
+  withTask<OtherInput, OtherAnswer, OtherAbout extends ModelMetadata>(
     task: Task<OtherInput, OtherAnswer, OtherAbout>,
-    about: OtherAbout,
+    metadata: OtherAbout,
   ): TaskModel<OtherInput, OtherAnswer, OtherAbout> {
-    return new TaskModel(task, this.#engine, { about, warnings: this.warnings });
+    return new TaskModel(task, this.#engine, { metadata, warnings: this.warnings });
   }
 
   get monitor(): EngineMonitor {
@@ -93,13 +96,13 @@ export class TaskModel<
 
   async run(input: Input, options: InferOptions): Promise<Answer> {
     const inference = await this.#engine.infer(this.prepare(input), options);
-    return this.answer(inference, input);
+    return this.toPrediction(inference, input);
   }
 
   async runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]> {
     const prepared = inputs.map((input) => this.#task.prepare(input, this.metadata));
     const inferences = await this.#engine.inferAll(prepared, options);
-    return eachInTurn(inferences, (one, index) =>
+    return mapInTimeSlices(inferences, (one, index) =>
       this.#task.toPrediction(one, this.metadata, index, inputs[index] as Input),
     );
   }
@@ -116,12 +119,12 @@ export class TaskModel<
     this.#engine.inferEach(inputs, timeoutMs, waiting);
   }
 
-  answer(inference: Inference, input: Input): Answer {
+  toPrediction(inference: Inference, input: Input): Answer {
     return this.#task.toPrediction(inference, this.metadata, null, input);
   }
 
-  refusal(timeoutMs: number): EngineError | null {
-    return this.#engine.refusal(timeoutMs);
+  admissionError(timeoutMs: number): EngineError | null {
+    return this.#engine.admissionError(timeoutMs);
   }
 
   /** See `Engine.setShare`. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Inference, ModelDescription, ModelSource, NativeInput } from '../native/engine';
-import type { Ability, ModelMetadata, Prediction } from './abilities';
+import type { Capability, ModelMetadata, Prediction } from './capabilities';
 import type { Rows } from './rows';
 import type { Tensors } from './tensors';
 
@@ -15,7 +15,7 @@ import type { Tensors } from './tensors';
 export interface Task<
   Input = unknown,
   Answer = Prediction,
-  Known extends ModelMetadata = ModelMetadata,
+  Metadata extends ModelMetadata = ModelMetadata,
 > {
   /** As transformers' pipelines are named. */
   readonly name: string;
@@ -26,46 +26,55 @@ export interface Task<
   /** Texts are tokenized, and multiplied in the numbers of DTYPE; signals in float32. */
   readonly inputKind: 'texts' | 'signals';
   /** What protocols may ask of its models. */
-  readonly abilities: readonly Ability[];
+  readonly capabilities: readonly Capability[];
   /** Where the model is that a path names, a folder or a file; null: it is none of this task. */
-  locate(place: string): string | null;
+  resolveModelPath(place: string): string | null;
   /** Its models right in a folder: the folder, or files in it. One model is expected. */
-  findIn(folder: string): readonly string[];
+  findModelPaths(folder: string): readonly string[];
   /**
    * Whether files that other tasks take as well are marked as this one's, so that nobody has to name it; left
    * out: they never are. @throws ModelFileError
    */
   isDeclaredFor?(place: string): boolean;
   /** Absolute paths of all that a model is loaded from, as far as it is there. @throws ModelFileError */
-  filesOf(place: string): readonly string[];
+  listFiles(place: string): readonly string[];
   /** Reads what says how a model is loaded, but for its weights. @throws ModelFileError */
-  read(place: string): { readonly source: ModelSource; readonly about: Known };
+  read(place: string): { readonly source: ModelSource; readonly metadata: Metadata };
   /**
    * Holds what the model says of itself, once it is loaded, against its files.
    *
    * @returns warnings, for the log
    * @throws ModelFileError: it is not the model that its files describe
    */
-  validateLoaded(description: ModelDescription, about: Known, place: string): readonly string[];
+  validateLoaded(
+    description: ModelDescription,
+    metadata: Metadata,
+    place: string,
+  ): readonly string[];
   /** What the engine is given for an input. */
-  prepare(input: Input, about: Known): NativeInput;
+  prepare(input: Input, metadata: Metadata): NativeInput;
   /**
    * @param index of the input in a list, for the error; null: it was alone
    * @param input as `prepare` had it
    * @throws EngineError INFERENCE_FAILED: the model's outputs are no answer
    */
-  toPrediction(inference: Inference, about: Known, index: number | null, input: Input): Answer;
+  toPrediction(
+    inference: Inference,
+    metadata: Metadata,
+    index: number | null,
+    input: Input,
+  ): Answer;
   /** What the log says of a loaded model beside its kernels. */
-  logFields(about: Known): object;
+  logFields(metadata: Metadata): object;
   /** Its fields of "model" in GET /info, there once the model is loaded, and their schemas. */
   readonly info: {
     readonly schemas: z.ZodRawShape;
-    of(about: Known, description: ModelDescription): object;
+    of(metadata: Metadata, description: ModelDescription): object;
   };
   /** As the Open Inference Protocol sees it. */
-  readonly tensors: Tensors<Input, Answer, Known>;
+  readonly tensors: Tensors<Input, Answer, Metadata>;
   /** As files hold it; null: no command over files asks it. */
-  readonly rows: Rows<Input, Answer, Known> | null;
+  readonly rows: Rows<Input, Answer, Metadata> | null;
   /** Of src/pages; null: it has none. */
   readonly page: string | null;
 }

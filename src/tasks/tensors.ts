@@ -2,7 +2,7 @@
 export interface TensorInput {
   readonly name: string;
   /** An element is a text, or the samples of a window, in FP32 or FP64. */
-  readonly holds: 'text' | 'samples';
+  readonly content: 'text' | 'samples';
   readonly optional: boolean;
 }
 
@@ -28,20 +28,20 @@ export type OutputTensor = {
 );
 
 /** A task's inputs and answers as named tensors. */
-export interface Tensors<Input, Answer, Known> {
+export interface Tensors<Input, Answer, Metadata> {
   /** The first one is needed, and errors of an element are said of it. */
   readonly inputs: readonly TensorInput[];
-  outputs(about: Known): readonly TensorOutput[];
+  outputs(metadata: Metadata): readonly TensorOutput[];
   /** The first output, and others beside it, has a row for each token of all inputs. */
-  readonly isByToken?: true;
+  readonly hasRowPerToken?: true;
   /** What has a column for each of a classifier's labels; null: no output does. */
-  classified(about: Known): ClassifiedOutput | null;
+  labeledOutput(metadata: Metadata): ClassifiedOutput | null;
   /** What is wrong with an element of the first input; null: nothing. */
-  problemOf(element: TensorElement): string | null;
+  findProblem(element: TensorElement): string | null;
   /** @param elements one of each of `inputs`, in their order; undefined: it is left out */
   toInput(elements: readonly (TensorElement | undefined)[]): Input;
   /** All of `outputs`, in their order. @param answers one for each element */
-  write(answers: readonly Answer[], about: Known): readonly OutputTensor[];
+  write(answers: readonly Answer[], metadata: Metadata): readonly OutputTensor[];
 }
 
 export interface ClassifiedOutput {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { GuardResponse } from '../../src/client';
-import { parseGuardFile } from '../../src/tasks/guard/file';
+import { parseGuardFile } from '../../src/tasks/guard/guard-file';
 import { post, request } from '../helpers/http';
 import { ModelsDirectory } from '../helpers/models-directory';
 import { ROOT } from '../helpers/service';

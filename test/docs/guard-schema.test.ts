@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { guardSchema } from '../../src/tasks/guard/file';
+import { guardSchema } from '../../src/tasks/guard/guard-file';
 import { ROOT } from '../helpers/service';
 
 const FILE = path.join(ROOT, 'docs/guard.schema.json');

@@ -60,7 +60,7 @@ it('keeps protocols apart, and tasks, and packages and files where they belong',
     'src/new/a.ts: give src/new a line in scripts/check-imports.mjs',
     'src/protocols/one/a.ts: one and two are to know nothing of each other',
     'src/protocols/openapi/c.ts: only native may import src/native/binding',
-    'src/protocols/openapi/d.ts: only native may import src/native/binding/looks',
+    'src/protocols/openapi/d.ts: only native may import src/native/binding/scan',
     'src/protocols/two/b.ts: only http may import express',
   ]);
 });

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { keyRows } from '../../src/models/keys/rows';
+import { keyRows } from '../../src/models/keys/markdown-table';
 import { ROOT } from '../helpers/service';
 
 const PAGE = path.join(ROOT, 'docs/model-keys.md');

@@ -30,7 +30,7 @@ const DIRECTORIES = ['encoders', 'exported', 'sentences']
   .flatMap((kind) =>
     readdirSync(path.join(FIXTURES, 'embeddings', kind)).map((name) => `${kind}/${name}`),
   )
-  .filter((name) => embedding.findIn(path.join(FIXTURES, 'embeddings', name)).length > 0);
+  .filter((name) => embedding.findModelPaths(path.join(FIXTURES, 'embeddings', name)).length > 0);
 
 it('knows what makes vectors, and what makes a row of each token', () => {
   expect(DIRECTORIES).toHaveLength(12 + 4 + 11);
@@ -62,8 +62,8 @@ const SPLADE = readdirSync(path.join(FIXTURES, 'embeddings', 'splade'));
 
 it.each(SPLADE)('splade/%s has the weights of SparseEncoder.encode', async (name) => {
   const directory = path.join(FIXTURES, 'embeddings', 'splade', name);
-  expect(sparseEmbedding.findIn(directory)).toEqual([directory]);
-  expect(embedding.findIn(directory)).toEqual([]);
+  expect(sparseEmbedding.findModelPaths(directory)).toEqual([directory]);
+  expect(embedding.findModelPaths(directory)).toEqual([]);
   const { source } = sparseEmbedding.read(directory);
   if (source.type !== 'text-encoder' || source.head.name !== 'masked-lm') throw new Error(name);
   const { pooling, activation } = source.head;

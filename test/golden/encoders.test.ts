@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { modelConfig, readDirectory, weightsSource } from '../../src/models/hugging-face/directory';
-import { findModel } from '../../src/models/hugging-face/weight-files';
+import { findModelFiles } from '../../src/models/hugging-face/weight-files';
 import {
   addon,
   type Dtype,
@@ -54,7 +54,7 @@ function headOf(directory: string, head: TextHead): TextHead {
 
 async function load(directory: string, head: TextHead, dtype?: Dtype): Promise<Engine> {
   const { config } = readDirectory(directory, modelConfig);
-  const found = findModel(directory);
+  const found = findModelFiles(directory);
   if ('program' in found) throw new Error(`${directory}: expected weights`);
   const added = head.name === 'token-classification' ? { num_labels: 3 } : {};
   const { weightFiles } = found;

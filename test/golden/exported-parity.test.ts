@@ -1,8 +1,8 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { softmax } from '../../src/numeric/activations';
-import type { Classification } from '../../src/tasks/abilities';
+import { softmax } from '../../src/lib/activations';
+import type { Classification } from '../../src/tasks/capabilities';
 import { signalClassification } from '../../src/tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { type GoldenEeg, type GoldenWindows, readFixture } from '../helpers/golden';

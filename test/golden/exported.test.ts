@@ -4,7 +4,7 @@ import path from 'node:path';
 import { addon, Engine } from '../../src/native/engine';
 import { signalClassification } from '../../src/tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../../src/tasks/task-model';
-import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
+import { readTextClassifier } from '../../src/tasks/text-classification/model-directory';
 import { readFixture, readGolden } from '../helpers/golden';
 import { post } from '../helpers/http';
 import { SCHEDULING } from '../helpers/scheduling';
@@ -117,7 +117,7 @@ describe('a text model that torch.export saved', () => {
     '%s: texts of close lengths share runs, padded, and answer as alone',
     async (name) => {
       const engine = await Engine.load(
-        readModelDirectory(path.join(FIXTURES, 'models', name)).source,
+        readTextClassifier(path.join(FIXTURES, 'models', name)).source,
         { ...SCHEDULING, workers: 1, maxQueueDelayMs: 50 },
       );
       const { texts } = readGolden(name);
@@ -138,7 +138,7 @@ describe('a text model that torch.export saved', () => {
   it.each(['bfloat16', 'int8'] as const)(
     'computes in %s, or says what the processor lacks',
     async (dtype) => {
-      const { source } = readModelDirectory(path.join(FIXTURES, 'models', 'exported-bert'));
+      const { source } = readTextClassifier(path.join(FIXTURES, 'models', 'exported-bert'));
       const loading = Engine.load(source, { ...SCHEDULING, dtype });
       const problem = addon().dtypeProblem(dtype);
       if (problem.startsWith('this processor has no ')) {
@@ -161,7 +161,7 @@ describe('a text model that torch.export saved', () => {
     cpSync(path.join(FIXTURES, 'models', 'exported-bert'), folder, { recursive: true });
     const file = path.join(FIXTURES, 'models', 'torchscript-dict', 'model.pt');
     copyFileSync(file, path.join(folder, 'model.pt'));
-    const engine = await Engine.load(readModelDirectory(folder).source, SCHEDULING);
+    const engine = await Engine.load(readTextClassifier(folder).source, SCHEDULING);
     expect(engine.description.backend).toBe('exported');
     await engine.close();
   });

@@ -34,7 +34,7 @@ it('there are models of each form', () => {
 
 it.each(DIRECTORIES)('%s has the vectors of MultiVectorEncoder, or of PyLate', async (name) => {
   const directory = path.join(FOLDER, name);
-  expect(tokenEmbedding.findIn(directory)).toEqual([directory]);
+  expect(tokenEmbedding.findModelPaths(directory)).toEqual([directory]);
   const { answers } = readFixture<Golden>('embeddings', 'late-interaction', name, 'golden.json');
   const model = await TaskModel.load(tokenEmbedding, directory, SCHEDULING);
   try {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { modelConfig, readDirectory, weightsSource } from '../../src/models/hugging-face/directory';
-import { findModel } from '../../src/models/hugging-face/weight-files';
+import { findModelFiles } from '../../src/models/hugging-face/weight-files';
 import { addon, type Dtype, Engine } from '../../src/native/engine';
 import { readFixture } from '../helpers/golden';
 import { needs } from '../helpers/needs';
@@ -39,7 +39,9 @@ needs('python').describe('all-MiniLM-L6-v2', () => {
 
   const encode = async (dtype: Dtype): Promise<readonly Float32Array[]> => {
     const { config } = readDirectory(directory, modelConfig);
-    const { weightFiles } = findModel(directory) as { readonly weightFiles: readonly string[] };
+    const { weightFiles } = findModelFiles(directory) as {
+      readonly weightFiles: readonly string[];
+    };
     const modules = [
       { type: 'pooling', modes: ['mean'], includePrompt: true },
       { type: 'normalize' },

@@ -1,11 +1,11 @@
 import path from 'node:path';
+import { softmax } from '../../src/lib/activations';
 import { Engine } from '../../src/native/engine';
-import { softmax } from '../../src/numeric/activations';
 import { CLASSES } from '../../src/tasks/signal-classification/model-settings';
 import { signalClassification } from '../../src/tasks/signal-classification/signal-classification-task';
 import { zNormalize } from '../../src/tasks/signal-classification/z-normalize';
 import { TaskModel } from '../../src/tasks/task-model';
-import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
+import { readTextClassifier } from '../../src/tasks/text-classification/model-directory';
 import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
 import {
   type GoldenEeg,
@@ -58,7 +58,7 @@ describe.each(textModelNames())('%s', (name) => {
   });
 
   it('has its tokens and logits, alone and in a batch', async () => {
-    const engine = await Engine.load(readModelDirectory(directory).source, SCHEDULING);
+    const engine = await Engine.load(readTextClassifier(directory).source, SCHEDULING);
     expect(engine.description.maxLength).toBe(golden.max_length);
     const problems: string[] = [];
     const check = async ({ text, input_ids, truncated, logits }: (typeof golden.texts)[number]) => {

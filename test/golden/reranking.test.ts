@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { EngineError } from '../../src/native/engine';
-import { claimsOn, reranking } from '../../src/tasks/registry';
+import { matchTasks, reranking } from '../../src/tasks/registry';
 import { toPair } from '../../src/tasks/reranking/cross-encoder';
 import { rankByScore } from '../../src/tasks/reranking/ranking';
 import { TaskModel } from '../../src/tasks/task-model';
@@ -82,11 +82,11 @@ describe('what sentence-transformers has saved', () => {
 
   it('is what a folder is taken for, whatever version has written it', () => {
     for (const { model, config, files, answers } of RERANKING_CASES) {
-      const [first] = claimsOn(mark(model, config, files));
+      const [first] = matchTasks(mark(model, config, files));
       const hasOneLabel = answers.every(({ ranked }) => ranked !== null);
       expect(first?.[0].name).toBe(hasOneLabel ? 'reranking' : 'text-classification');
     }
-    for (const [, place] of EXPORTED) expect(claimsOn(place())[0]?.[0].name).toBe('reranking');
+    for (const [, place] of EXPORTED) expect(matchTasks(place())[0]?.[0].name).toBe('reranking');
   });
 
   it('names an activation that is not known', () => {

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Tagger } from '../../src/index';
-import type { Tagging, TaggingInput } from '../../src/tasks/abilities';
+import { codePointCounter } from '../../src/lib/code-points';
+import type { TokenClassification, TokenClassificationInput } from '../../src/tasks/capabilities';
 import { TaskModel } from '../../src/tasks/task-model';
-import { codePointsOf } from '../../src/tasks/token-classification/code-points';
-import { type Span, type Strategy, spansOf } from '../../src/tasks/token-classification/spans';
+import { type Span, type Strategy, toSpans } from '../../src/tasks/token-classification/spans';
 import { tokenClassification } from '../../src/tasks/token-classification/token-classification-task';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
@@ -50,7 +50,7 @@ function load(name: string) {
 
 /** As the pipeline of transformers tells them: offsets in code points. */
 function told(spans: readonly Span[], text: string): readonly GoldenSpan[] {
-  const point = codePointsOf(text);
+  const point = codePointCounter(text);
   return spans.map(({ label, score, word, start, end, index }) => [
     ...([label, score, word, point(start), point(end), index] as const),
   ]);
@@ -93,21 +93,24 @@ describe.each(NAMES)('%s', (name) => {
 
   afterAll(() => model.close());
 
-  const check = async (answers: readonly Tagging[]) => {
+  const check = async (answers: readonly TokenClassification[]) => {
     for (const [index, { text, strategy, stride, spans }] of rows.entries()) {
       const options = { strategy, ...(stride !== undefined && { ignoreLabels: ['LOC'] }) };
       const source = texts[text] as string;
-      const found = told(await spansOf(answers[index] as Tagging, model, options), source);
+      const found = told(
+        await toSpans(answers[index] as TokenClassification, model, options),
+        source,
+      );
       expectSame(found, spans, JSON.stringify({ source, strategy, stride }));
     }
   };
-  const inputs: readonly TaggingInput[] = rows.map(({ text, stride }) => ({
+  const inputs: readonly TokenClassificationInput[] = rows.map(({ text, stride }) => ({
     text: texts[text] as string,
     ...(stride !== undefined && { stride }),
   }));
 
   it('has the spans of the pipeline, of a text alone', async () => {
-    const answers: Tagging[] = [];
+    const answers: TokenClassification[] = [];
     for (const input of inputs) answers.push(await model.run(input, {}));
     await check(answers);
   });
@@ -124,7 +127,7 @@ describe.each(NAMES)('%s', (name) => {
   it('gives offsets that select characters of the text', async () => {
     for (const text of texts) {
       const answer = await model.run({ text, stride: 3 }, {});
-      for (const { start, end } of await spansOf(answer, model, {
+      for (const { start, end } of await toSpans(answer, model, {
         strategy: 'none',
         ignoreLabels: [],
       })) {
@@ -138,7 +141,7 @@ describe.each(NAMES)('%s', (name) => {
     it('reads a text of 50,000 words in windows', async () => {
       const text = longText();
       const answer = await model.run({ text, stride: 8 }, {});
-      const spans = told(await spansOf(answer, model, { strategy: 'simple' }), text);
+      const spans = told(await toSpans(answer, model, { strategy: 'simple' }), text);
       const sum = (of: (span: GoldenSpan) => number) =>
         spans.reduce((all, one) => all + of(one), 0);
       expect(spans).toHaveLength(long.count);
@@ -154,7 +157,7 @@ it('takes a lone surrogate for U+FFFD, one unit both', async () => {
   const model = await load('bert');
   const answers = await model.runAll([{ text: 'a \ud800 film' }, { text: 'a \ufffd film' }], {});
   const spans = await Promise.all(
-    answers.map((answer) => spansOf(answer, model, { strategy: 'none' })),
+    answers.map((answer) => toSpans(answer, model, { strategy: 'none' })),
   );
   expect(spans[0]).toEqual(spans[1]);
   await model.close();

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { TaskModel } from '../../src/tasks/task-model';
 import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
-import { combine } from '../../src/tasks/text-classification/windows';
+import { combineWindowScores } from '../../src/tasks/text-classification/windows';
 import { readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
@@ -43,7 +43,7 @@ it.each(names)('%s has the windows of transformers', async (name) => {
       const of = expected.map(({ scores }) => scores[label] as number);
       const mean = of.reduce((sum, score) => sum + score) / of.length;
       expect(answers[row]?.scores[label]).toBeCloseTo(mean, 5);
-      expect(combine(windows, 'max')[label]).toBeCloseTo(Math.max(...of), 5);
+      expect(combineWindowScores(windows, 'max')[label]).toBeCloseTo(Math.max(...of), 5);
     }
   }
   await model.close();

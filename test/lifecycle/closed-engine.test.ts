@@ -55,7 +55,7 @@ it('throws or refuses, whatever a closed engine is asked', async () => {
   expect(() => engine.inferEach(['a'], 0, [])).toThrow(
     expect.objectContaining({ code: 'DRAINING' }) as unknown as Error,
   );
-  expect(engine.refusal(0)).toMatchObject({ code: 'DRAINING' });
+  expect(engine.admissionError(0)).toMatchObject({ code: 'DRAINING' });
   expect(() => vocabulary?.token(1)).toThrow('the model is closed: load it again');
   expect(() => vocabulary?.join(['a'])).toThrow('the model is closed: load it again');
   expect(native.submit(1, 'a', 0)).toMatchObject({ code: 'DRAINING' });
@@ -82,7 +82,7 @@ it('closes an engine that the package exports', async () => {
 it('frees patterns behind the looks that are under way', async () => {
   const patterns = await Patterns.compile([{ isKind: false, text: 'a+b' }]);
   const options = { forms: false, decoded: false, joined: false, mostViews: 1, mostPlaces: 9 };
-  const look = () => patterns.look(['aab'], { ...options, timeoutMs: 0 });
+  const look = () => patterns.scan(['aab'], { ...options, timeoutMs: 0 });
   const looking = look();
   await patterns.close();
   await patterns.close();

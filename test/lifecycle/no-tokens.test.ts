@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { TextClassifier } from '../../src/tasks/abilities';
+import type { TextClassifier } from '../../src/tasks/capabilities';
 import { TaskModel } from '../../src/tasks/task-model';
 import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
 import { SCHEDULING } from '../helpers/scheduling';

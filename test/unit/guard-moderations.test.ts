@@ -1,4 +1,4 @@
-import { parseGuardFile } from '../../src/tasks/guard/file';
+import { parseGuardFile } from '../../src/tasks/guard/guard-file';
 import { sourcesOf } from '../../src/tasks/guard/moderations';
 
 const CHECKS = [

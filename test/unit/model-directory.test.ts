@@ -12,7 +12,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { ModelFileError } from '../../src/models/files';
 import { labelNames } from '../../src/models/hugging-face/labels';
-import { readModelDirectory } from '../../src/tasks/text-classification/model-directory';
+import { readTextClassifier } from '../../src/tasks/text-classification/model-directory';
 
 const CONFIG = {
   architectures: ['BertForSequenceClassification'],
@@ -49,7 +49,7 @@ function remove(name: string): void {
 
 function problem(): string {
   try {
-    readModelDirectory(directory);
+    readTextClassifier(directory);
   } catch (error) {
     if (error instanceof ModelFileError) return error.message;
     throw error;
@@ -59,7 +59,7 @@ function problem(): string {
 
 describe('readModelDirectory', () => {
   it('hands on the configuration and the number of labels', () => {
-    expect(readModelDirectory(directory)).toEqual({
+    expect(readTextClassifier(directory)).toEqual({
       source: {
         type: 'text-encoder',
         modelType: 'bert',
@@ -91,7 +91,7 @@ describe('readModelDirectory', () => {
     write('tokenizer.json', {});
     write('README.json', {});
     write('training_args.bin', {});
-    const { files } = readModelDirectory(directory);
+    const { files } = readTextClassifier(directory);
     const names = ['config.json', 'tokenizer.json', 'model.safetensors'];
     expect(files).toEqual(names.map((name) => path.join(directory, name)));
   });
@@ -104,7 +104,7 @@ describe('readModelDirectory', () => {
       id2label: { 0: 'a', 1: 'b' },
       label2id: { a: 0, b: 1 },
     });
-    const { source } = readModelDirectory(directory);
+    const { source } = readTextClassifier(directory);
     expect(source).toHaveProperty('config', {
       model_type: 'modernbert',
       'layer_types.0': 'full_attention',
@@ -129,7 +129,7 @@ describe('readModelDirectory', () => {
     [{ problem_type: null, architectures: null }, ['NEGATIVE', 'POSITIVE'], 'softmax'],
   ])('reads labels and score function of %j', (changes, labels, scoreFunction) => {
     write('config.json', { ...CONFIG, ...changes });
-    expect(readModelDirectory(directory)).toMatchObject({
+    expect(readTextClassifier(directory)).toMatchObject({
       about: { labels, scoreFunction },
       source: { config: { num_labels: labels.length } },
     });
@@ -144,7 +144,7 @@ describe('readModelDirectory', () => {
     write('model-1.safetensors', '');
     write('model-2.safetensors', '');
     write('pytorch_model.bin', '');
-    expect(readModelDirectory(directory).source).toMatchObject({
+    expect(readTextClassifier(directory).source).toMatchObject({
       weightFiles: [
         path.join(directory, 'model-1.safetensors'),
         path.join(directory, 'model-2.safetensors'),
@@ -159,7 +159,7 @@ describe('readModelDirectory', () => {
     write('pytorch_model-1.bin', '');
     expect(problem()).toBe(`pytorch_model-2.bin: not found, but named in ${index}`);
     write('pytorch_model-2.bin', '');
-    expect(readModelDirectory(directory).source).toMatchObject({
+    expect(readTextClassifier(directory).source).toMatchObject({
       weightFiles: [
         path.join(directory, 'pytorch_model-1.bin'),
         path.join(directory, 'pytorch_model-2.bin'),
@@ -183,7 +183,7 @@ describe('readModelDirectory', () => {
     write('config.json', { ...CONFIG, ...changes });
     write('model.pt', '');
     remove('model.safetensors');
-    expect(readModelDirectory(directory).source).toEqual({
+    expect(readTextClassifier(directory).source).toEqual({
       type: 'text-program',
       ofTokens: false,
       path: path.join(directory, 'model.pt'),
@@ -196,9 +196,9 @@ describe('readModelDirectory', () => {
   it('takes what torch.export saved before a TorchScript file', () => {
     write('model.pt', '');
     write('model.pt2', '');
-    expect(readModelDirectory(directory).source).toMatchObject({ type: 'text-encoder' });
+    expect(readTextClassifier(directory).source).toMatchObject({ type: 'text-encoder' });
     remove('model.safetensors');
-    expect(readModelDirectory(directory).source).toMatchObject({
+    expect(readTextClassifier(directory).source).toMatchObject({
       type: 'text-program',
       ofTokens: false,
       path: path.join(directory, 'model.pt2'),
@@ -209,7 +209,7 @@ describe('readModelDirectory', () => {
     remove('model.safetensors');
     write('pytorch_model.bin', '');
     write('model.pt', '');
-    expect(readModelDirectory(directory).source).toMatchObject({
+    expect(readTextClassifier(directory).source).toMatchObject({
       weightFiles: [path.join(directory, 'pytorch_model.bin')],
     });
   });

@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { ModelTrial } from '../../src/native/engine';
-import { judgeTrial } from '../../src/tasks/signal-classification/judge-trial';
 import {
   CLASSES,
   type ModelSettings,
@@ -11,7 +10,8 @@ import {
   settingsPath,
   WINDOW_LENGTH,
 } from '../../src/tasks/signal-classification/model-settings';
-import { USUAL_QUALITY } from '../../src/tasks/signal-classification/quality-settings';
+import { DEFAULT_QUALITY } from '../../src/tasks/signal-classification/quality-settings';
+import { validateTrialRun } from '../../src/tasks/signal-classification/validate-trial-run';
 
 const ROOT = path.resolve(__dirname, '..', '..');
 
@@ -100,7 +100,7 @@ describe('readModelSettings', () => {
       inputShape: null,
       samplingRateHz: null,
       channel: null,
-      quality: USUAL_QUALITY,
+      quality: DEFAULT_QUALITY,
       name: null,
       version: null,
     });
@@ -152,18 +152,18 @@ describe('judgeTrial', () => {
   });
 
   it('has nothing against logits', () => {
-    expect(judgeTrial(trial(LOGITS), WITHOUT, FILES)).toEqual([]);
-    expect(judgeTrial(trial(LOGITS), WITH, FILES)).toEqual([]);
+    expect(validateTrialRun(trial(LOGITS), WITHOUT, FILES)).toEqual([]);
+    expect(validateTrialRun(trial(LOGITS), WITH, FILES)).toEqual([]);
   });
 
   it('warns of probabilities unless told what they are', () => {
     const warning = expect.stringMatching(
       /^m\.pt: its outputs always sum to 1.* set "output" in m\.json to "probabilities"/,
     );
-    expect(judgeTrial(trial(PROBABILITIES), WITHOUT, FILES)).toEqual([warning]);
-    expect(judgeTrial(trial(PROBABILITIES), WITH, FILES)).toEqual([warning]);
+    expect(validateTrialRun(trial(PROBABILITIES), WITHOUT, FILES)).toEqual([warning]);
+    expect(validateTrialRun(trial(PROBABILITIES), WITH, FILES)).toEqual([warning]);
     for (const output of ['logits', 'probabilities'] as const) {
-      expect(judgeTrial(trial(PROBABILITIES), { ...WITH, output }, FILES)).toEqual([]);
+      expect(validateTrialRun(trial(PROBABILITIES), { ...WITH, output }, FILES)).toEqual([]);
     }
   });
 
@@ -173,7 +173,7 @@ describe('judgeTrial', () => {
     ['values in [0, 1]', LOGITS.map(() => Float32Array.of(0.4, 0.5, 0.6))],
     ['NaN', LOGITS.map(() => Float32Array.of(Number.NaN, 0.5, 0.5))],
   ])('does not take %s for probabilities', (_name, outputs) => {
-    expect(judgeTrial(trial(outputs), WITHOUT, FILES)).toEqual([]);
+    expect(validateTrialRun(trial(outputs), WITHOUT, FILES)).toEqual([]);
   });
 
   it.each<[string, ModelTrial, Partial<ModelSettings>, string]>([
@@ -197,20 +197,20 @@ describe('judgeTrial', () => {
     ],
   ])('%s: an error with the file', (_name, given, settings, message) => {
     const read = { ...WITH, ...settings };
-    expect(() => judgeTrial(given, read, FILES)).toThrow(
+    expect(() => validateTrialRun(given, read, FILES)).toThrow(
       expect.objectContaining({ message: `m.json: ${message}` }),
     );
   });
 
   it('only warns of a misfit without the file', () => {
-    expect(judgeTrial(trial([Float32Array.of(1, 2)]), WITHOUT, FILES)).toEqual([
+    expect(validateTrialRun(trial([Float32Array.of(1, 2)]), WITHOUT, FILES)).toEqual([
       'requests will fail; if the model is right, describe it in m.json: ' +
         'classes: names 3 classes, but m.pt gives 2 numbers for a window of 256 samples',
     ]);
   });
 
   it('warns of a model that does not repeat itself', () => {
-    expect(judgeTrial(trial(LOGITS, { repeatable: false }), WITH, FILES)).toEqual([
+    expect(validateTrialRun(trial(LOGITS, { repeatable: false }), WITH, FILES)).toEqual([
       expect.stringMatching(/^m\.pt: answers the same window differently.*model\.eval\(\)/),
     ]);
   });

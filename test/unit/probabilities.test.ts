@@ -1,4 +1,4 @@
-import { allFinite, argmax, sigmoid, softmax } from '../../src/numeric/activations';
+import { allFinite, argmax, sigmoid, softmax } from '../../src/lib/activations';
 import {
   chooseScoreFunction,
   type ProblemType,

@@ -1,4 +1,4 @@
-import { roundToFourDecimals } from '../../src/numeric/rounding';
+import { roundToFourDecimals } from '../../src/lib/rounding';
 import { exactRound } from '../helpers/exact';
 import { seededRandom } from '../helpers/random';
 

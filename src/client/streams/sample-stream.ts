@@ -1,4 +1,4 @@
-import { Changes } from '../../lib/condition-variable';
+import { ConditionVariable } from '../../lib/condition-variable';
 import type { GapNotice, StreamOpened, WindowResult } from '../../streaming/stream-messages';
 import { parsePosition } from '../../streaming/timeline';
 import { addAbortListener, sleep, timeoutError, withTimeout } from '../abort-signals';
@@ -58,7 +58,7 @@ export class SampleStream implements AsyncIterableIterator<StreamResult> {
   /** Aborted when the caller stops the iteration. */
   readonly #stop = new AbortController();
   /** Notified after each change of the fields below. */
-  readonly #changes = new Changes();
+  readonly #changes = new ConditionVariable();
   #connection: Connection | null = null;
   /** Server's stream id; null if the server does not have the stream. */
   #id: string | null = null;
@@ -121,7 +121,7 @@ export class SampleStream implements AsyncIterableIterator<StreamResult> {
       this.#readSource().catch((failure) => this.#finish({ failure }));
       this.#connect().catch((failure) => this.#finish({ failure }));
       for (let next = await this.#nextResult(); next; next = await this.#nextResult()) {
-        this.#changes.tell();
+        this.#changes.notify();
         yield next;
       }
       signal?.throwIfAborted();
@@ -149,13 +149,13 @@ export class SampleStream implements AsyncIterableIterator<StreamResult> {
 
   #finish(end: { readonly failure?: unknown } | null): void {
     this.#end = end;
-    this.#changes.tell();
+    this.#changes.notify();
   }
 
   #abort(): void {
     this.#stop.abort();
     this.#connection?.close();
-    this.#changes.tell();
+    this.#changes.notify();
   }
 
   async #readSource(): Promise<void> {
@@ -168,13 +168,13 @@ export class SampleStream implements AsyncIterableIterator<StreamResult> {
         const { done, value } = await this.#source.next();
         if (done) break;
         addInput(this.#buffer, value, `source[${index++}]`);
-        this.#changes.tell();
+        this.#changes.notify();
       }
       this.#sourceEnd = {};
     } catch (failure) {
       this.#sourceEnd = { failure };
     }
-    this.#changes.tell();
+    this.#changes.notify();
   }
 
   /** Opens connections, one after the other, until all results are received. */
@@ -201,7 +201,7 @@ export class SampleStream implements AsyncIterableIterator<StreamResult> {
     const watch = setInterval(() => this.#closeIfSilent(connection), WATCH_MS);
     const closing = await connection.closed;
     clearInterval(watch);
-    this.#changes.tell();
+    this.#changes.notify();
     await sending;
     if (this.#isComplete || this.#stop.signal.aborted) return;
     if (closing.code === CLOSE.goingAway) this.#id = null;
@@ -220,7 +220,7 @@ export class SampleStream implements AsyncIterableIterator<StreamResult> {
     this.#connection = connection;
     signal.addEventListener('abort', () => connection.close());
     if (signal.aborted) connection.close();
-    connection.closed.then(() => this.#changes.tell()).catch(() => {}); // Never rejects.
+    connection.closed.then(() => this.#changes.notify()).catch(() => {}); // Never rejects.
     const isOpen = await connection.opened;
     signal.throwIfAborted();
     if (!isOpen) throw await this.#route.findError(signal);
@@ -291,7 +291,7 @@ export class SampleStream implements AsyncIterableIterator<StreamResult> {
       this.#isComplete = true;
       this.#connection?.close();
     }
-    this.#changes.tell();
+    this.#changes.notify();
   }
 
   /** Closes a connection on which a result is due and no message arrives: it may be broken without a notice. */

@@ -1,6 +1,6 @@
 import { RunError } from '../../files/file-errors';
 import type { RowResult } from '../../files/rows';
-import { Changes } from '../../lib/condition-variable';
+import { ConditionVariable } from '../../lib/condition-variable';
 import { EngineError } from '../../native/engine';
 import type { RowTask } from './job';
 
@@ -53,7 +53,7 @@ export class Dispatcher {
   /** The last one that is to run alone. */
   #turn: Promise<unknown> = Promise.resolve();
   /** Of any of these. */
-  readonly #changes = new Changes();
+  readonly #changes = new ConditionVariable();
   #lastEnd = performance.now();
   readonly #timer: NodeJS.Timeout;
   /** Rejects with RunError or StuckError once the run cannot go on: what is under way may never end. */
@@ -115,7 +115,7 @@ export class Dispatcher {
     }
     this.#inputs--;
     this.#length -= length;
-    this.#changes.tell();
+    this.#changes.notify();
     this.#parts.onEnded();
   }
 
@@ -139,7 +139,7 @@ export class Dispatcher {
     } finally {
       this.#running--;
       this.#lastEnd = performance.now();
-      this.#changes.tell();
+      this.#changes.notify();
     }
   }
 
@@ -153,7 +153,7 @@ export class Dispatcher {
     this.#turn = turn.catch(() => {});
     return turn.finally(() => {
       this.#alone--;
-      this.#changes.tell();
+      this.#changes.notify();
     });
   }
 

@@ -1,7 +1,7 @@
 import type { FlagValues } from '../../files/flags';
 import type { SchedulingOptions } from '../../native/engine';
 import type { Config, ServiceName } from '../../settings/config';
-import type { ModelMetadata, Prediction } from '../../tasks/abilities';
+import type { ModelMetadata, Prediction } from '../../tasks/capabilities';
 import type { AskedRows } from '../../tasks/rows';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
@@ -53,7 +53,7 @@ export function createTaskJob(
           instructions: config.instructions,
           ...(task.inputKind === 'texts' && { dtype, products }),
         },
-        modelFiles: () => task.filesOf(modelPath(config)),
+        modelFiles: () => task.listFiles(modelPath(config)),
         load: () => load(task, modelPath(config), withoutQueueLimits(config), asked),
       };
     },

@@ -32,7 +32,7 @@ export async function inspectArchive(
   try {
     const folder = path.join(home, 'model');
     await unpackArchive(file, folder);
-    const [place = folder] = TASKS.flatMap((task) => task.findIn(folder));
+    const [place = folder] = TASKS.flatMap((task) => task.findModelPaths(folder));
     const model = await inspectModel(place, scheduling);
     return { name, archive, model, problem: model.problem };
   } catch (error) {

@@ -6,7 +6,7 @@ import {
   type ProgramReport,
   type SchedulingOptions,
 } from '../../native/engine';
-import { markedFirst, TASKS } from '../../tasks/registry';
+import { declaredFirst, TASKS } from '../../tasks/registry';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
 import { serviceOfTask } from '../presets';
@@ -63,10 +63,10 @@ export async function inspectModel(
 /** Whose model it is, and where. */
 function locate(named: string): readonly [Task, string] {
   const found = TASKS.flatMap((task) => {
-    const place = task.locate(named);
+    const place = task.resolveModelPath(named);
     return place === null ? [] : [[task, place] as const];
   });
-  const [chosen] = markedFirst(found);
+  const [chosen] = declaredFirst(found);
   if (chosen) return chosen;
   throw new Error(`${named}: is no model of ${TASKS.map(({ name }) => name).join(' or ')}`);
 }
@@ -77,7 +77,7 @@ function readModel(
   place: string,
   { allowedOperators }: SchedulingOptions,
 ): ModelReport {
-  const { source, about } = task.read(place);
+  const { source, metadata: about } = task.read(place);
   const isProgram = 'path' in source;
   const program = isProgram ? inspectProgram(source.path, allowedOperators ?? []) : null;
   const files = isProgram ? [source.path] : source.weightFiles;
@@ -86,7 +86,7 @@ function readModel(
     name: path.basename(place),
     kind: program?.kind ?? (isProgram ? '' : source.modelType),
     files: files.map((file) => ({ name: path.basename(file), bytes: statSync(file).size })),
-    labels: task.tensors.classified(about)?.labels ?? [],
+    labels: task.tensors.labeledOutput(about)?.labels ?? [],
     program,
     loaded: null,
     warnings: [],

@@ -1,9 +1,9 @@
 import { byLabel, counter, type Family, gauge } from '../../serving/metrics/family';
-import type { GuardState } from '../../tasks/guard/state';
+import type { GuardState } from '../../tasks/guard/guard-state';
 
 /** What is counted of a guard. Names of checks are those of its file. */
 export function guardMetrics(state: GuardState): readonly Family[] {
-  if (!state.isThere) return [];
+  if (!state.isConfigured) return [];
   const { counts } = state;
   return [
     gauge(
@@ -14,7 +14,7 @@ export function guardMetrics(state: GuardState): readonly Family[] {
     counter(
       'libtorch_serve_guard_answers_total',
       'Answers of the guard, by what is to be done.',
-      () => byLabel('action', counts.answers),
+      () => byLabel('action', counts.actions),
     ),
     counter(
       'libtorch_serve_guard_checks_total',

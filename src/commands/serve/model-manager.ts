@@ -2,8 +2,8 @@ import { addon } from '../../native/engine';
 import { ModelRepository } from '../../repository/model-repository';
 import { watchGuardPolicy, watchModelFolders } from '../../repository/watch';
 import type { Log } from '../../serving/log';
-import type { Repository } from '../../tasks/repository';
-import type { ServedModel } from '../../tasks/served';
+import type { Repository } from '../../tasks/model-repository';
+import type { ServedModel } from '../../tasks/served-model';
 import { repositoryApi } from './repository-api';
 import { RepositoryService } from './repository-service';
 import type { ServerParts } from './servers';
@@ -57,9 +57,9 @@ export function manageModels(options: ServiceOptions, log: Log): ModelManager {
   // One after the other: SIGHUP and MODELS_WATCH may read the file at once, and the one that was read last counts.
   const readGuard = coalesce(async () => {
     const { guard } = service;
-    await guard.show(await repository.readGuardPolicy());
+    await guard.update(await repository.readGuardPolicy());
     if (guard.reason !== null) logger.error(`The guard is not loaded: ${guard.reason}`);
-    else if (guard.isThere)
+    else if (guard.isConfigured)
       logger.info({ checks: guard.guard?.file.checks.length }, 'guard loaded');
     show();
   });

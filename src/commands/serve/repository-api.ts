@@ -2,7 +2,7 @@ import { ExpectedError } from '../../native/engine-error';
 import type { ModelRepository } from '../../repository/model-repository';
 import { ServiceError } from '../../serving/errors';
 import type { NamedModel, VersionState } from '../../tasks/catalogue';
-import type { RepositoryEntry, VersionedRepository } from '../../tasks/repository';
+import type { RepositoryEntry, VersionedRepository } from '../../tasks/model-repository';
 
 const STATES: Readonly<Record<VersionState, RepositoryEntry['state']>> = {
   loading: 'LOADING',

@@ -34,10 +34,10 @@ import {
   type NamedModel,
   unavailableReason,
 } from '../../tasks/catalogue';
-import { GuardState } from '../../tasks/guard/state';
+import { GuardState } from '../../tasks/guard/guard-state';
+import type { Repository, VersionedRepository } from '../../tasks/model-repository';
 import { TASKS } from '../../tasks/registry';
-import type { Repository, VersionedRepository } from '../../tasks/repository';
-import { memoizeByModel, type ServedModel } from '../../tasks/served';
+import { memoizeByModel, type ServedModel } from '../../tasks/served-model';
 import type { Task } from '../../tasks/task';
 import { guardMetrics } from './guard-metrics';
 import {
@@ -129,7 +129,7 @@ export class RepositoryService implements Service {
       torchServeInference(this.#named),
       kserveV1(this.#named, protocolOptions(this.#options)),
     ];
-    const rerankers = new ModelResolver(() => this.#catalogue, 'scores pairs');
+    const rerankers = new ModelResolver(() => this.#catalogue, 'reranking');
     const named = [
       openAiOf(() => this.#catalogue, protocolOptions(this.#options)),
       ...[jinaOf, cohereOf, vllmOf, textEmbeddingsInferenceOf].map((of) =>
@@ -164,7 +164,7 @@ export class RepositoryService implements Service {
       described,
       pages: [
         ...['models', 'docs'].map((name) => ({ name, at: '' })),
-        ...(this.guard.isThere ? [{ name: 'guard', at: GUARD_PATH }] : []),
+        ...(this.guard.isConfigured ? [{ name: 'guard', at: GUARD_PATH }] : []),
         ...this.#catalogue.flatMap(pagesOf),
       ],
     };
@@ -291,7 +291,7 @@ export class RepositoryService implements Service {
       models: this.#catalogue
         .filter(({ name }) => access.canSee(name))
         .map((model) => this.#infoOf(model)),
-      guard: this.guard.isThere
+      guard: this.guard.isConfigured
         ? { loaded: this.guard.guard !== null, reason: this.guard.reason }
         : null,
       limits: infoLimits(config),

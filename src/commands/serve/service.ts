@@ -19,7 +19,7 @@ import type { MeasuredModel } from '../../serving/metrics/metrics';
 import type { Config } from '../../settings/config';
 import { streamProtocol } from '../../streaming/stream-routes';
 import type { Streams } from '../../streaming/streams';
-import type { ServedModel } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served-model';
 import type { Task } from '../../tasks/task';
 import type { TaskModel } from '../../tasks/task-model';
 import type { PageName } from './pages';

@@ -5,7 +5,7 @@ import type { Log } from '../../serving/log';
 import type { Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
 import type { ServiceName } from '../../settings/config';
-import type { ServedModel } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served-model';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
 import { PRESETS } from '../presets';

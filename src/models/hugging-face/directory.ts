@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
-import { filesThere, ModelFileError } from '../files';
+import { existingFiles, ModelFileError } from '../files';
 import { checkModelJson, readModelJson, requireModelJson } from '../json';
 import { checkKeys } from '../keys/table';
 import { TOKENIZER_CONFIG } from '../keys/tokenizers';
@@ -39,7 +39,7 @@ const TOKENIZER_FILES = [
 ];
 
 /** Of config.json without the tables of labels; a model has about 100. */
-const MOST_ENTRIES = 10_000;
+const MAX_ENTRIES = 10_000;
 
 /** Objects of config.json that only TypeScript reads; a classifier may have thousands of labels. */
 const LABEL_TABLES: ReadonlySet<string> = new Set(['id2label', 'label2id']);
@@ -56,7 +56,7 @@ const positionsSchema = z.looseObject({
 });
 
 /** What a folder has beside the weights. */
-export interface Directory<Config> {
+export interface ModelFolder<Config> {
   readonly config: Config;
   /** Absolute paths: the configuration, and those of the tokenizer. */
   readonly files: readonly string[];
@@ -72,7 +72,7 @@ export interface Directory<Config> {
 export function readDirectory<Schema extends z.ZodType<ModelConfig>>(
   directory: string,
   schema: Schema,
-): Directory<z.output<Schema>> {
+): ModelFolder<z.output<Schema>> {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
     throw new ModelFileError(`${directory}: expected a model directory, found none`);
   }
@@ -80,12 +80,12 @@ export function readDirectory<Schema extends z.ZodType<ModelConfig>>(
   checkKeys(TOKENIZER_CONFIG, TOKENIZER_SETTINGS, readModelJson(directory, TOKENIZER_SETTINGS));
   return {
     config,
-    files: [path.join(directory, CONFIG), ...filesThere(directory, TOKENIZER_FILES)],
+    files: [path.join(directory, CONFIG), ...existingFiles(directory, TOKENIZER_FILES)],
   };
 }
 
 /** The folder that a path names, or a file in it; null: it has no config.json, and is no folder. */
-export function directoryOf(place: string): string | null {
+export function findModelFolder(place: string): string | null {
   const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory();
   const folder = path.resolve(isFolder ? place : path.dirname(place));
   const hasConfiguration = statSync(path.join(folder, CONFIG), { throwIfNoEntry: false });
@@ -93,7 +93,7 @@ export function directoryOf(place: string): string | null {
 }
 
 /** config.json's "name" and "version", which are nobody's but the operator's. */
-export function identityOf(config: ModelConfig) {
+export function readIdentity(config: ModelConfig) {
   return { name: stringOrNull(config.name), version: stringOrNull(config.version) };
 }
 
@@ -171,8 +171,8 @@ function flattened(value: object): Record<string, Scalar> {
   const flat = new Map<string, Scalar>();
   for (const [key, entry] of flatten(value, '')) {
     flat.set(key, entry);
-    if (flat.size > MOST_ENTRIES) {
-      throw new ModelFileError(`${CONFIG}: has more than ${MOST_ENTRIES} entries`);
+    if (flat.size > MAX_ENTRIES) {
+      throw new ModelFileError(`${CONFIG}: has more than ${MAX_ENTRIES} entries`);
     }
   }
   return Object.fromEntries(flat);

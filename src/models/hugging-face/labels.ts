@@ -5,11 +5,11 @@ import { quoted } from '../json';
 const CONFIG = 'config.json';
 
 /** More than any classifier has; to name that many takes 60 MB. */
-const MOST_LABELS = 1_000_000;
+const MAX_LABELS = 1_000_000;
 
 /** What config.json says of a classifier's outputs. */
 export const labelConfig = {
-  num_labels: z.int().positive().max(MOST_LABELS).nullish(),
+  num_labels: z.int().positive().max(MAX_LABELS).nullish(),
   id2label: z
     .record(z.string().regex(/^\d+$/, 'expected numeric keys'), z.string())
     .refine((labels) => Object.keys(labels).length > 0, 'names no labels')
@@ -48,7 +48,7 @@ const ENTAILMENT = /^entail/i;
  * @returns null: none is named so
  * @throws ModelFileError: it is no output
  */
-export function findEntailment({
+export function findEntailmentOutput({
   id2label,
   label2id,
   count,

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { ModelFileError, sizeOf } from '../files';
+import { fileSize, ModelFileError } from '../files';
 import { quoted, requireModelJson } from '../json';
 
 /**
@@ -24,15 +24,15 @@ const FILE_NAME = /^[^/\\\p{Cc}]{1,255}$/u;
 const indexSchema = z.looseObject({ weight_map: z.record(z.string(), z.string()) });
 
 /** Absolute paths: of weights, or of a program that brings them. */
-export type FoundModel = { readonly weightFiles: readonly string[] } | { readonly program: string };
+export type ModelFiles = { readonly weightFiles: readonly string[] } | { readonly program: string };
 
 /** @throws ModelFileError */
-export function findModel(directory: string): FoundModel {
-  const has = (name: string): boolean => sizeOf(directory, name) !== null;
+export function findModelFiles(directory: string): ModelFiles {
+  const has = (name: string): boolean => fileSize(directory, name) !== null;
   const name = SAVED_WEIGHTS.find(has);
   if (name) {
     const names = name.endsWith('.json') ? findShards(directory, name) : [name];
-    return { weightFiles: inMemory(directory, names) };
+    return { weightFiles: requireMemoryFor(directory, names) };
   }
   const program = PROGRAMS.find(has);
   if (program) return { program: path.join(directory, program) };
@@ -42,7 +42,7 @@ export function findModel(directory: string): FoundModel {
 
 /** Whether a folder's model is a program, which brings its weights. */
 export function hasProgram(directory: string): boolean {
-  const has = (name: string): boolean => sizeOf(directory, name) !== null;
+  const has = (name: string): boolean => fileSize(directory, name) !== null;
   return !SAVED_WEIGHTS.some(has) && PROGRAMS.some(has);
 }
 
@@ -58,7 +58,7 @@ function findShards(directory: string, index: string): readonly string[] {
           `found ${quoted(name)}`,
       );
     }
-    if (sizeOf(directory, name) === null) {
+    if (fileSize(directory, name) === null) {
       throw new ModelFileError(`${name}: not found, but named in ${index}`);
     }
   }
@@ -66,10 +66,10 @@ function findShards(directory: string, index: string): readonly string[] {
 }
 
 /** Weights are copied into memory, whatever the file says of itself: more cannot be loaded. */
-function inMemory(directory: string, names: readonly string[]): readonly string[] {
+function requireMemoryFor(directory: string, names: readonly string[]): readonly string[] {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   const memory = Math.min(os.totalmem(), constrained);
-  const bytes = names.reduce((sum, name) => sum + (sizeOf(directory, name) ?? 0), 0);
+  const bytes = names.reduce((sum, name) => sum + (fileSize(directory, name) ?? 0), 0);
   if (bytes > memory) {
     throw new ModelFileError(
       `${names[0]}: holds ${gigabytes(bytes)} GB of weights${names.length > 1 ? ' with the other shards' : ''}, ` +

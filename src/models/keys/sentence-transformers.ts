@@ -118,7 +118,7 @@ export const SENTENCE_BERT_CONFIG: KeyTable = {
     cache_dir: noEffect(LOADING),
   },
   // They are arguments of the class, which knows no others.
-  others: 'rejected',
+  unknownKeys: 'rejected',
 };
 
 /** An entry of modules.json. */
@@ -128,7 +128,7 @@ export const MODULES_JSON: KeyTable = {
     ...each(['idx', 'name'], noEffect('modules run in the order of the list')),
     kwargs: noEffect('of effect where a program passes such arguments'),
   },
-  others: 'ignored',
+  unknownKeys: 'ignored',
 };
 
 const DIMENSION = noEffect('the size of the states is that of the weights');
@@ -148,7 +148,7 @@ export const MODULE_CONFIGS = {
       ),
       ...each(['embedding_dimension', 'word_embedding_dimension'], DIMENSION),
     },
-    others: 'rejected',
+    unknownKeys: 'rejected',
   },
   Dense: {
     keys: {
@@ -156,20 +156,20 @@ export const MODULE_CONFIGS = {
       ...each(['module_input_name', 'module_output_name', 'use_residual'], honored),
       ...each(['init_weight', 'init_bias'], noEffect('the weights of the file replace them')),
     },
-    others: 'ignored',
+    unknownKeys: 'ignored',
   },
-  LayerNorm: { keys: { dimension: honored }, others: 'rejected' },
+  LayerNorm: { keys: { dimension: honored }, unknownKeys: 'rejected' },
   Normalize: {
     keys: each(['module_input_name', 'module_output_name'], honored),
-    others: 'ignored',
+    unknownKeys: 'ignored',
   },
-  Dropout: { keys: { dropout: noEffect('of effect in training only') }, others: 'ignored' },
+  Dropout: { keys: { dropout: noEffect('of effect in training only') }, unknownKeys: 'ignored' },
   MultiVectorMask: {
     keys: {
       ...each(['skiplist_words', 'skiplist_tasks'], honored),
       keep_only_token_ids: only([[]], 'It is for models of images, which are not supported'),
     },
-    others: 'rejected',
+    unknownKeys: 'rejected',
   },
   SpladePooling: {
     keys: {
@@ -177,7 +177,7 @@ export const MODULE_CONFIGS = {
       ...each(['embedding_dimension', 'word_embedding_dimension'], DIMENSION),
       chunk_size: noEffect('says how the same numbers are computed'),
     },
-    others: 'rejected',
+    unknownKeys: 'rejected',
   },
 } as const satisfies Readonly<Record<string, KeyTable>>;
 
@@ -201,11 +201,11 @@ const SETTINGS = {
 /** config_sentence_transformers.json. The last ones are read where model_type is "ColBERT" (PyLate). */
 export const CONFIG_SENTENCE_TRANSFORMERS: KeyTable = {
   keys: { ...SETTINGS, ...each(LATE, honored) },
-  others: 'ignored',
+  unknownKeys: 'ignored',
 };
 
 /** The same file of other models of late interaction, of which the reference reads those, too. */
 export const CONFIG_MULTI_VECTOR: KeyTable = {
   keys: { ...SETTINGS, ...each(LATE, only([], OF_TRANSFORMER)) },
-  others: 'ignored',
+  unknownKeys: 'ignored',
 };

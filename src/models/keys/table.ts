@@ -17,7 +17,7 @@ export type KeyUse =
 export interface KeyTable {
   readonly keys: Readonly<Record<string, KeyUse>>;
   /** What the reference does with keys that it does not know: it overlooks them, or passes them on. */
-  readonly others: 'ignored' | 'rejected';
+  readonly unknownKeys: 'ignored' | 'rejected';
 }
 
 export const honored: KeyUse = { use: 'honored' };
@@ -33,9 +33,9 @@ export const alias = (of: string): KeyUse => ({ use: 'alias', of });
 
 export const object = (
   keys: Readonly<Record<string, KeyUse>>,
-  others: KeyTable['others'],
+  others: KeyTable['unknownKeys'],
 ): KeyUse => {
-  return { use: 'object', keys: { keys, others } };
+  return { use: 'object', keys: { keys, unknownKeys: others } };
 };
 
 /** The same for each of several keys. */
@@ -49,11 +49,19 @@ export function each(names: readonly string[], use: KeyUse): Readonly<Record<str
  * @param file with which an error begins
  * @throws ModelFileError naming the key
  */
-export function checkKeys({ keys, others }: KeyTable, file: string, content: unknown): void {
-  checkObject({ keys, others }, `${file}: `, content);
+export function checkKeys(
+  { keys, unknownKeys: others }: KeyTable,
+  file: string,
+  content: unknown,
+): void {
+  checkObject({ keys, unknownKeys: others }, `${file}: `, content);
 }
 
-function checkObject({ keys, others }: KeyTable, place: string, content: unknown): void {
+function checkObject(
+  { keys, unknownKeys: others }: KeyTable,
+  place: string,
+  content: unknown,
+): void {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return;
   for (const [key, value] of Object.entries(content)) {
     if (value === null) continue;

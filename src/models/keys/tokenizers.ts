@@ -44,7 +44,7 @@ export const TOKENIZER_CONFIG: KeyTable = {
     ...each(['backend', 'processor_class', 'verbose', 'name_or_path'], NAMES),
     auto_map: noEffect('code of models is not run'),
   },
-  others: 'ignored',
+  unknownKeys: 'ignored',
 };
 
 /** Of Stanford's ColBERT. */
@@ -53,5 +53,5 @@ export const ARTIFACT_METADATA: KeyTable = {
     ...each(['query_token_id', 'doc_token_id', 'query_maxlen', 'doc_maxlen'], honored),
     ...each(['attend_to_mask_tokens', 'mask_punctuation', 'dim'], honored),
   },
-  others: 'ignored',
+  unknownKeys: 'ignored',
 };

@@ -152,7 +152,7 @@ export const CONFIGS: Readonly<Record<string, KeyTable>> = Object.fromEntries(
     mpnet: { ...without(ENCODER, ['type_vocab_size']), relative_attention_num_buckets: honored },
     roberta: ROBERTA,
     'xlm-roberta': ROBERTA,
-  } satisfies Record<string, Keys>).map(([type, keys]) => [type, { keys, others: 'ignored' }]),
+  } satisfies Record<string, Keys>).map(([type, keys]) => [type, { keys, unknownKeys: 'ignored' }]),
 );
 
 /** Those of each kind of attention. */
@@ -161,11 +161,11 @@ function rotary(): KeyUse {
     use: 'object',
     keys: {
       keys: { rope_theta: honored, rope_type: only(['default'], 'Others are not supported') },
-      others: 'rejected',
+      unknownKeys: 'rejected',
     },
   };
   return {
     use: 'object',
-    keys: { keys: { full_attention: one, sliding_attention: one }, others: 'rejected' },
+    keys: { keys: { full_attention: one, sliding_attention: one }, unknownKeys: 'rejected' },
   };
 }

@@ -19,7 +19,7 @@ export interface ChainedModule {
   readonly reads: string;
   readonly writes: string;
   /** null: it hands over what it reads. */
-  readonly does: SentenceModule | ({ readonly type: 'splade' } & Splade) | null;
+  readonly operation: SentenceModule | ({ readonly type: 'splade' } & Splade) | null;
   /** It does nothing where there is nothing to read; others fail. */
   readonly isOptional: boolean;
 }
@@ -33,7 +33,7 @@ export interface ChainedModule {
  *
  * @throws ModelFileError: no module makes that answer of the tokens
  */
-export function chainTo(answer: Feature, modules: readonly ChainedModule[]): ChainedModule[] {
+export function selectModules(answer: Feature, modules: readonly ChainedModule[]): ChainedModule[] {
   const chain: ChainedModule[] = [];
   let wanted: string = answer;
   for (const module of withInput(modules).reverse()) {
@@ -41,7 +41,9 @@ export function chainTo(answer: Feature, modules: readonly ChainedModule[]): Cha
     chain.unshift(module);
     wanted = module.reads;
   }
-  const pools = chain.filter(({ does }) => does?.type === 'pooling' || does?.type === 'splade');
+  const pools = chain.filter(
+    ({ operation: does }) => does?.type === 'pooling' || does?.type === 'splade',
+  );
   if (wanted === TOKENS && pools.length === (answer === SENTENCE ? 1 : 0)) return chain;
   const how = answer === SENTENCE ? `by one Pooling` : 'without a Pooling';
   throw new ModelFileError(
@@ -67,8 +69,8 @@ function withInput(modules: readonly ChainedModule[]): ChainedModule[] {
 }
 
 /** @throws ModelFileError: one is for weights of words */
-export function runModules(chain: readonly ChainedModule[]): readonly SentenceModule[] {
-  return chain.flatMap(({ does, name }) => {
+export function toSentenceModules(chain: readonly ChainedModule[]): readonly SentenceModule[] {
+  return chain.flatMap(({ operation: does, name }) => {
     if (does?.type !== 'splade') return does ?? [];
     throw new ModelFileError(`${name}: gives weights of words, which no vector is made of`);
   });

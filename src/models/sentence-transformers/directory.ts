@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { filesThere, ModelFileError } from '../files';
+import { existingFiles, ModelFileError } from '../files';
 import { checkModelJson, readModelJson } from '../json';
 import { CONFIG_MULTI_VECTOR, CONFIG_SENTENCE_TRANSFORMERS } from '../keys/sentence-transformers';
 import { checkKeys } from '../keys/table';
 import { type ChainedModule, MODULES, SENTENCE, TOKENS } from './chain';
-import { listModules, MASK, readMask, readModule, type TokenMask, within } from './modules';
+import { listModules, MASK, readMask, readModule, type TokenMask, withFolder } from './modules';
 import { pylateSchema, readPylate } from './pylate';
-import { readStanford } from './stanford';
+import { readStanfordColbert } from './stanford';
 import {
   readTransformer,
   TRANSFORMER_SETTINGS,
@@ -65,13 +65,13 @@ export function readSentenceDirectory(
   task: TransformerTask,
 ): SentenceDirectory | null {
   const [first, ...others] = listModules(directory) ?? [];
-  if (!first) return readStanford(directory);
+  if (!first) return readStanfordColbert(directory);
   if (first.type !== 'Transformer' && first.type !== 'MLMTransformer') {
     throw new ModelFileError(`${MODULES}: type: expected Transformer first, found ${first.type}`);
   }
   const presumed = first.type === 'MLMTransformer' ? 'fill-mask' : 'feature-extraction';
   const encoder = path.join(directory, first.path);
-  const transformer = within(first.path, () => readTransformer(encoder, task, presumed));
+  const transformer = withFolder(first.path, () => readTransformer(encoder, task, presumed));
   const listedMask = others.find(({ type }) => type === MASK);
   const settings = readSettings(directory, listedMask !== undefined);
   const prompts = Object.fromEntries(
@@ -99,9 +99,11 @@ export function readSentenceDirectory(
     similarity: SIMILARITIES.find((one) => one === settings.similarity_fn_name) ?? 'cosine',
     truncateDim: settings.truncate_dim ?? null,
     files: [
-      ...filesThere(directory, [MODULES, SETTINGS]),
-      ...filesThere(encoder, TRANSFORMER_SETTINGS),
-      ...others.flatMap((module) => filesThere(path.join(directory, module.path), ['config.json'])),
+      ...existingFiles(directory, [MODULES, SETTINGS]),
+      ...existingFiles(encoder, TRANSFORMER_SETTINGS),
+      ...others.flatMap((module) =>
+        existingFiles(path.join(directory, module.path), ['config.json']),
+      ),
     ],
   };
 }
@@ -109,7 +111,7 @@ export function readSentenceDirectory(
 /** PyLate has no module for it. */
 const NORMALIZE: ChainedModule = {
   name: 'Normalize',
-  does: { type: 'normalize' },
+  operation: { type: 'normalize' },
   reads: TOKENS,
   writes: TOKENS,
   isOptional: false,

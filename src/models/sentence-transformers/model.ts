@@ -5,29 +5,29 @@ import type {
   TextHead,
   TextModelSource,
   TextProgramSource,
-  TextReading,
+  TokenizerOverrides,
 } from '../../native/engine';
 import { ModelFileError } from '../files';
 import {
-  identityOf,
   type ModelConfig,
   modelConfig,
   programSource,
   readDirectory,
+  readIdentity,
   weightsSource,
 } from '../hugging-face/directory';
-import { findModel, hasProgram } from '../hugging-face/weight-files';
+import { findModelFiles, hasProgram } from '../hugging-face/weight-files';
 import { readSentenceDirectory, type SentenceDirectory } from './directory';
 import type { TransformerTask } from './transformer';
 
 /** What is known of texts before they are tokenized. */
-export interface Prompted {
+export interface PromptSettings {
   /** What is put before texts, by name. */
   readonly prompts: Readonly<Record<string, string>>;
   /** What is put before a text where nothing else is asked for; empty: nothing. */
   readonly defaultPrompt: string;
   /** The prompt's own tokens have no part in a vector. */
-  readonly leavesOutPrompt: boolean;
+  readonly excludesPrompt: boolean;
 }
 
 export interface SentenceModel<Source = TextModelSource> {
@@ -35,7 +35,7 @@ export interface SentenceModel<Source = TextModelSource> {
   /** Absolute paths of all that is read. */
   readonly files: readonly string[];
   readonly identity: { readonly name: string | null; readonly version: string | null };
-  readonly prompted: Prompted;
+  readonly prompted: PromptSettings;
   /** Numbers of a state of the encoder; 0: config.json does not say. */
   readonly width: number;
   /** null: the directory is that of an encoder alone. */
@@ -60,11 +60,11 @@ export function readSentenceModel(
   task: TransformerTask,
   headOf: (sentence: SentenceDirectory | null) => TextHead,
 ): SentenceModel {
-  const own = hasProgram(directory) ? findModel(directory) : null;
+  const own = hasProgram(directory) ? findModelFiles(directory) : null;
   if (own && 'program' in own) return refuseProgram(own.program); // whatever its other files say
   const read = readSentenceFiles(directory, task);
   const { sentence, encoder, config } = read;
-  const found = findModel(encoder);
+  const found = findModelFiles(encoder);
   if ('program' in found) return refuseProgram(found.program);
   const { weightFiles } = found;
   const head = headOf(sentence);
@@ -94,12 +94,12 @@ export function readSentenceProgram(
 ): SentenceModel<TextProgramSource> | null {
   const read = readSentenceFiles(directory, 'feature-extraction');
   const { sentence, encoder, config, width } = read;
-  const found = findModel(encoder);
+  const found = findModelFiles(encoder);
   if (!('program' in found)) return null;
   const { program } = found;
   const modules = modulesOf(sentence);
   const described = describe(read, modules, [program]);
-  if (described.prompted.leavesOutPrompt) {
+  if (described.prompted.excludesPrompt) {
     const name = path.basename(program);
     const what = `${name} cannot tell the tokens of a prompt from others`;
     throw new ModelFileError(`modules.json: Pooling: include_prompt: false: ${what}`);
@@ -112,7 +112,7 @@ export function readSentenceProgram(
   return { source: { ...source, ...readingOf(sentence) }, ...described };
 }
 
-function readingOf(sentence: SentenceDirectory | null): TextReading {
+function readingOf(sentence: SentenceDirectory | null): TokenizerOverrides {
   return {
     ...(sentence?.maxLength != null && { maxLength: sentence.maxLength }),
     ...(sentence?.lowercases && { lowercases: true }),
@@ -154,11 +154,11 @@ function describe(
       ...[...files, ...modelFiles, ...(sentence?.files ?? [])],
       ...modules.flatMap((module) => ('weightFiles' in module ? module.weightFiles : [])),
     ],
-    identity: identityOf(config),
+    identity: readIdentity(config),
     prompted: {
       prompts,
       defaultPrompt: defaultPromptName === null ? '' : (prompts[defaultPromptName] ?? ''),
-      leavesOutPrompt: modules.some((module) => module.type === 'pooling' && !module.includePrompt),
+      excludesPrompt: modules.some((module) => module.type === 'pooling' && !module.includePrompt),
     },
     width,
     sentence,

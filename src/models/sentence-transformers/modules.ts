@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { z } from 'zod';
 import type { PoolingMode, SentenceModule } from '../../native/engine';
-import { ModelFileError, sizeOf } from '../files';
-import { findModel, hasProgram } from '../hugging-face/weight-files';
+import { fileSize, ModelFileError } from '../files';
+import { findModelFiles, hasProgram } from '../hugging-face/weight-files';
 import { checkModelJson, quoted, readModelJson, requireModelJson } from '../json';
 import { MODULE_CONFIGS, MODULES_JSON } from '../keys/sentence-transformers';
 import { checkKeys } from '../keys/table';
@@ -39,7 +39,7 @@ export interface ListedModule {
 
 /** What modules.json lists; null: there is no such file. @throws ModelFileError */
 export function listModules(directory: string): readonly ListedModule[] | null {
-  if (sizeOf(directory, MODULES) === null) return null;
+  if (fileSize(directory, MODULES) === null) return null;
   const modules = requireModelJson(directory, MODULES, modulesSchema);
   for (const [index, module] of modules.entries()) {
     checkKeys(MODULES_JSON, `${MODULES}: ${index}`, module);
@@ -94,7 +94,7 @@ const namesSchema = z.looseObject({
   module_output_name: z.string().nullish(),
 });
 
-type Does = ChainedModule['does'];
+type Does = ChainedModule['operation'];
 
 /**
  * Reads a module behind the encoder. Where the model is a program, it is part of it, and has no weights.
@@ -109,7 +109,7 @@ export function readModule(
   denseReads: string,
 ): ChainedModule | null {
   const make = (does: Does, reads: string, writes = reads, isOptional = false) => {
-    return { name: name || type, does, reads, writes, isOptional };
+    return { name: name || type, operation: does, reads, writes, isOptional };
   };
   /** That of a module that takes names. */
   const named = (does: Does, otherwise: string, isOptional: boolean) => {
@@ -212,7 +212,7 @@ function readConfig<Schema extends z.ZodType>(
   schema: Schema,
   type: keyof typeof MODULE_CONFIGS,
 ): z.output<Schema> {
-  return within(name, () => {
+  return withFolder(name, () => {
     const config = requireModelJson(path.join(directory, name), CONFIG, schema);
     checkKeys(MODULE_CONFIGS[type], CONFIG, config);
     return config;
@@ -225,7 +225,7 @@ function readOptionalConfig<Schema extends z.ZodType>(
   name: string,
   schema: Schema,
 ): z.output<Schema> {
-  return within(name, () => {
+  return withFolder(name, () => {
     const content = readModelJson(path.join(directory, name), CONFIG) ?? {};
     return checkModelJson(CONFIG, schema, content);
   });
@@ -233,13 +233,13 @@ function readOptionalConfig<Schema extends z.ZodType>(
 
 function weightFilesOf(directory: string, name: string): readonly string[] {
   if (hasProgram(directory)) return [];
-  const found = within(name, () => findModel(path.join(directory, name)));
+  const found = withFolder(name, () => findModelFiles(path.join(directory, name)));
   if ('weightFiles' in found) return found.weightFiles;
   throw new ModelFileError(`${name}: expected weights, found a program`);
 }
 
 /** Errors of a module's files name its folder. */
-export function within<Result>(name: string, read: () => Result): Result {
+export function withFolder<Result>(name: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {

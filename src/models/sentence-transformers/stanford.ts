@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SentenceModule } from '../../native/engine';
-import { filesThere } from '../files';
-import { architecturesOf } from '../hugging-face/architectures';
+import { existingFiles } from '../files';
+import { readArchitectures } from '../hugging-face/architectures';
 import { CONFIG } from '../hugging-face/directory';
 import { checkModelJson, readModelJson } from '../json';
 import { type ChainedModule, TOKENS } from './chain';
@@ -37,8 +37,8 @@ const widthSchema = z.union(
 );
 
 /** Whether a folder without modules.json is a checkpoint of Stanford's ColBERT. @throws ModelFileError */
-export function isStanford(directory: string): boolean {
-  return architecturesOf(directory)?.includes('HF_ColBERT') ?? false;
+export function isStanfordColbert(directory: string): boolean {
+  return readArchitectures(directory)?.includes('HF_ColBERT') ?? false;
 }
 
 /**
@@ -51,8 +51,8 @@ export function isStanford(directory: string): boolean {
  * @returns null: it is none
  * @throws ModelFileError
  */
-export function readStanford(directory: string) {
-  if (!isStanford(directory)) return null;
+export function readStanfordColbert(directory: string) {
+  if (!isStanfordColbert(directory)) return null;
   const found = checkModelJson(METADATA, metadataSchema, readModelJson(directory, METADATA) ?? {});
   const prompts = {
     query: `${found.query_token_id || MARKERS.query} `,
@@ -71,8 +71,8 @@ export function readStanford(directory: string) {
   return {
     encoder: directory,
     modules: [
-      { name: 'Dense', does: projection, ...ofTokens },
-      { name: 'Normalize', does: { type: 'normalize' }, ...ofTokens },
+      { name: 'Dense', operation: projection, ...ofTokens },
+      { name: 'Normalize', operation: { type: 'normalize' }, ...ofTokens },
     ] satisfies ChainedModule[],
     maxLength: null,
     lengths: {
@@ -90,6 +90,6 @@ export function readStanford(directory: string) {
     defaultPromptName: null,
     similarity: 'cosine' as const,
     truncateDim: null,
-    files: filesThere(directory, [METADATA]),
+    files: existingFiles(directory, [METADATA]),
   };
 }

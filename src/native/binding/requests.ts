@@ -15,7 +15,7 @@ export type EngineErrorCode =
   | 'MODEL_LOAD_FAILED';
 
 /** The tokens of a text, or of two, as the model reads them, special ones included; window by window. */
-export interface TokenPlaces {
+export interface Tokenization {
   readonly ids: Uint32Array;
   /** Token types, as many. */
   readonly types: Uint32Array;
@@ -46,7 +46,7 @@ export interface Inference {
   /** Of the whole batch. */
   readonly inferenceMs: number;
   /** Where they were asked for. */
-  readonly places?: TokenPlaces;
+  readonly places?: Tokenization;
 }
 
 /** How one request ended; `code` is absent for an answer. */
@@ -91,7 +91,7 @@ export interface TextInput {
 }
 
 /** What a tokenizer has made of a text; as many types as ids. */
-export type TokenInput = Pick<TokenPlaces, 'ids' | 'types'>;
+export type TokenInput = Pick<Tokenization, 'ids' | 'types'>;
 
 /** A text, two of them, their tokens, or the samples of a window. */
 export type NativeInput = string | TextInput | TokenInput | Float32Array;

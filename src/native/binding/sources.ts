@@ -68,7 +68,7 @@ export interface LateInteraction {
 }
 
 /** How texts are read, where the tokenizer's own files do not specify it. */
-export interface TextReading {
+export interface TokenizerOverrides {
   /** Tokens, special ones included, in place of the tokenizer's own limit; the model's still applies. */
   readonly maxLength?: number;
   /** Texts are put into lower case before all else; special tokens in them stay what they are. */
@@ -76,7 +76,7 @@ export interface TextReading {
 }
 
 /** A Hugging Face directory whose encoder has code of its own here, its files already found. */
-export interface TextModelSource extends TextReading {
+export interface TextModelSource extends TokenizerOverrides {
   readonly type: 'text-encoder';
   /** config.json's "model_type". */
   readonly modelType: string;
@@ -95,7 +95,7 @@ export interface TextModelSource extends TextReading {
  * A TorchScript or torch.export file that maps input_ids and attention_mask to logits, [texts, numLabels] or
  * [texts, tokens, numLabels], behind a tokenizer.
  */
-export interface TextProgramSource extends TextReading {
+export interface TextProgramSource extends TokenizerOverrides {
   readonly type: 'text-program';
   /** Absolute path. */
   readonly path: string;

@@ -1,6 +1,6 @@
 import type { GuardFileResponse, GuardResponse } from '../../client';
 import { redact } from '../../tasks/guard/redaction';
-import { actionOf, isTold } from '../../tasks/guard/thresholds';
+import { actionOf, isReported } from '../../tasks/guard/thresholds';
 
 /**
  * Computes the response of the guardrail with other thresholds for the same checks.
@@ -12,9 +12,9 @@ export function applyThresholds(
   response: GuardResponse,
   { checks }: GuardFileResponse,
 ): GuardResponse {
-  const isFinding = new Map(checks.map((check) => [check.name, isTold(check)]));
+  const isFinding = new Map(checks.map((check) => [check.name, isReported(check)]));
   const findings = (response.scores ?? []).filter((score) =>
-    isFinding.get(score.check)?.({ ...score, alone: score.single_part_score }),
+    isFinding.get(score.check)?.({ ...score, singlePartScore: score.single_part_score }),
   );
   const redacted = redact(texts, findings);
   return {

@@ -49,7 +49,7 @@ interface RowProps {
 }
 
 function Row({ number, finding, texts }: RowProps) {
-  const { check, label, score, part, start, end, view, action } = finding;
+  const { check, label, score, part, start, end, variant, action } = finding;
   const isSpan = part !== null && start !== null && end !== null;
   return (
     <tr>
@@ -70,7 +70,7 @@ function Row({ number, finding, texts }: RowProps) {
         )}
       </td>
       <td>{action}</td>
-      <td>{view === 'text' ? 'original' : view}</td>
+      <td>{variant === 'text' ? 'original' : variant}</td>
       <td class="number places">
         {isSpan ? `${texts.length > 1 ? `${part + 1}: ` : ''}${start} – ${end}` : '–'}
       </td>

@@ -4,7 +4,7 @@ import { requireListLength } from '../../services/inference';
 import { ModelResolver } from '../../services/model-resolver';
 import { rerank as rerankDocuments } from '../../services/rerank';
 import { ERRORS, ServiceError } from '../../serving/errors';
-import type { ServedModel } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served-model';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
@@ -57,13 +57,13 @@ const errors: ErrorFormat = {
 
 /** Cohere's API for one model; null: the model is not a reranker. */
 export function cohere(served: ServedModel, options: ProtocolOptions): Protocol | null {
-  const rerankers = ModelResolver.ofOne(served, 'scores pairs');
+  const rerankers = ModelResolver.ofOne(served, 'reranking');
   return rerankers && cohereOf(rerankers, options);
 }
 
 /** Cohere's API for all rerankers. */
 export function cohereOf(
-  rerankers: ModelResolver<'scores pairs'>,
+  rerankers: ModelResolver<'reranking'>,
   options: ProtocolOptions,
 ): Protocol {
   return {
@@ -79,7 +79,7 @@ export function cohereOf(
 }
 
 /** POST /v2/rerank: ranks documents by their relevance to a query. */
-function rerank(rerankers: ModelResolver<'scores pairs'>, { listLength }: ProtocolOptions): Route {
+function rerank(rerankers: ModelResolver<'reranking'>, { listLength }: ProtocolOptions): Route {
   return route({
     method: 'POST',
     path: '/v2/rerank',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { codePointCounter } from '../../lib/code-points';
 import { type GuardService, requireChecked } from '../../services/guard';
 import { requireListLength } from '../../services/inference';
 import { ERRORS, ServiceError } from '../../serving/errors';
 import type { ServiceRequest } from '../../serving/service-request';
-import type { Finding, GuardAnswer, GuardQuestion } from '../../tasks/guard/answer';
-import { codePointsOf } from '../../tasks/token-classification/code-points';
+import type { Finding, GuardRequest, GuardResult } from '../../tasks/guard/guard-result';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
@@ -195,8 +195,8 @@ function chat(guard: GuardService, { listLength }: ProtocolOptions): Route {
 function checkOptions(
   guard: GuardService,
   params: DetectorParams,
-  direction: GuardQuestion['direction'],
-): Omit<GuardQuestion, 'texts'> {
+  direction: GuardRequest['direction'],
+): Omit<GuardRequest, 'texts'> {
   const { checks } = params ?? {};
   const names = guard.require().file.checks.map(({ name }) => name);
   const unknown = checks?.find((name) => !names.includes(name));
@@ -212,8 +212,8 @@ function checkOptions(
 async function detect(
   guard: GuardService,
   call: ServiceRequest,
-  question: GuardQuestion,
-): Promise<GuardAnswer> {
+  question: GuardRequest,
+): Promise<GuardResult> {
   const result = await guard.check(call, question);
   requireChecked(result);
   return result;
@@ -221,7 +221,7 @@ async function detect(
 
 /** Offsets are in code points, as in the orchestrator. */
 function detectionsIn(text: string, findings: readonly Finding[]) {
-  const pointOf = codePointsOf(text);
+  const pointOf = codePointCounter(text);
   return findings.map((finding) => {
     const start = finding.start ?? 0;
     const end = finding.end ?? text.length;

@@ -1,9 +1,9 @@
+import { roundToFourDecimals } from '../../lib/rounding';
 import type { Inference } from '../../native/engine';
-import { roundToFourDecimals } from '../../numeric/rounding';
 import type { GuardService } from '../../services/guard';
 import type { ServiceRequest } from '../../serving/service-request';
-import type { GuardAnswer } from '../../tasks/guard/answer';
 import type { ExtProcSection } from '../../tasks/guard/ext-proc-section';
+import type { GuardResult } from '../../tasks/guard/guard-result';
 import { restore } from '../../tasks/guard/redaction';
 import { readBody } from './body-texts';
 import { type HeaderChanges, immediateResponse, type ProcessingResponse } from './messages';
@@ -31,7 +31,7 @@ export class BodyChecker {
   readonly #guard: GuardService;
   readonly #section: ExtProcSection;
   /** Original texts by placeholder of the redacted request, to be restored in the response. */
-  #redacted: GuardAnswer['map'] = {};
+  #redacted: GuardResult['map'] = {};
   /** Inferences of the last check. */
   inferences: readonly Inference[] = [];
 
@@ -70,7 +70,7 @@ export class BodyChecker {
   }
 
   /** Immediate response in the error format of OpenAI, which clients of language models parse. */
-  reject(message: string, code: string, result: GuardAnswer | null = null) {
+  reject(message: string, code: string, result: GuardResult | null = null) {
     const findings = (result?.findings ?? []).map(({ check, label, score, action }) => ({
       check,
       label,
@@ -91,7 +91,7 @@ export class BodyChecker {
   }
 
   /** The redacted texts, for a response with the redacted parts of its request restored. */
-  #textsToSend(direction: Direction, { texts, map }: GuardAnswer): readonly string[] {
+  #textsToSend(direction: Direction, { texts, map }: GuardResult): readonly string[] {
     if (direction === 'response') return texts.map((text) => restore(text, this.#redacted));
     if (this.#section.restore) this.#redacted = map;
     return texts;
@@ -116,12 +116,12 @@ export class BodyChecker {
 }
 
 /** Reasons of a block, without any part of the texts. */
-function blockReasons({ findings, errors, notLookedAt }: GuardAnswer): string {
+function blockReasons({ findings, errors, unchecked }: GuardResult): string {
   const isBlocking = ({ action }: { readonly action: string }): boolean => action === 'block';
   const reasons = [
     ...findings.filter(isBlocking).map(({ check, label }) => `${check} (${label})`),
     ...errors.filter(isBlocking).map(({ check }) => `${check} could not run`),
-    ...notLookedAt
+    ...unchecked
       .filter(isBlocking)
       .map(({ limit }) => `it is over a limit of the guard (${limit})`),
   ];
@@ -129,7 +129,7 @@ function blockReasons({ findings, errors, notLookedAt }: GuardAnswer): string {
 }
 
 /** Findings for a header, with the highest score per label: `check/label;score=0.98, …`. */
-function findingsHeader({ findings }: GuardAnswer): string {
+function findingsHeader({ findings }: GuardResult): string {
   const scores = new Map<string, number>();
   for (const { check, label, score } of findings) {
     const name = `${encodeURIComponent(check)}/${encodeURIComponent(label)}`;

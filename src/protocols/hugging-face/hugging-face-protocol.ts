@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS } from '../../serving/errors';
-import { type ServedModel, withCapability } from '../../tasks/served';
+import { type ServedModel, withCapability } from '../../tasks/served-model';
 import type { Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
 import { featureExtraction } from './feature-extraction';
@@ -48,16 +48,16 @@ function taskRoute(
   served: ServedModel,
   options: ProtocolOptions,
 ): Route | null {
-  const classifier = withCapability(served, 'classifies texts');
+  const classifier = withCapability(served, 'text-classification');
   if (classifier) {
-    const entailment = withCapability(served, 'entails');
+    const entailment = withCapability(served, 'zero-shot');
     return entailment
       ? textOrZeroShotClassification(address, classifier, entailment, options)
       : textClassification(address, classifier, options);
   }
-  const embedder = withCapability(served, 'embeds texts');
+  const embedder = withCapability(served, 'embedding');
   if (embedder) return featureExtraction(address, embedder, options);
-  const tagger = withCapability(served, 'tags texts');
+  const tagger = withCapability(served, 'token-classification');
   return tagger && tokenClassification(address, tagger, options);
 }
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { eachInTurn } from '../../lib/in-turns';
+import { mapInTimeSlices } from '../../lib/time-slice';
 import type { TextInput } from '../../native/engine';
 import { classify } from '../../services/classify';
 import { refusalOf, requireListLength, requireModel } from '../../services/inference';
 import { zeroShot } from '../../services/zero-shot';
 import type { ServiceResponse } from '../../serving/request-context';
 import type { ServiceRequest } from '../../serving/service-request';
-import type { EntailmentClassifier, TextClassifier } from '../../tasks/abilities';
-import type { ServedModel } from '../../tasks/served';
-import { rank, SCORE_FUNCTIONS } from '../../tasks/text-classification/probabilities';
+import type { EntailmentClassifier, TextClassifier } from '../../tasks/capabilities';
+import type { ServedModel } from '../../tasks/served-model';
+import { rankLabels, SCORE_FUNCTIONS } from '../../tasks/text-classification/probabilities';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER, toSchema } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
@@ -193,7 +193,9 @@ async function classifyTexts(
     responseLimit,
   });
   const ranking = { scoreFunction: parameters?.function_to_apply, topK: parameters?.top_k };
-  const body = await eachInTurn(predictions, (prediction) => rank(labels, prediction, ranking));
+  const body = await mapInTimeSlices(predictions, (prediction) =>
+    rankLabels(labels, prediction, ranking),
+  );
   return { body, inferences };
 }
 

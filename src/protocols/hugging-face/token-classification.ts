@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { eachInTurn } from '../../lib/in-turns';
+import { codePointCounter } from '../../lib/code-points';
+import { mapInTimeSlices } from '../../lib/time-slice';
 import { refusalOf, requireListLength } from '../../services/inference';
 import { tagTexts } from '../../services/tag';
-import type { TokenClassifier } from '../../tasks/abilities';
-import type { ServedModel } from '../../tasks/served';
-import { codePointsOf } from '../../tasks/token-classification/code-points';
+import type { TokenClassifier } from '../../tasks/capabilities';
+import type { ServedModel } from '../../tasks/served-model';
 import type { Span } from '../../tasks/token-classification/spans';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
@@ -82,8 +82,8 @@ export function tokenClassification(
       });
       const results: object[] = [];
       for (const { text, spans } of tagged) {
-        const toCodePoint = codePointsOf(text);
-        results.push(await eachInTurn(spans, (span) => toEntity(span, toCodePoint)));
+        const toCodePoint = codePointCounter(text);
+        results.push(await mapInTimeSlices(spans, (span) => toEntity(span, toCodePoint)));
       }
       return { body: isList ? results : (results[0] as object), inferences };
     },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { requireListLength } from '../../services/inference';
 import { ModelResolver } from '../../services/model-resolver';
 import { rerank as rerankDocuments } from '../../services/rerank';
-import type { ServedModel } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served-model';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import { DETAIL_FORMAT, DETAIL_SCHEMA, type Protocol, type ProtocolOptions } from '../protocol';
@@ -45,15 +45,12 @@ const examples = {
 
 /** Jina's API for one model; null: the model is not a reranker. */
 export function jina(served: ServedModel, options: ProtocolOptions): Protocol | null {
-  const rerankers = ModelResolver.ofOne(served, 'scores pairs');
+  const rerankers = ModelResolver.ofOne(served, 'reranking');
   return rerankers && jinaOf(rerankers, options);
 }
 
 /** Jina's API for all rerankers. */
-export function jinaOf(
-  rerankers: ModelResolver<'scores pairs'>,
-  options: ProtocolOptions,
-): Protocol {
+export function jinaOf(rerankers: ModelResolver<'reranking'>, options: ProtocolOptions): Protocol {
   return {
     routes: [rerank(rerankers, options)],
     prefix: null,
@@ -70,7 +67,7 @@ export function jinaOf(
  * POST /v1/rerank: ranks documents by their relevance to a query. Clients of LocalAI, vLLM, infinity and version 1
  * of Cohere's API use this route, too.
  */
-function rerank(rerankers: ModelResolver<'scores pairs'>, { listLength }: ProtocolOptions): Route {
+function rerank(rerankers: ModelResolver<'reranking'>, { listLength }: ProtocolOptions): Route {
   return route({
     method: 'POST',
     path: '/v1/rerank',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { blockReason, type GuardService } from '../../services/guard';
 import { requireListLength } from '../../services/inference';
-import type { GuardAnswer } from '../../tasks/guard/answer';
-import type { GuardFile } from '../../tasks/guard/file';
+import type { GuardFile } from '../../tasks/guard/guard-file';
+import type { GuardResult } from '../../tasks/guard/guard-result';
 import { textsOfToolCalls } from '../json-text';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { DETAIL_FORMAT, type Protocol, type ProtocolOptions } from '../protocol';
@@ -118,7 +118,7 @@ function guardrail(guard: GuardService, { listLength }: ProtocolOptions): Route 
  * @param firstArgument index of the first argument of a tool call
  */
 function actionOf(
-  result: GuardAnswer,
+  result: GuardResult,
   all: readonly string[],
   { textCount, firstArgument }: { readonly textCount: number; readonly firstArgument: number },
 ): GuardrailResponse {
@@ -128,7 +128,7 @@ function actionOf(
   const blocked = result.findings.filter(({ part }) => part === null || part >= firstArgument);
   if (all.slice(firstArgument).some((text, i) => result.texts[firstArgument + i] !== text)) {
     const findings = blocked.map((finding) => ({ ...finding, action: 'block' as const }));
-    const reason = blockReason({ findings, errors: [], notLookedAt: [] });
+    const reason = blockReason({ findings, errors: [], unchecked: [] });
     const where = 'In the arguments of a tool call, which cannot be redacted.';
     return { action: 'BLOCKED', blocked_reason: `${reason} ${where}` };
   }

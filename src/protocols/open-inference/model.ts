@@ -2,7 +2,7 @@ import type { EngineError, Inference, InferOptions } from '../../native/engine';
 import { checkElements, inferList } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
 import { requireResponseSize } from '../../serving/response-size';
-import type { Prediction, Predictor } from '../../tasks/abilities';
+import type { Prediction, Predictor } from '../../tasks/capabilities';
 import type { Task } from '../../tasks/task';
 import type {
   ClassifiedOutput,
@@ -45,14 +45,14 @@ export class Model {
     this.#model = model;
     this.#tensors = tensors;
     this.#limits = limits;
-    this.classified = tensors.classified(model.metadata);
+    this.classified = tensors.labeledOutput(model.metadata);
     this.inputs = tensors.inputs.map((input) => specify(input, model.maxLength));
     this.outputs = tensors.outputs(model.metadata);
   }
 
   /** See `Engine.refusal`. */
-  refusal(timeoutMs: number): EngineError | null {
-    return this.#model.refusal(timeoutMs);
+  admissionError(timeoutMs: number): EngineError | null {
+    return this.#model.admissionError(timeoutMs);
   }
 
   /**
@@ -74,7 +74,7 @@ export class Model {
     const count = countElements(given, this.inputs, this.#limits.listLength);
     const selected = { outputs: this.outputs, requested: request.outputs, numberBytes };
     const { responseLimit } = this.#limits;
-    const isByToken = this.#tensors.isByToken ?? false;
+    const isByToken = this.#tensors.hasRowPerToken ?? false;
     if (!isByToken) requireResponseSize(count * rowBytes(selected), responseLimit);
     const maxOutputs = isByToken ? maxTokenOutputs(selected, responseLimit) : null;
     const columns = given.map((input, index) => input && this.#read(input, index, count));
@@ -97,7 +97,7 @@ export class Model {
     const elements = readElements(input, count);
     if (index > 0) return elements;
     checkElements(elements, input.name, (element) => {
-      const problem = this.#tensors.problemOf(element);
+      const problem = this.#tensors.findProblem(element);
       if (problem !== null) throw new ServiceError('INPUT_EMPTY', problem);
     });
     return elements;
@@ -105,7 +105,10 @@ export class Model {
 }
 
 /** @param length of a window */
-function specify({ name, holds, optional }: TensorInput, length: number): InputSpecification {
+function specify(
+  { name, content: holds, optional }: TensorInput,
+  length: number,
+): InputSpecification {
   return holds === 'text'
     ? { metadata: { name, datatype: 'BYTES', shape: [-1] }, datatypes: ['BYTES'], optional }
     : {

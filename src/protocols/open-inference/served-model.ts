@@ -1,6 +1,6 @@
 import { ServiceError } from '../../serving/errors';
 import type { ServiceRequest } from '../../serving/service-request';
-import type { ServedModel } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served-model';
 import type { ProtocolOptions } from '../protocol';
 import { Model, type ModelAnswer } from './model';
 import { type ModelStatistics, statisticsOf } from './statistics';

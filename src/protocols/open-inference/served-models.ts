@@ -9,8 +9,8 @@ import {
   type ModelVersion,
   type NamedModel,
 } from '../../tasks/catalogue';
-import type { Repository } from '../../tasks/repository';
-import type { ServedModel } from '../../tasks/served';
+import type { Repository } from '../../tasks/model-repository';
+import type { ServedModel } from '../../tasks/served-model';
 import type { ProtocolOptions } from '../protocol';
 import { OpenInferenceModel } from './served-model';
 

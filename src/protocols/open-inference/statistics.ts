@@ -1,5 +1,5 @@
 import type { Completion, EngineMonitor } from '../../native/engine';
-import type { ServedModel } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served-model';
 
 const NS_PER_MS = 1e6;
 

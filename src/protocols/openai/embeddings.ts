@@ -49,7 +49,7 @@ const examples = {
 
 /** POST /v1/embeddings: embeds texts. */
 export function embeddings(
-  models: ModelResolver<'embeds texts'>,
+  models: ModelResolver<'embedding'>,
   { listLength, responseLimit }: ProtocolOptions,
 ): Route {
   return route({

@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { ModelResolver } from '../../services/model-resolver';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type Catalogue, singleModelCatalogue } from '../../tasks/catalogue';
-import { type ServedModel, withCapability } from '../../tasks/served';
+import { type ServedModel, withCapability } from '../../tasks/served-model';
 import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
 import { embeddings } from './embeddings';
 
 /** OpenAI's API for one model; null: the model does not embed texts. */
 export function openAi(served: ServedModel, options: ProtocolOptions): Protocol | null {
-  if (!withCapability(served, 'embeds texts')) return null;
+  if (!withCapability(served, 'embedding')) return null;
   const catalogue = singleModelCatalogue(served);
   return openAiOf(() => catalogue, options);
 }
 
 /** OpenAI's API for all models. */
 export function openAiOf(catalogue: () => Catalogue, options: ProtocolOptions): Protocol {
-  return openAiProtocol([embeddings(new ModelResolver(catalogue, 'embeds texts'), options)]);
+  return openAiProtocol([embeddings(new ModelResolver(catalogue, 'embedding'), options)]);
 }
 
 export function openAiProtocol(routes: readonly Route[]): Protocol {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { eachInTurn } from '../../lib/in-turns';
+import { roundToFourDecimals } from '../../lib/rounding';
+import { mapInTimeSlices } from '../../lib/time-slice';
 import type { TextInput } from '../../native/engine';
-import { roundToFourDecimals } from '../../numeric/rounding';
 import { classify, namedScores } from '../../services/classify';
 import {
   checkElements,
@@ -13,13 +13,13 @@ import { ServiceError } from '../../serving/errors';
 import {
   type Classification,
   type ClassifierMetadata,
-  classified,
   type TextClassifier,
-} from '../../tasks/abilities';
-import type { ServedModel } from '../../tasks/served';
-import { EMPTY } from '../../tasks/text-classification/text-classification-task';
+  toClassification,
+} from '../../tasks/capabilities';
+import type { ServedModel } from '../../tasks/served-model';
+import { EMPTY_TEXT } from '../../tasks/text-classification/text-classification-task';
 import { isBlank } from '../../tasks/text-classification/whitespace';
-import { COMBINATIONS, combine } from '../../tasks/text-classification/windows';
+import { COMBINATIONS, combineWindowScores } from '../../tasks/text-classification/windows';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER, toSchema } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
@@ -219,7 +219,7 @@ export function analyzeBatch(
         field: 'texts',
         responseLimit,
       });
-      const results = await eachInTurn(predictions, (prediction, index) => {
+      const results = await mapInTimeSlices(predictions, (prediction, index) => {
         const combined = combineWindows(prediction, body.combine, metadata);
         const { label, score, scores, inference } = combined;
         const result = Object.assign(resultOf(texts[index] as Element, label, score), {
@@ -244,7 +244,7 @@ function findElementProblem(element: unknown): ElementProblem | null {
 /** @throws ServiceError INPUT_EMPTY */
 function requireText(element: Element): void {
   if (isBlank(typeof element === 'string' ? element : element.text)) {
-    throw new ServiceError('INPUT_EMPTY', EMPTY);
+    throw new ServiceError('INPUT_EMPTY', EMPTY_TEXT);
   }
 }
 
@@ -265,8 +265,8 @@ function combineWindows(
 ): Classification {
   const { windows, inference } = prediction;
   if (!windows) return prediction;
-  const scores = combination ? combine(windows, combination) : prediction.scores;
-  return classified(metadata, scores, inference);
+  const scores = combination ? combineWindowScores(windows, combination) : prediction.scores;
+  return toClassification(metadata, scores, inference);
 }
 
 /** The result as an object literal: JSON.stringify of a merged object takes six times as long. */
@@ -286,7 +286,7 @@ function withWindows<Result extends AnalyzeResponse>(
   if (!windows) return result;
   return Object.assign(result, {
     windows: windows.map(({ start, end, scores }) => {
-      const { label, score } = classified(metadata, scores, inference);
+      const { label, score } = toClassification(metadata, scores, inference);
       return { start, end, label, score: roundToFourDecimals(score) };
     }),
   });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { roundToFourDecimals } from '../../numeric/rounding';
+import { roundToFourDecimals } from '../../lib/rounding';
 import type { GuardService } from '../../services/guard';
 import { requireListLength } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
-import type { Finding, GuardAnswer } from '../../tasks/guard/answer';
-import { type GuardFile, guardFile, guardSchema } from '../../tasks/guard/file';
+import { type GuardFile, guardFile, guardSchema } from '../../tasks/guard/guard-file';
+import type { Finding, GuardResult } from '../../tasks/guard/guard-result';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import type { Node } from '../openapi/responses';
 import { DETAIL_FORMAT, DETAIL_SCHEMA, type Protocol, type ProtocolOptions } from '../protocol';
@@ -38,7 +38,7 @@ const finding = z.object({
   part: index('Index of the text; null: the joined texts'),
   start: index('Start offset in UTF-16 code units; null: the whole text'),
   end: index('End offset in UTF-16 code units, exclusive'),
-  view: z.string().describe('Normalization variant of the text; text: the original text'),
+  variant: z.string().describe('Normalization variant of the text; text: the original text'),
   action: z.enum(['block', 'redact', 'note']),
 });
 
@@ -95,7 +95,7 @@ const examples = {
         part: 0,
         start: 5,
         end: 20,
-        view: 'text',
+        variant: 'text',
         action: 'redact',
       },
     ],
@@ -182,21 +182,21 @@ function textsOf({ text, texts }: z.output<typeof request>): readonly string[] {
   throw new ServiceError('BODY_INVALID', message);
 }
 
-function toResponse(result: GuardAnswer, hasMap: boolean): GuardResponse {
-  const { action, findings, scores, texts, map, errors, notLookedAt, skipped } = result;
+function toResponse(result: GuardResult, hasMap: boolean): GuardResponse {
+  const { action, findings, scores, texts, map, errors, unchecked, skipped } = result;
   return {
     action,
     findings: findings.map(rounded),
     ...(scores && {
-      scores: scores.map(({ alone, ...scored }) => ({
+      scores: scores.map(({ singlePartScore, ...scored }) => ({
         ...rounded(scored),
-        single_part_score: alone === null ? null : roundToFourDecimals(alone),
+        single_part_score: singlePartScore === null ? null : roundToFourDecimals(singlePartScore),
       })),
     }),
     texts: [...texts],
     ...(hasMap && { map }),
     errors: [...errors],
-    unchecked: [...notLookedAt],
+    unchecked: [...unchecked],
     skipped: [...skipped],
   };
 }

@@ -1,6 +1,6 @@
 import type { Access } from '../../serving/access';
 import { listNames } from '../../tasks/catalogue';
-import { type ServedModel, withCapability } from '../../tasks/served';
+import { type ServedModel, withCapability } from '../../tasks/served-model';
 import {
   DETAIL_FORMAT,
   DETAIL_SCHEMA,
@@ -42,10 +42,10 @@ export function own(
   options: ProtocolOptions,
   { service, others }: { readonly service: ServiceInfo; readonly others: readonly Protocol[] },
 ): Protocol {
-  const texts = withCapability(served, 'classifies texts');
-  const signals = withCapability(served, 'classifies signals');
-  const entailment = withCapability(served, 'entails');
-  const tagger = withCapability(served, 'tags texts');
+  const texts = withCapability(served, 'text-classification');
+  const signals = withCapability(served, 'signal-classification');
+  const entailment = withCapability(served, 'zero-shot');
+  const tagger = withCapability(served, 'token-classification');
   return {
     ...COMMON,
     routes: [

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { eachInTurn } from '../../lib/in-turns';
-import { roundToFourDecimals } from '../../numeric/rounding';
+import { roundToFourDecimals } from '../../lib/rounding';
+import { mapInTimeSlices } from '../../lib/time-slice';
 import { classify, namedScores } from '../../services/classify';
 import {
   checkElements,
@@ -9,8 +9,8 @@ import {
   requireModel,
 } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
-import type { SignalClassifier } from '../../tasks/abilities';
-import type { ServedModel } from '../../tasks/served';
+import type { SignalClassifier } from '../../tasks/capabilities';
+import type { ServedModel } from '../../tasks/served-model';
 import { WINDOW_LENGTH } from '../../tasks/signal-classification/model-settings';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import type { ProtocolOptions } from '../protocol';
@@ -163,7 +163,7 @@ export function predictBatch(
         field: 'signals',
         responseLimit,
       });
-      const results = await eachInTurn(predictions, ({ label, score, scores }) => ({
+      const results = await mapInTimeSlices(predictions, ({ label, score, scores }) => ({
         patient_id,
         diagnosis: label,
         confidence: roundToFourDecimals(score),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { eachInTurn } from '../../lib/in-turns';
-import { roundToFourDecimals } from '../../numeric/rounding';
+import { roundToFourDecimals } from '../../lib/rounding';
+import { mapInTimeSlices } from '../../lib/time-slice';
 import { refusalOf, requireListLength } from '../../services/inference';
 import { type TaggedText, tagText, tagTexts } from '../../services/tag';
-import type { TokenClassifier } from '../../tasks/abilities';
-import type { ServedModel } from '../../tasks/served';
+import type { TokenClassifier } from '../../tasks/capabilities';
+import type { ServedModel } from '../../tasks/served-model';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
@@ -115,7 +115,7 @@ export function tagBatch(
 }
 
 async function resultOf({ text, spans, isTruncated }: TaggedText): Promise<TagResponse> {
-  const tags = await eachInTurn(spans, ({ label, score, word, start, end }) => ({
+  const tags = await mapInTimeSlices(spans, ({ label, score, word, start, end }) => ({
     label,
     score: roundToFourDecimals(score),
     word,

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { roundToFourDecimals } from '../../numeric/rounding';
+import { roundToFourDecimals } from '../../lib/rounding';
 import { refusalOf, requireModel } from '../../services/inference';
 import { zeroShot as classifyZeroShot } from '../../services/zero-shot';
 import { ServiceError } from '../../serving/errors';
-import type { EntailmentClassifier } from '../../tasks/abilities';
-import type { ServedModel } from '../../tasks/served';
-import { EMPTY } from '../../tasks/text-classification/text-classification-task';
+import type { EntailmentClassifier } from '../../tasks/capabilities';
+import type { ServedModel } from '../../tasks/served-model';
+import { EMPTY_TEXT } from '../../tasks/text-classification/text-classification-task';
 import { isBlank } from '../../tasks/text-classification/whitespace';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
@@ -51,7 +51,7 @@ export function zeroShot(
     handler: async (call, body) => {
       const { text } = body;
       requireModel(served.model);
-      if (isBlank(text)) throw new ServiceError('INPUT_EMPTY', EMPTY);
+      if (isBlank(text)) throw new ServiceError('INPUT_EMPTY', EMPTY_TEXT);
       const { predictions, inferences } = await classifyZeroShot(call, served, {
         texts: [text],
         labels: body.candidate_labels,

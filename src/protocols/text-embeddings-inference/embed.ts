@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eachInTurn } from '../../lib/in-turns';
+import { mapInTimeSlices } from '../../lib/time-slice';
 import { writeVectors } from '../../native/json-vectors';
 import {
   type EmbedInput,
@@ -9,8 +9,8 @@ import {
   similarity as similarityOf,
 } from '../../services/embed';
 import { refusalOf } from '../../services/inference';
-import type { SparseEmbedder, TextEmbedder, TokenEmbedder } from '../../tasks/abilities';
-import type { ServedModel } from '../../tasks/served';
+import type { SparseEmbedder, TextEmbedder, TokenEmbedder } from '../../tasks/capabilities';
+import type { ServedModel } from '../../tasks/served-model';
 import { jsonArray, jsonResponse } from '../json-response';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
@@ -162,7 +162,7 @@ export function embedSparse(served: ServedModel<SparseEmbedder>, options: Protoc
       );
       const values = await writeVectors(entries); // one JSON array per entry: [1.2031]
       let next = 0;
-      const texts = await eachInTurn(vectors, ({ ids }) => {
+      const texts = await mapInTimeSlices(vectors, ({ ids }) => {
         const members = ids.map((index) => {
           const value = values[next++]?.toString('latin1', 1).slice(0, -1);
           return `{"index":${index},"value":${value}}`;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ServedModel, withCapability } from '../../tasks/served';
+import { type ServedModel, withCapability } from '../../tasks/served-model';
 import type { ProtocolOptions } from '../protocol';
 
 /** Tokenizer threads of the engine: one for short and one for long texts. */
@@ -61,11 +61,11 @@ export function teiInfo(
 }
 
 function modelType(served: ServedModel): z.infer<typeof schema>['model_type'] {
-  const classifier = withCapability(served, 'classifies texts')?.model;
+  const classifier = withCapability(served, 'text-classification')?.model;
   if (classifier) return { classifier: labelMaps(classifier.metadata.labels) };
-  const reranker = withCapability(served, 'scores pairs')?.model;
+  const reranker = withCapability(served, 'reranking')?.model;
   if (reranker) return { reranker: labelMaps(reranker.metadata.labels) };
-  const embedder = withCapability(served, 'embeds texts')?.model;
+  const embedder = withCapability(served, 'embedding')?.model;
   return embedder ? { embedding: { pooling: embedder.metadata.pooling.join('+') } } : undefined;
 }
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { eachInTurn } from '../../lib/in-turns';
+import { mapInTimeSlices } from '../../lib/time-slice';
 import type { TextInput } from '../../native/engine';
 import { classify } from '../../services/classify';
 import { refusalOf, requireModel } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
-import type { TextClassifier } from '../../tasks/abilities';
-import type { ServedModel } from '../../tasks/served';
-import { rank } from '../../tasks/text-classification/probabilities';
+import type { TextClassifier } from '../../tasks/capabilities';
+import type { ServedModel } from '../../tasks/served-model';
+import { rankLabels } from '../../tasks/text-classification/probabilities';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
@@ -89,8 +89,8 @@ export function predict(
         responseLimit,
       });
       const scoreFunction = body.raw_scores ? 'none' : null;
-      const ranked = await eachInTurn(predictions, (prediction) =>
-        rank(labels, prediction, { scoreFunction }),
+      const ranked = await mapInTimeSlices(predictions, (prediction) =>
+        rankLabels(labels, prediction, { scoreFunction }),
       );
       return {
         body: isBatch ? ranked : (ranked[0] as object),

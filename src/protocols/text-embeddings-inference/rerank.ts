@@ -33,7 +33,7 @@ const examples = {
 
 /** POST /rerank: ranks texts by their relevance to a query. Scores use a sigmoid instead of the activation of the model. */
 export function rerank(
-  rerankers: ModelResolver<'scores pairs'>,
+  rerankers: ModelResolver<'reranking'>,
   { listLength }: ProtocolOptions,
 ): Route {
   return route({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ModelResolver } from '../../services/model-resolver';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
-import { type ServedModel, withCapability } from '../../tasks/served';
+import { type ServedModel, withCapability } from '../../tasks/served-model';
 import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
 import { embed, embedAll, embedSparse, similarity } from './embed';
@@ -52,11 +52,11 @@ export function textEmbeddingsInference(
   served: ServedModel,
   options: ProtocolOptions,
 ): Protocol | null {
-  const classifier = withCapability(served, 'classifies texts');
-  const rerankers = ModelResolver.ofOne(served, 'scores pairs');
-  const embedder = withCapability(served, 'embeds texts');
-  const sparseEmbedder = withCapability(served, 'weighs words');
-  const tokenEmbedder = withCapability(served, 'embeds tokens');
+  const classifier = withCapability(served, 'text-classification');
+  const rerankers = ModelResolver.ofOne(served, 'reranking');
+  const embedder = withCapability(served, 'embedding');
+  const sparseEmbedder = withCapability(served, 'sparse-embedding');
+  const tokenEmbedder = withCapability(served, 'token-embedding');
   const routes = [
     ...(classifier ? [predict(classifier, options)] : []),
     ...(rerankers ? [rerank(rerankers, options)] : []),
@@ -69,7 +69,7 @@ export function textEmbeddingsInference(
 
 /** POST /rerank for all rerankers. Requests contain no model: the default reranker handles them. */
 export function textEmbeddingsInferenceOf(
-  rerankers: ModelResolver<'scores pairs'>,
+  rerankers: ModelResolver<'reranking'>,
   options: ProtocolOptions,
 ): Protocol {
   return { ...teiProtocol([rerank(rerankers, options)], null), routesByBodyModel: true };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SchedulingOptions } from '../../native/engine';
 import type { ModelVersion, NamedModel } from '../../tasks/catalogue';
-import type { ServedModel } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served-model';
 
 /** Dependencies of the management API. */
 export interface ManagementOptions {
@@ -77,7 +77,7 @@ export function describeVersion(
     maxBatchDelay: maxQueueDelayMs,
     responseTimeout: Math.ceil(inferenceTimeoutMs / 1000),
     loadedAtStartup: isOfStartup(name),
-    workers: model ? describeWorkers(model.since) : [],
+    workers: model ? describeWorkers(model.loadedAt) : [],
     jobQueueStatus: {
       remainingCapacity: Math.max(0, (stats?.queueRequestsLimit ?? 0) - waiting),
       pendingRequests: waiting,

@@ -1,10 +1,10 @@
-import { eachInTurn } from '../../lib/in-turns';
+import { mapInTimeSlices } from '../../lib/time-slice';
 import type { EngineError, Inference } from '../../native/engine';
 import { inferList } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
 import type { Parameters } from '../../serving/request-context';
 import type { ServiceRequest } from '../../serving/service-request';
-import type { Classification, ClassifierMetadata, Predictor } from '../../tasks/abilities';
+import type { Classification, ClassifierMetadata, Predictor } from '../../tasks/capabilities';
 import {
   type Catalogue,
   currentVersion,
@@ -13,8 +13,8 @@ import {
   type NamedModel,
   unavailableReason,
 } from '../../tasks/catalogue';
-import { type ServedModel, withCapability } from '../../tasks/served';
-import { rank } from '../../tasks/text-classification/probabilities';
+import { type ServedModel, withCapability } from '../../tasks/served-model';
+import { rankLabels } from '../../tasks/text-classification/probabilities';
 import { signalOf, textOf } from './input';
 import { modelNotFound, versionNotFound } from './torchserve-errors';
 
@@ -62,7 +62,7 @@ export class TorchServeModels {
   readonly refusal = (timeoutMs: number, { model, version }: Parameters): EngineError | null => {
     const named = findModel(this.all, model ?? '');
     const found = named && versionOf(named, version);
-    return found?.served?.model?.refusal(timeoutMs) ?? null;
+    return found?.served?.model?.admissionError(timeoutMs) ?? null;
   };
 
   /**
@@ -85,8 +85,10 @@ export class TorchServeModels {
     const options = call.inferOptions(served);
     const { predictions, inferences } = await inferList(model, inputs, options, field);
     const { labels } = model.metadata;
-    const scores = await eachInTurn(predictions, (prediction) =>
-      Object.fromEntries(rank(labels, prediction, {}).map(({ label, score }) => [label, score])),
+    const scores = await mapInTimeSlices(predictions, (prediction) =>
+      Object.fromEntries(
+        rankLabels(labels, prediction, {}).map(({ label, score }) => [label, score]),
+      ),
     );
     return { scores, inferences };
   }
@@ -97,9 +99,9 @@ function classifierOf(named: NamedModel, version: string | undefined): Classifie
   const found = versionOf(named, version);
   if (!found && version !== undefined) throw versionNotFound(version, named);
   const served = found?.served;
-  const texts = served && withCapability(served, 'classifies texts')?.model;
+  const texts = served && withCapability(served, 'text-classification')?.model;
   if (texts) return { served, model: texts as Classifier['model'], toInput: textOf };
-  const signals = served && withCapability(served, 'classifies signals')?.model;
+  const signals = served && withCapability(served, 'signal-classification')?.model;
   if (signals) {
     return {
       served,

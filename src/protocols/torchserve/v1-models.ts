@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { currentVersion, type NamedModel, singleModelCatalogue } from '../../tasks/catalogue';
-import type { ServedModel } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served-model';
 import type { Protocol } from '../protocol';
 import { type Route, route } from '../route';
 import { ERROR_SCHEMA, errors } from './torchserve-errors';
@@ -82,7 +82,7 @@ export function describeModel(models: TorchServeModels): Route {
 
 /** @param id name of the model in the request, which may be an alias */
 function describe(model: NamedModel, id: string) {
-  const since = currentVersion(model)?.served?.model?.since.getTime() ?? performance.timeOrigin;
+  const since = currentVersion(model)?.served?.model?.loadedAt.getTime() ?? performance.timeOrigin;
   return { id, object: 'model', created: Math.floor(since / 1000), owned_by: OWNER };
 }
 

@@ -6,7 +6,7 @@ import { ModelResolver } from '../../services/model-resolver';
 import { scorePairs } from '../../services/rerank';
 import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
 import { toPair } from '../../tasks/reranking/cross-encoder';
-import type { ServedModel } from '../../tasks/served';
+import type { ServedModel } from '../../tasks/served-model';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
@@ -95,15 +95,12 @@ function statusOf(code: ErrorCode): number {
 
 /** vLLM's score API for one model; null: the model is not a reranker. */
 export function vllm(served: ServedModel, options: ProtocolOptions): Protocol | null {
-  const rerankers = ModelResolver.ofOne(served, 'scores pairs');
+  const rerankers = ModelResolver.ofOne(served, 'reranking');
   return rerankers && vllmOf(rerankers, options);
 }
 
 /** vLLM's score API for all rerankers. */
-export function vllmOf(
-  rerankers: ModelResolver<'scores pairs'>,
-  options: ProtocolOptions,
-): Protocol {
+export function vllmOf(rerankers: ModelResolver<'reranking'>, options: ProtocolOptions): Protocol {
   return {
     routes: ['/score', '/v1/score'].map((path) => score(path, rerankers, options)),
     prefix: null,
@@ -119,7 +116,7 @@ export function vllmOf(
 /** POST /score and /v1/score: scores text pairs. */
 function score(
   path: string,
-  rerankers: ModelResolver<'scores pairs'>,
+  rerankers: ModelResolver<'reranking'>,
   { listLength }: ProtocolOptions,
 ): Route {
   return route({

@@ -1,10 +1,10 @@
 import { UsageError } from '../../files/file-errors';
 import { enumFlag, numberFlag } from '../../files/flags';
 import { writeVectors } from '../../native/json-vectors';
-import type { Embedding, EmbeddingMetadata, TextToEmbed } from '../abilities';
+import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../capabilities';
 import type { AnswerFormat, Rows } from '../rows';
 import { TEXT_COLUMN, TRUNCATED, textOf } from '../text-rows';
-import { finished } from './postprocess';
+import { postprocessEmbedding } from './postprocess';
 
 interface Vector {
   readonly vector: Float32Array;
@@ -13,7 +13,7 @@ interface Vector {
 
 const WHOLE = { form: /^[1-9]\d{0,6}$/, what: 'a whole number above 0' };
 
-export const embeddingRows: Rows<TextToEmbed, Embedding, EmbeddingMetadata> = {
+export const embeddingRows: Rows<EmbeddingInput, Embedding, EmbeddingMetadata> = {
   flags: {
     ...TEXT_COLUMN,
     'prompt-name': {
@@ -53,7 +53,10 @@ export const embeddingRows: Rows<TextToEmbed, Embedding, EmbeddingMetadata> = {
           run: async (input) => {
             const { vector, inference } = await model.run(input, {});
             const { truncated } = inference;
-            return { vector: finished(vector, metadata, { dimensions, normalize }), truncated };
+            return {
+              vector: postprocessEmbedding(vector, metadata, { dimensions, normalize }),
+              truncated,
+            };
           },
         };
       },
@@ -78,9 +81,11 @@ function vectorFormat(length: number): AnswerFormat<Vector> {
   };
 }
 
-function requireDimensions(about: EmbeddingMetadata, dimensions: number | null): void {
-  if (dimensions === null || dimensions <= about.dimensions) return;
-  throw new UsageError(`--dimensions: expected at most ${about.dimensions}, as the model has them`);
+function requireDimensions(metadata: EmbeddingMetadata, dimensions: number | null): void {
+  if (dimensions === null || dimensions <= metadata.dimensions) return;
+  throw new UsageError(
+    `--dimensions: expected at most ${metadata.dimensions}, as the model has them`,
+  );
 }
 
 function requirePrompt({ prompts }: EmbeddingMetadata, name: string): string {

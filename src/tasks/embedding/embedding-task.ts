@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { directoryOf } from '../../models/hugging-face/directory';
-import type { Embedding, EmbeddingMetadata, TextToEmbed } from '../abilities';
+import { findModelFolder } from '../../models/hugging-face/directory';
+import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../capabilities';
 import { prepareText, requireFinite } from '../prompted-text';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
@@ -18,11 +18,11 @@ export const EMBEDDING_INFO = {
   prompts: z.array(z.string()).optional().describe('Names of what is put before texts'),
 };
 
-const tensors: Tensors<TextToEmbed, Embedding, EmbeddingMetadata> = {
-  inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
+const tensors: Tensors<EmbeddingInput, Embedding, EmbeddingMetadata> = {
+  inputs: [{ name: 'TEXT', content: 'text', optional: false }],
   outputs: ({ dimensions }) => [{ name: 'EMBEDDING', datatype: 'FP32', shape: [-1, dimensions] }],
-  classified: () => null,
-  problemOf: () => null,
+  labeledOutput: () => null,
+  findProblem: () => null,
   toInput: ([text]) => ({ text: text as string }),
   write: (answers, { dimensions }) => {
     const values = new Float32Array(answers.length * dimensions);
@@ -32,18 +32,18 @@ const tensors: Tensors<TextToEmbed, Embedding, EmbeddingMetadata> = {
 };
 
 /** A text to a vector, as `SentenceTransformer.encode` answers. */
-export const embedding: Task<TextToEmbed, Embedding, EmbeddingMetadata> = {
+export const embedding: Task<EmbeddingInput, Embedding, EmbeddingMetadata> = {
   name: 'embedding',
   summary: 'Texts to vectors, as `SentenceTransformer.encode`.',
   disclaimer: null,
   inputKind: 'texts',
-  abilities: ['embeds texts'],
-  locate: directoryOf,
-  findIn: (folder) => (isEmbedding(folder) ? [folder] : []),
+  capabilities: ['embedding'],
+  resolveModelPath: findModelFolder,
+  findModelPaths: (folder) => (isEmbedding(folder) ? [folder] : []),
   isDeclaredFor: isEmbedding, // its program may be taken for that of a signal model
-  filesOf: (directory) => readEmbeddingDirectory(directory).files,
+  listFiles: (directory) => readEmbeddingDirectory(directory).files,
   read: readEmbeddingDirectory,
-  validateLoaded: (_, { isPlain }) =>
+  validateLoaded: (_, { isBareEncoder: isPlain }) =>
     isPlain
       ? [
           'There is no modules.json: a vector is the mean of the states of all tokens (mean pooling).',

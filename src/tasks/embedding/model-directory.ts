@@ -1,4 +1,8 @@
-import { chainTo, runModules, SENTENCE } from '../../models/sentence-transformers/chain';
+import {
+  SENTENCE,
+  selectModules,
+  toSentenceModules,
+} from '../../models/sentence-transformers/chain';
 import type { SentenceDirectory } from '../../models/sentence-transformers/directory';
 import {
   dimensionsOf,
@@ -6,16 +10,16 @@ import {
   readSentenceProgram,
 } from '../../models/sentence-transformers/model';
 import type { ModelSource, SentenceModule } from '../../native/engine';
-import type { EmbeddingMetadata } from '../abilities';
+import type { EmbeddingMetadata } from '../capabilities';
 
 /** What is made of a directory that says nothing, as sentence-transformers does. */
 const MEAN: SentenceModule = { type: 'pooling', modes: ['mean'], includePrompt: true };
 
-export interface EmbeddingDirectory {
+export interface EmbeddingFiles {
   readonly source: ModelSource;
   /** Absolute paths of all that is read. */
   readonly files: readonly string[];
-  readonly about: EmbeddingMetadata;
+  readonly metadata: EmbeddingMetadata;
 }
 
 /**
@@ -23,9 +27,9 @@ export interface EmbeddingDirectory {
  *
  * @throws ModelFileError
  */
-export function readEmbeddingDirectory(directory: string): EmbeddingDirectory {
+export function readEmbeddingDirectory(directory: string): EmbeddingFiles {
   const modulesOf = (given: SentenceDirectory | null) =>
-    given ? runModules(chainTo(SENTENCE, given.modules)) : [MEAN];
+    given ? toSentenceModules(selectModules(SENTENCE, given.modules)) : [MEAN];
   const model =
     readSentenceProgram(directory, modulesOf) ??
     readSentenceModel(directory, 'feature-extraction', (given) => ({
@@ -38,11 +42,11 @@ export function readEmbeddingDirectory(directory: string): EmbeddingDirectory {
   return {
     source,
     files,
-    about: {
+    metadata: {
       ...identity,
       ...prompted,
       dimensions: Math.min(whole, sentence?.truncateDim ?? whole),
-      isPlain: sentence === null,
+      isBareEncoder: sentence === null,
       normalizes: modules.at(-1)?.type === 'normalize',
       pooling: modules.flatMap((module) => (module.type === 'pooling' ? module.modes : [])),
       similarity: sentence?.similarity ?? 'cosine',

@@ -1,9 +1,9 @@
-import type { EmbeddingMetadata } from '../abilities';
+import type { EmbeddingMetadata } from '../capabilities';
 
 /** What is made of vectors behind a model. Numbers are doubles until the end, as in NumPy's float64. */
 
 /** What is asked of a vector. */
-export interface Finish {
+export interface PostprocessOptions {
   /** So many of the first numbers. Default: all. */
   readonly dimensions?: number | null | undefined;
   /** It gets a length of 1. Default: where the model's vectors have it. */
@@ -11,10 +11,10 @@ export interface Finish {
 }
 
 /** A model's vector as it is asked for; where nothing is changed, bit for bit. */
-export function finished(
+export function postprocessEmbedding(
   vector: Float32Array,
   { normalizes }: Pick<EmbeddingMetadata, 'normalizes'>,
-  { dimensions, normalize }: Finish,
+  { dimensions, normalize }: PostprocessOptions,
 ): Float32Array {
   const isShorter = dimensions != null && dimensions < vector.length;
   const short = isShorter ? vector.slice(0, dimensions) : vector;

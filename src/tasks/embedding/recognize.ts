@@ -1,4 +1,4 @@
-import { architecturesOf } from '../../models/hugging-face/architectures';
+import { readArchitectures } from '../../models/hugging-face/architectures';
 import { listModules } from '../../models/sentence-transformers/modules';
 
 /** Whether vectors are what a folder's files are made for. @throws ModelFileError */
@@ -6,5 +6,5 @@ export function isEmbedding(folder: string): boolean {
   const modules = listModules(folder);
   if (modules) return modules.some(({ type }) => type === 'Pooling');
   // An encoder without a head: `BertModel`.
-  return architecturesOf(folder)?.some((name) => name.endsWith('Model')) ?? false;
+  return readArchitectures(folder)?.some((name) => name.endsWith('Model')) ?? false;
 }

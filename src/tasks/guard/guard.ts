@@ -1,20 +1,20 @@
 import { ModelFileError } from '../../models/files';
+import { ActiveWork } from '../../native/active-work';
 import { Cancellation, type CancelSignal } from '../../native/cancellation';
 import { EngineError, type EngineErrorCode, type InferOptions } from '../../native/engine';
 import { errorOf } from '../../native/engine-error';
-import { Holds } from '../../native/holds';
 import { PatternError, Patterns } from '../../native/patterns';
 import { messageForClients } from '../../native/unexpected-error';
-import type { CheckError, GuardAnswer, GuardModels, GuardQuestion } from './answer';
-import { Asked } from './asked';
-import { GuardCounts } from './counts';
-import type { Check, GuardFile, PatternCheck } from './file';
-import { findingsOf, inOrder, scoresOf, unreadBy } from './findings';
-import { type Looked, lookAt, type OwnedPatterns, wants } from './looking';
+import type { CheckResult } from './check-result';
+import { sortFindings, toFindings, toScoredFindings, toUnchecked } from './findings';
+import { GuardCounters } from './guard-counters';
+import type { Check, GuardFile, PatternCheck } from './guard-file';
+import type { CheckError, GuardModels, GuardRequest, GuardResult } from './guard-result';
+import { InferenceMemo } from './inference-memo';
 import { runModelCheck } from './model-checks';
-import type { Ran } from './ran';
 import { redact } from './redaction';
-import { actionOf, reaches, withoutThresholds } from './thresholds';
+import { acceptsVariant, type PatternSet, type ScanResult, scan } from './scan';
+import { actionOf, reachesThreshold, withoutThresholds } from './thresholds';
 
 export interface GuardOptions {
   /** Aborted: nobody wants the answer any more. */
@@ -24,14 +24,14 @@ export interface GuardOptions {
 }
 
 /** How a check ended. */
-type Ended =
-  | { readonly check: Check; readonly ran: Ran }
+type CheckEnd =
+  | { readonly check: Check; readonly ran: CheckResult }
   | { readonly check: Check; readonly problem: string }
   | { readonly check: Check; readonly isSkipped: true };
 
-interface Run {
+interface RunContext {
   readonly models: GuardModels;
-  readonly asked: Asked;
+  readonly asked: InferenceMemo;
   readonly signal: CancelSignal | undefined;
   /** What lies below thresholds is wanted, too. */
   readonly hasScores: boolean;
@@ -40,13 +40,13 @@ interface Run {
 /** The checks of a guard's file, ready to run. */
 export class Guard {
   readonly file: GuardFile;
-  readonly #patterns: OwnedPatterns;
-  readonly #counts: GuardCounts;
+  readonly #patterns: PatternSet;
+  readonly #counts: GuardCounters;
   /** Requests that are under way. */
-  readonly #holds = new Holds();
+  readonly #holds = new ActiveWork();
   #closed: Promise<void> | undefined;
 
-  private constructor(file: GuardFile, patterns: OwnedPatterns, counts: GuardCounts) {
+  private constructor(file: GuardFile, patterns: PatternSet, counts: GuardCounters) {
     this.file = file;
     this.#patterns = patterns;
     this.#counts = counts;
@@ -57,9 +57,9 @@ export class Guard {
    *
    * @throws ModelFileError naming the check, the pattern and what is wrong with it
    */
-  static async open(file: GuardFile, counts = new GuardCounts()): Promise<Guard> {
+  static async open(file: GuardFile, counts = new GuardCounters()): Promise<Guard> {
     const found = file.checks.flatMap((check, index) =>
-      check.type === 'patterns' ? sourcesOf(check, index) : [],
+      check.type === 'patterns' ? patternSources(check, index) : [],
     );
     try {
       const compiled = await Patterns.compile(found.map(({ source }) => source));
@@ -72,7 +72,7 @@ export class Guard {
   }
 
   /** Names of the models that it asks. */
-  modelsFor(question: Omit<GuardQuestion, 'texts'>): readonly string[] {
+  modelsFor(question: Omit<GuardRequest, 'texts'>): readonly string[] {
     const names = this.#checksOf(question).flatMap((one) => ('model' in one ? one.model : []));
     return [...new Set(names)];
   }
@@ -85,58 +85,60 @@ export class Guard {
    *   something of the text
    */
   async check(
-    question: GuardQuestion,
+    question: GuardRequest,
     models: GuardModels,
     options: GuardOptions = {},
-  ): Promise<GuardAnswer> {
+  ): Promise<GuardResult> {
     if (this.#closed) throw errorOf('DRAINING');
-    return this.#holds.during(() => this.#check(question, models, options));
+    return this.#holds.track(() => this.#check(question, models, options));
   }
 
   /** Answers what was accepted, and frees the patterns. May be called again. */
   close(): Promise<void> {
-    this.#closed ??= new Promise<void>((resolve) => this.#holds.whenNone(resolve)).then(() =>
+    this.#closed ??= new Promise<void>((resolve) => this.#holds.onIdle(resolve)).then(() =>
       this.#patterns.compiled.close(),
     );
     return this.#closed;
   }
 
   async #check(
-    question: GuardQuestion,
+    question: GuardRequest,
     models: GuardModels,
     options: GuardOptions,
-  ): Promise<GuardAnswer> {
+  ): Promise<GuardResult> {
     const checks = this.#checksOf(question);
     const { limits } = this.file;
     const { signal, timeoutMs = 0 } = options;
-    const looked = await lookAt(question.texts, checks, this.#patterns, { limits, timeoutMs });
+    const looked = await scan(question.texts, checks, this.#patterns, { limits, timeoutMs });
     const hasScores = question.scores ?? false;
     const ended = await this.#run(checks, looked, {
       models,
       signal,
       hasScores,
-      asked: new Asked(),
+      asked: new InferenceMemo(),
     });
     const ran = ended.flatMap((one) => ('ran' in one ? one : []));
     const findings = ran.flatMap(({ check, ran }) =>
-      findingsOf(check, ran.hits.filter(reaches(check))),
+      toFindings(check, ran.hits.filter(reachesThreshold(check))),
     );
     const errors = ended.flatMap((one): CheckError[] => {
       if (!('problem' in one)) return [];
       return [{ check: one.check.name, reason: one.problem, action: one.check.on_error }];
     });
     const notLookedAt = [
-      ...looked.notLookedAt,
-      ...ran.flatMap((one) => unreadBy(one.check, one.ran.unread, limits.on_limit)),
+      ...looked.unchecked,
+      ...ran.flatMap((one) => toUnchecked(one.check, one.ran.unread, limits.on_limit)),
     ];
     const action = actionOf(findings, [...errors, ...notLookedAt]);
     this.#count(ended, action, notLookedAt.length > 0);
     return {
       action,
       errors,
-      notLookedAt,
-      findings: inOrder(findings),
-      scores: hasScores ? inOrder(ran.flatMap((one) => scoresOf(one.check, one.ran.hits))) : null,
+      unchecked: notLookedAt,
+      findings: sortFindings(findings),
+      scores: hasScores
+        ? sortFindings(ran.flatMap((one) => toScoredFindings(one.check, one.ran.hits)))
+        : null,
       ...redact(question.texts, findings, question.taken),
       skipped: ended.flatMap((one) => ('isSkipped' in one ? one.check.name : [])),
       // Checks that ask a model the same have the same of it.
@@ -144,7 +146,7 @@ export class Guard {
     };
   }
 
-  #checksOf({ direction, checks }: Omit<GuardQuestion, 'texts'>): readonly Check[] {
+  #checksOf({ direction, checks }: Omit<GuardRequest, 'texts'>): readonly Check[] {
     const asked = this.file.checks.filter(({ name }) => checks?.includes(name) ?? true);
     return asked.filter(({ on }) => direction === 'both' || on === 'both' || on === direction);
   }
@@ -152,18 +154,18 @@ export class Guard {
   /** In the order of the checks. */
   async #run(
     checks: readonly Check[],
-    looked: Looked,
-    { signal, ...shared }: Run,
-  ): Promise<readonly Ended[]> {
+    looked: ScanResult,
+    { signal, ...shared }: RunContext,
+  ): Promise<readonly CheckEnd[]> {
     const cancellation = new Cancellation();
     const cancel = (): void => cancellation.abort();
     if (signal?.aborted) cancel();
     signal?.addEventListener('abort', cancel);
     let isDecided = false;
-    const runOne = async (check: Check): Promise<Ended> => {
+    const runOne = async (check: Check): Promise<CheckEnd> => {
       try {
         const ran = await this.#runOne(check, looked, { ...shared, signal: cancellation });
-        if (check.decisive && !shared.hasScores && findingsOf(check, ran.hits).length > 0) {
+        if (check.decisive && !shared.hasScores && toFindings(check, ran.hits).length > 0) {
           isDecided = true;
           cancel();
         }
@@ -171,7 +173,7 @@ export class Guard {
       } catch (error) {
         if (signal?.aborted) throw error;
         if (isDecided) return { check, isSkipped: true };
-        if (check.on_error === 'block' && isForNow(error)) {
+        if (check.on_error === 'block' && isRetryable(error)) {
           cancel();
           throw error;
         }
@@ -193,38 +195,42 @@ export class Guard {
 
   async #runOne(
     check: Check,
-    { looks, hits }: Looked,
-    { models, asked, signal, hasScores }: Run,
-  ): Promise<Ran> {
-    if (check.type === 'patterns') return { ...NOTHING, hits: hits.get(check) ?? [] };
+    { variants: looks, hits }: ScanResult,
+    { models, asked, signal, hasScores }: RunContext,
+  ): Promise<CheckResult> {
+    if (check.type === 'patterns') return { ...NO_RESULT, hits: hits.get(check) ?? [] };
     const given = looks.filter(
-      (look) => look.text.trim() !== '' && !look.isPartly && wants(check, look),
+      (look) => look.text.trim() !== '' && !look.isPartlyUnescaped && acceptsVariant(check, look),
     );
-    if (given.length === 0) return NOTHING;
+    if (given.length === 0) return NO_RESULT;
     const mostWindows = this.file.limits.windows;
     const within = (options: InferOptions): InferOptions => ({
       ...options,
-      mostWindows,
+      maxWindows: mostWindows,
       ...(signal && { signal }),
     });
     const asking = { models, asked, within };
     return runModelCheck(hasScores ? withoutThresholds(check) : check, given, asking);
   }
 
-  #count(ended: readonly Ended[], action: GuardAnswer['action'], isLimited: boolean): void {
-    this.#counts.answers[action]++;
+  #count(ended: readonly CheckEnd[], action: GuardResult['action'], isLimited: boolean): void {
+    this.#counts.actions[action]++;
     if (isLimited) this.#counts.limited++;
     for (const one of ended) {
       const { name } = one.check;
       if ('problem' in one) this.#counts.count(name, 'failed');
       else if ('isSkipped' in one) this.#counts.count(name, 'skipped');
-      else this.#counts.count(name, one.ran.hits.some(reaches(one.check)) ? 'found' : 'passed');
+      else
+        this.#counts.count(
+          name,
+          one.ran.hits.some(reachesThreshold(one.check)) ? 'found' : 'passed',
+        );
     }
   }
 }
 
 /** Asked again later, there may be an answer. */
-const FOR_NOW: readonly EngineErrorCode[] = [
+const RETRYABLE: readonly EngineErrorCode[] = [
   'QUEUE_FULL',
   'WAIT_TOO_LONG',
   'DEADLINE_TOO_CLOSE',
@@ -232,13 +238,13 @@ const FOR_NOW: readonly EngineErrorCode[] = [
   'DEADLINE_EXCEEDED',
 ];
 
-function isForNow(error: unknown): boolean {
-  return error instanceof EngineError && FOR_NOW.includes(error.code);
+function isRetryable(error: unknown): boolean {
+  return error instanceof EngineError && RETRYABLE.includes(error.code);
 }
 
-const NOTHING: Ran = { hits: [], inferences: [], unread: [] };
+const NO_RESULT: CheckResult = { hits: [], inferences: [], unread: [] };
 
-function sourcesOf(check: PatternCheck, index: number) {
+function patternSources(check: PatternCheck, index: number) {
   const kinds = check.kinds.map((kind, at) => ({
     check,
     label: kind.toUpperCase(),

@@ -1,13 +1,13 @@
 import { ModelFileError } from '../../models/files';
 import type { Inference, InferOptions } from '../../native/engine';
-import type { EntailmentClassifier, TextClassifier, TokenClassifier } from '../abilities';
-import { spansOf } from '../token-classification/spans';
-import type { GuardModels } from './answer';
-import type { Asked } from './asked';
-import type { ModelCheck } from './file';
-import type { Look } from './looks';
-import type { Hit, Ran, Unread } from './ran';
-import { chooseInPieces } from './zero-shot-pieces';
+import type { EntailmentClassifier, TextClassifier, TokenClassifier } from '../capabilities';
+import { toSpans } from '../token-classification/spans';
+import type { CheckResult, Hit, UnreadText } from './check-result';
+import type { ModelCheck } from './guard-file';
+import type { GuardModels } from './guard-result';
+import type { InferenceMemo } from './inference-memo';
+import type { TextVariant } from './text-variants';
+import { classifyInChunks } from './zero-shot-chunks';
 
 type Of<Type> = Extract<ModelCheck, { readonly type: Type }>;
 
@@ -17,36 +17,36 @@ const STRIDE = 64;
 const CHARACTERS_OF_TOKEN = 4;
 
 /** What the model checks of a request share. */
-export interface Asking {
+export interface CheckContext {
   readonly models: GuardModels;
-  readonly asked: Asked;
+  readonly asked: InferenceMemo;
   /** Limits of the request. */
   readonly within: (options: InferOptions) => InferOptions;
 }
 
-interface Found<Model> {
+interface ResolvedModel<Model> {
   readonly model: Model;
   readonly options: InferOptions;
-  readonly asked: Asked;
+  readonly asked: InferenceMemo;
 }
 
 /** @throws Error: the model is not there, refuses or fails */
 export async function runModelCheck(
   check: ModelCheck,
-  looks: readonly Look[],
-  { models, asked, within }: Asking,
-): Promise<Ran> {
+  looks: readonly TextVariant[],
+  { models, asked, within }: CheckContext,
+): Promise<CheckResult> {
   switch (check.type) {
     case 'text-classification': {
-      const { model, options } = models.find(check.model, 'classifies texts');
+      const { model, options } = models.find(check.model, 'text-classification');
       return classify(check, looks, { model, asked, options: within(options) });
     }
     case 'token-classification': {
-      const { model, options } = models.find(check.model, 'tags texts');
+      const { model, options } = models.find(check.model, 'token-classification');
       return tag(check, looks, { model, asked, options: within(options) });
     }
     case 'zero-shot-classification': {
-      const { model, options } = models.find(check.model, 'entails');
+      const { model, options } = models.find(check.model, 'zero-shot');
       return choose(check, looks, model, within(options));
     }
   }
@@ -60,16 +60,16 @@ function windowsOf({ long_texts: { window, stride } }: ModelCheck, maxLength: nu
 
 async function classify(
   check: Of<'text-classification'>,
-  looks: readonly Look[],
-  { model, options, asked }: Found<TextClassifier>,
-): Promise<Ran> {
+  looks: readonly TextVariant[],
+  { model, options, asked }: ResolvedModel<TextClassifier>,
+): Promise<CheckResult> {
   const { labels: known } = model.metadata;
   requireLabels(check, known);
   const reading = { places: true, ...windowsOf(check, model.maxLength) } as const;
   const answers = await asked.runAll(model, looks, reading, options);
   const hits = answers.flatMap(({ windows = [] }, index): Hit[] => {
-    const look = looks[index] as Look;
-    const all = { start: 0, end: look.text.length };
+    const variant = looks[index] as TextVariant;
+    const all = { start: 0, end: variant.text.length };
     const combined = check.long_texts.combine === 'mean' && windows.length > 1;
     const read = combined
       ? [{ ...all, scores: meanOf(windows.map(({ scores }) => scores)) }]
@@ -78,19 +78,19 @@ async function classify(
       Object.entries(check.labels).flatMap(([label, threshold]) => {
         const score = scores[known.indexOf(label)] as number;
         if (score < threshold) return [];
-        return [{ look, label, score, ...(windows.length > 1 ? { start, end } : all) }];
+        return [{ variant, label, score, ...(windows.length > 1 ? { start, end } : all) }];
       }),
     );
   });
   const inferences = answers.map(({ inference }) => inference);
-  return { hits, inferences, unread: unreadOf(looks, inferences) };
+  return { hits, inferences, unread: toUnread(looks, inferences) };
 }
 
 async function tag(
   check: Of<'token-classification'>,
-  looks: readonly Look[],
-  { model, options, asked }: Found<TokenClassifier>,
-): Promise<Ran> {
+  looks: readonly TextVariant[],
+  { model, options, asked }: ResolvedModel<TokenClassifier>,
+): Promise<CheckResult> {
   const { labels: wanted, threshold } = check;
   const strategy = check.aggregation_strategy;
   const plain =
@@ -99,22 +99,22 @@ async function tag(
   const answers = await asked.runAll(model, looks, windowsOf(check, model.maxLength), options);
   const hits: Hit[] = [];
   for (const [index, answer] of answers.entries()) {
-    for (const { label, score, start, end } of await spansOf(answer, model, { strategy })) {
+    for (const { label, score, start, end } of await toSpans(answer, model, { strategy })) {
       const least = wanted ? wanted[label] : threshold;
       if (least === undefined || score < least) continue;
-      hits.push({ look: looks[index] as Look, label, score, start, end });
+      hits.push({ variant: looks[index] as TextVariant, label, score, start, end });
     }
   }
   const inferences = answers.map(({ inference }) => inference);
-  return { hits, inferences, unread: unreadOf(looks, inferences) };
+  return { hits, inferences, unread: toUnread(looks, inferences) };
 }
 
 async function choose(
   check: Of<'zero-shot-classification'>,
-  looks: readonly Look[],
+  looks: readonly TextVariant[],
   model: EntailmentClassifier,
   options: InferOptions,
-): Promise<Ran> {
+): Promise<CheckResult> {
   const question = {
     labels: check.candidate_labels,
     template: check.hypothesis_template,
@@ -122,22 +122,25 @@ async function choose(
   };
   const { stride, maxTokens } = windowsOf(check, model.maxLength);
   const pieces = {
-    longest: CHARACTERS_OF_TOKEN * maxTokens,
+    maxLength: CHARACTERS_OF_TOKEN * maxTokens,
     overlap: CHARACTERS_OF_TOKEN * stride,
-    most: options.mostWindows ?? Number.POSITIVE_INFINITY,
+    maxChunks: options.maxWindows ?? Number.POSITIVE_INFINITY,
   };
-  const { hits, ...ran } = await chooseInPieces(model, looks, question, pieces, options);
+  const { hits, ...ran } = await classifyInChunks(model, looks, question, pieces, options);
   const counts = ({ label, score }: Hit): boolean =>
     score >= (check.labels[label] ?? Number.POSITIVE_INFINITY);
   return { ...ran, hits: hits.filter(counts) };
 }
 
 /** What lies behind the last window of texts that have more than may be read. */
-function unreadOf(looks: readonly Look[], inferences: readonly Inference[]): readonly Unread[] {
+function toUnread(
+  looks: readonly TextVariant[],
+  inferences: readonly Inference[],
+): readonly UnreadText[] {
   return inferences.flatMap(({ truncated, places }, index) => {
     if (!truncated) return [];
     const start = places?.offsets.reduce((last, place) => Math.max(last, place), 0) ?? 0;
-    return [{ look: looks[index] as Look, start }];
+    return [{ variant: looks[index] as TextVariant, start }];
   });
 }
 

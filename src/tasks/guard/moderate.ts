@@ -1,5 +1,5 @@
-import type { Finding, GuardAnswer, GuardModels } from './answer';
 import type { Guard, GuardOptions } from './guard';
+import type { Finding, GuardModels, GuardResult } from './guard-result';
 import { CATEGORIES, type Category, type Moderations, type Source, sourcesOf } from './moderations';
 
 export interface Moderation {
@@ -7,7 +7,7 @@ export interface Moderation {
   readonly scores: Readonly<Record<Category, number>>;
   readonly flagged: Readonly<Record<Category, boolean>>;
   /** What could not run, or was not looked at. */
-  readonly answer: Pick<GuardAnswer, 'errors' | 'notLookedAt' | 'inferences'>;
+  readonly answer: Pick<GuardResult, 'errors' | 'unchecked' | 'inferences'>;
 }
 
 /** Names of the checks that categories are made of. */

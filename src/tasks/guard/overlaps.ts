@@ -1,5 +1,5 @@
-import type { Finding } from './answer';
-import type { Hit } from './ran';
+import type { Hit } from './check-result';
+import type { Finding } from './guard-result';
 
 /** A finding of one part. */
 interface Interval {
@@ -43,8 +43,8 @@ export function highestScores(
     const place = { start: start ?? 0, end: end ?? Number.POSITIVE_INFINITY };
     groupOf(label, part).intervals.push({ ...place, score: Math.max(0, score) });
   }
-  for (const [index, { look, label, start, end }] of hits.entries()) {
-    for (const place of look.placesOf(start, end)) {
+  for (const [index, { variant: look, label, start, end }] of hits.entries()) {
+    for (const place of look.toOriginalSpans(start, end)) {
       groupOf(label, place.part).queries.push({ start: place.start, end: place.end, index });
     }
   }

@@ -1,4 +1,4 @@
-import type { Finding } from './answer';
+import type { Finding } from './guard-result';
 
 /** What is replaced: joined from findings that overlap. */
 interface Replaced {

@@ -1,5 +1,5 @@
-import type { GuardAnswer, ScoredFinding } from './answer';
-import type { Check, ModelCheck } from './file';
+import type { Check, ModelCheck } from './guard-file';
+import type { GuardResult, ScoredFinding } from './guard-result';
 
 /** From which score on a label counts; null: it does not. What patterns find always does. */
 export function thresholdOf(check: Check, label: string): number | null {
@@ -10,15 +10,19 @@ export function thresholdOf(check: Check, label: string): number | null {
 }
 
 /** Whether what a check has found counts. */
-export function reaches(check: Check) {
+export function reachesThreshold(check: Check) {
   return ({ label, score }: { readonly label: string; readonly score: number }): boolean =>
     score >= (thresholdOf(check, label) ?? Number.POSITIVE_INFINITY);
 }
 
 /** Whether something of `scores` is found. */
-export function isTold(check: Check) {
-  return ({ label, score, alone }: Pick<ScoredFinding, 'label' | 'score' | 'alone'>): boolean => {
-    const reached = reaches(check);
+export function isReported(check: Check) {
+  return ({
+    label,
+    score,
+    singlePartScore: alone,
+  }: Pick<ScoredFinding, 'label' | 'score' | 'singlePartScore'>): boolean => {
+    const reached = reachesThreshold(check);
     return reached({ label, score }) && (alone === null || !reached({ label, score: alone }));
   };
 }
@@ -35,7 +39,7 @@ export function withoutThresholds(check: ModelCheck): ModelCheck {
 export function actionOf(
   findings: readonly { readonly action: string }[],
   others: readonly { readonly action: string }[],
-): GuardAnswer['action'] {
+): GuardResult['action'] {
   if ([...findings, ...others].some(({ action }) => action === 'block')) return 'block';
   return findings.some(({ action }) => action === 'redact') ? 'redact' : 'allow';
 }

@@ -1,15 +1,15 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { filesThere, ModelFileError } from '../../models/files';
+import { sigmoid, softmax } from '../../lib/activations';
+import { existingFiles, ModelFileError } from '../../models/files';
 import { CONFIG } from '../../models/hugging-face/directory';
 import { checkModelJson, quoted, readModelJson } from '../../models/json';
 import {
   readTransformer,
   TRANSFORMER_SETTINGS,
 } from '../../models/sentence-transformers/transformer';
-import type { TextInput, TextReading } from '../../native/engine';
-import { sigmoid, softmax } from '../../numeric/activations';
-import type { ClassifierMetadata } from '../abilities';
+import type { TextInput, TokenizerOverrides } from '../../native/engine';
+import type { ClassifierMetadata } from '../capabilities';
 
 /** What sentence-transformers writes beside the files of transformers. */
 const SETTINGS = 'config_sentence_transformers.json';
@@ -26,7 +26,7 @@ const ACTIVATIONS = {
 export type Activation = keyof typeof ACTIVATIONS;
 
 /** What is known of a cross-encoder. */
-export interface RerankerAbout extends ClassifierMetadata {
+export interface RerankerMetadata extends ClassifierMetadata {
   readonly activation: Activation;
 }
 
@@ -55,11 +55,11 @@ const modulesSchema = z.array(z.looseObject({ type: z.string() }));
 /** What sentence-transformers has written about a model. */
 export interface CrossEncoderFiles {
   /** It says that this is a cross-encoder. */
-  readonly isMarked: boolean;
+  readonly isDeclared: boolean;
   /** The class in torch that it names for the scores: `torch.nn.modules.linear.Identity`. */
   readonly activation: string | null;
   /** How both texts are read. */
-  readonly reading: TextReading;
+  readonly reading: TokenizerOverrides;
   /** Absolute paths, beside those of any model. */
   readonly files: readonly string[];
 }
@@ -75,15 +75,15 @@ export function readCrossEncoder(directory: string): CrossEncoderFiles {
   const { sentence_transformers: saved, sbert_ce_default_activation_function: older } = config;
   const own = readOwn(directory);
   return {
-    isMarked: own !== null || Boolean(saved) || typeof older === 'string',
+    isDeclared: own !== null || Boolean(saved) || typeof older === 'string',
     activation: own?.activation_fn || saved?.activation_fn || older || null,
     reading: own ? readingOf(directory) : {},
-    files: filesThere(directory, [SETTINGS, MODULES, ...(own ? TRANSFORMER_SETTINGS : [])]),
+    files: existingFiles(directory, [SETTINGS, MODULES, ...(own ? TRANSFORMER_SETTINGS : [])]),
   };
 }
 
 /** @throws ModelFileError */
-function readingOf(directory: string): TextReading {
+function readingOf(directory: string): TokenizerOverrides {
   const task = 'sequence-classification';
   const { maxLength, lowercases, lengths, file } = readTransformer(directory, task, task);
   const given = Object.entries(lengths).find(([, value]) => value != null);
@@ -108,7 +108,7 @@ function readOwn(directory: string): Settings | null {
 }
 
 /** @throws ModelFileError: for its scores more is to be run than a sequence classifier */
-export function requirePlain(directory: string): void {
+export function requireSequenceClassifier(directory: string): void {
   const settings = readOwn(directory);
   if (settings === null) return;
   const modules = checkModelJson(MODULES, modulesSchema, readModelJson(directory, MODULES));
@@ -152,7 +152,7 @@ export function readAsReranker({
   name,
   version,
   labels,
-}: ClassifierMetadata): RerankerAbout | null {
+}: ClassifierMetadata): RerankerMetadata | null {
   if (labels.length !== 1) return null;
   return { name, version, labels, activation: chooseActivation(null, labels.length) };
 }

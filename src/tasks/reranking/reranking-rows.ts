@@ -1,17 +1,17 @@
 import { UsageError } from '../../files/file-errors';
 import type { FlagValues } from '../../files/flags';
 import type { TextInput } from '../../native/engine';
-import type { PairScore } from '../abilities';
+import type { PairScore } from '../capabilities';
 import type { AnswerFormat, InputRow, Rows, Taken } from '../rows';
 import { TRUNCATED, textOf } from '../text-rows';
-import { type RerankerAbout, toPair } from './cross-encoder';
+import { type RerankerMetadata, toPair } from './cross-encoder';
 
 interface Scores {
   readonly scores: Float32Array;
   readonly truncated: boolean;
 }
 
-export const rerankingRows: Rows<TextInput, PairScore, RerankerAbout> = {
+export const rerankingRows: Rows<TextInput, PairScore, RerankerMetadata> = {
   flags: {
     query: { value: 'TEXT', help: 'one for all documents' },
     'query-column': { value: 'NAME', help: 'of the queries (default: query)' },

@@ -1,29 +1,29 @@
 import { z } from 'zod';
+import { allFinite } from '../../lib/activations';
 import { EngineError, type TextInput } from '../../native/engine';
-import { allFinite } from '../../numeric/activations';
-import type { Classification, ClassifierMetadata, PairScore } from '../abilities';
+import type { Classification, ClassifierMetadata, PairScore } from '../capabilities';
 import type { Task } from '../task';
 import type { OutputTensor, Tensors } from '../tensors';
 import {
   activate,
   chooseActivation,
-  type RerankerAbout,
+  type RerankerMetadata,
   readCrossEncoder,
-  requirePlain,
+  requireSequenceClassifier,
   toPair,
 } from './cross-encoder';
 import { rerankingRows } from './reranking-rows';
 
-const tensors: Tensors<TextInput, PairScore, RerankerAbout> = {
+const tensors: Tensors<TextInput, PairScore, RerankerMetadata> = {
   inputs: [
-    { name: 'QUERY', holds: 'text', optional: false },
-    { name: 'DOCUMENT', holds: 'text', optional: false },
+    { name: 'QUERY', content: 'text', optional: false },
+    { name: 'DOCUMENT', content: 'text', optional: false },
   ],
   outputs: ({ labels: { length } }) => [
     { name: 'SCORE', datatype: 'FP32', shape: length === 1 ? [-1] : [-1, length] },
   ],
-  classified: () => null,
-  problemOf: () => null,
+  labeledOutput: () => null,
+  findProblem: () => null,
   toInput: ([query, document]) => toPair(query as string, document as string),
   write: (answers, { labels: { length } }): readonly OutputTensor[] => {
     const values = new Float32Array(answers.length * length);
@@ -39,33 +39,34 @@ const tensors: Tensors<TextInput, PairScore, RerankerAbout> = {
  *
  * @param classifier how such a model is found, read and loaded
  */
-export function rerankingOver<Known extends ClassifierMetadata>(
-  classifier: Task<string | TextInput, Classification, Known>,
-): Task<TextInput, PairScore, RerankerAbout> {
+export function createRerankingTask<Metadata extends ClassifierMetadata>(
+  classifier: Task<string | TextInput, Classification, Metadata>,
+): Task<TextInput, PairScore, RerankerMetadata> {
   return {
     name: 'reranking',
     summary:
       'Documents by how well they answer a query, as `CrossEncoder` of sentence-transformers.',
     disclaimer: null,
     inputKind: 'texts',
-    abilities: ['scores pairs'],
-    locate: classifier.locate,
-    findIn: classifier.findIn,
+    capabilities: ['reranking'],
+    resolveModelPath: classifier.resolveModelPath,
+    findModelPaths: classifier.findModelPaths,
     isDeclaredFor: (directory) =>
-      readCrossEncoder(directory).isMarked && classifier.read(directory).about.labels.length === 1,
-    filesOf: (directory) => [
-      ...classifier.filesOf(directory),
+      readCrossEncoder(directory).isDeclared &&
+      classifier.read(directory).metadata.labels.length === 1,
+    listFiles: (directory) => [
+      ...classifier.listFiles(directory),
       ...readCrossEncoder(directory).files,
     ],
     read: (directory) => {
-      requirePlain(directory);
-      const { source, about } = classifier.read(directory);
-      const { name, version, labels } = about;
+      requireSequenceClassifier(directory);
+      const { source, metadata } = classifier.read(directory);
+      const { name, version, labels } = metadata;
       const said = readCrossEncoder(directory);
       const activation = chooseActivation(said.activation, labels.length);
       return {
         source: source.type === 'signal-program' ? source : { ...source, ...said.reading },
-        about: { name, version, labels, activation },
+        metadata: { name, version, labels, activation },
       };
     },
     validateLoaded: (_, { activation }, directory) => {

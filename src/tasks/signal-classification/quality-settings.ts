@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { quoted } from '../../models/json';
 
 /** What a person who knows signals would see in a window, in the order in which it is told. */
-export const PROBLEMS = [
+export const QUALITY_FLAGS = [
   'not_finite',
   'flat',
   'clipped',
@@ -10,7 +10,7 @@ export const PROBLEMS = [
   'jump',
   'mains_hum',
 ] as const;
-export type Problem = (typeof PROBLEMS)[number];
+export type QualityFlag = (typeof QUALITY_FLAGS)[number];
 
 /** From when on a window has such a problem. Amplitudes are in the unit of the samples. */
 export interface QualitySettings {
@@ -27,10 +27,10 @@ export interface QualitySettings {
   /** Of the power of the window. */
   readonly mainsShare: number;
   /** Of which a window is not asked about. What is not finite never is. */
-  readonly unusable: readonly Problem[];
+  readonly unusable: readonly QualityFlag[];
 }
 
-export const USUAL_QUALITY: QualitySettings = {
+export const DEFAULT_QUALITY: QualitySettings = {
   flatBelow: 0,
   clippedShare: 0.02,
   amplitudeRange: null,
@@ -69,7 +69,7 @@ const keys = {
     .optional(),
   mains_share: share.optional(),
   unusable: z
-    .array(z.enum(PROBLEMS, expected(`one of ${PROBLEMS.join(', ')}`)), {
+    .array(z.enum(QUALITY_FLAGS, expected(`one of ${QUALITY_FLAGS.join(', ')}`)), {
       ...expected('an array of problems'),
     })
     .optional(),
@@ -86,7 +86,7 @@ export const qualitySchema = z.strictObject(keys, {
 export function toQualitySettings(
   given: z.output<typeof qualitySchema> | undefined,
 ): QualitySettings {
-  const usual = USUAL_QUALITY;
+  const usual = DEFAULT_QUALITY;
   if (given === undefined) return usual;
   return {
     flatBelow: given.flat_below ?? usual.flatBelow,

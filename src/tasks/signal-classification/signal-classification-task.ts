@@ -1,15 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { allFinite, softmax } from '../../lib/activations';
 import { EngineError } from '../../native/engine';
-import { allFinite, softmax } from '../../numeric/activations';
-import { type Classification, classified } from '../abilities';
+import { type Classification, toClassification } from '../capabilities';
 import { classifierOutputs } from '../classifier-tensors';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
-import { areProbabilities, judgeTrial } from './judge-trial';
 import { readModelSettings, settingsPath } from './model-settings';
-import { type SignalAbout, signalRows } from './signal-rows';
+import { type SignalMetadata, signalRows } from './signal-rows';
+import { areProbabilities, validateTrialRun } from './validate-trial-run';
 import { zNormalize } from './z-normalize';
 
 /** Its fields of "model" in GET /info. */
@@ -20,26 +20,26 @@ export const SIGNAL_INFO = {
   channel: z.string().nullable().optional(),
 };
 
-const tensors: Tensors<readonly number[], Classification, SignalAbout> = {
-  inputs: [{ name: 'SIGNAL', holds: 'samples', optional: false }],
+const tensors: Tensors<readonly number[], Classification, SignalMetadata> = {
+  inputs: [{ name: 'SIGNAL', content: 'samples', optional: false }],
   ...classifierOutputs({ label: 'DIAGNOSIS', score: 'CONFIDENCE', scores: 'PROBABILITIES' }),
-  problemOf: () => null,
+  findProblem: () => null,
   toInput: ([signal]) => signal as readonly number[],
 };
 
 /** A TorchScript or torch.export file: a window of samples, z-normalized here, to its class. */
-export const signalClassification: Task<readonly number[], Classification, SignalAbout> = {
+export const signalClassification: Task<readonly number[], Classification, SignalMetadata> = {
   name: 'signal-classification',
   summary: 'Windows of an EEG channel to classes.',
   disclaimer: '**Demonstration, not a medical device.** ',
   inputKind: 'signals',
-  abilities: ['classifies signals'],
-  locate: (place) => path.resolve(place),
-  findIn: (folder) =>
+  capabilities: ['signal-classification'],
+  resolveModelPath: (place) => path.resolve(place),
+  findModelPaths: (folder) =>
     readdirSync(folder)
       .filter((name) => /\.pt2?$/.test(name))
       .map((name) => path.join(folder, name)),
-  filesOf: (file) => [file, settingsPath(file)].filter((one) => existsSync(one)),
+  listFiles: (file) => [file, settingsPath(file)].filter((one) => existsSync(one)),
   read: (file) => {
     const settings = readModelSettings(file);
     const { windowLength, inputShape, name, version, classes } = settings;
@@ -50,26 +50,26 @@ export const signalClassification: Task<readonly number[], Classification, Signa
         windowLength,
         ...(inputShape && { inputShape }),
       },
-      about: { name, version, labels: classes, settings },
+      metadata: { name, version, labels: classes, settings },
     };
   },
   validateLoaded: ({ trial }, { settings }, file) =>
-    judgeTrial(trial, settings, {
+    validateTrialRun(trial, settings, {
       modelFile: path.basename(file),
       settingsFile: path.basename(settingsPath(file)),
     }),
   prepare: (signal) => zNormalize(signal, new Float32Array(signal.length)),
-  toPrediction: (inference, about, index) => {
+  toPrediction: (inference, metadata, index) => {
     const { values } = inference;
-    const count = about.labels.length;
-    const isGiven = about.settings.output === 'probabilities';
+    const count = metadata.labels.length;
+    const isGiven = metadata.settings.output === 'probabilities';
     const fail = (what: string): never => {
       const message = `The model's output is not ${count} ${what}.`;
       throw new EngineError('INFERENCE_FAILED', message, { index });
     };
     if (values.length !== count || !allFinite(values)) fail('finite numbers');
     if (isGiven && !areProbabilities(values)) fail('probabilities');
-    return classified(about, isGiven ? values : softmax(values), inference);
+    return toClassification(metadata, isGiven ? values : softmax(values), inference);
   },
   logFields: ({ settings }) => ({ settings }),
   info: {

@@ -1,13 +1,13 @@
 import { type FlagValues, numberFlag } from '../../files/flags';
 import type { WindowOptions } from '../../files/readers/recording-reader';
 import { fieldOf } from '../../files/rows';
-import type { Classification, ClassifierMetadata } from '../abilities';
+import type { Classification, ClassifierMetadata } from '../capabilities';
 import { ALL_LABELS, classFormat } from '../classifier-rows';
 import type { Rows, Taken } from '../rows';
 import type { ModelSettings } from './model-settings';
 
 /** Of a signal model; its labels are the settings' classes. */
-export interface SignalAbout extends ClassifierMetadata {
+export interface SignalMetadata extends ClassifierMetadata {
   readonly settings: ModelSettings;
 }
 
@@ -15,7 +15,7 @@ const COLUMNS = { label: 'diagnosis', score: 'confidence', truncated: null };
 const SAMPLES = { form: /^[1-9]\d{0,6}$/, what: 'a whole number of samples above 0' };
 const RATE = { form: /^\d*[1-9]\d*(\.\d+)?$/, what: 'a rate in Hz' };
 
-export const signalRows: Rows<readonly number[], Classification, SignalAbout> = {
+export const signalRows: Rows<readonly number[], Classification, SignalMetadata> = {
   flags: {
     'signal-column': { value: 'NAME', help: 'of the samples of a window (default: signal)' },
     ...ALL_LABELS,

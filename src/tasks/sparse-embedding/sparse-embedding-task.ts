@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import { ModelFileError } from '../../models/files';
-import { architecturesOf } from '../../models/hugging-face/architectures';
-import { directoryOf } from '../../models/hugging-face/directory';
-import { chainTo, MODULES, SENTENCE, type Splade } from '../../models/sentence-transformers/chain';
+import { readArchitectures } from '../../models/hugging-face/architectures';
+import { findModelFolder } from '../../models/hugging-face/directory';
+import {
+  MODULES,
+  SENTENCE,
+  type Splade,
+  selectModules,
+} from '../../models/sentence-transformers/chain';
 import type { SentenceDirectory } from '../../models/sentence-transformers/directory';
 import { readSentenceModel } from '../../models/sentence-transformers/model';
 import { listModules } from '../../models/sentence-transformers/modules';
 import type { ModelSource } from '../../native/engine';
-import type { SparseEmbedding, SparseEmbeddingMetadata, TextToEmbed } from '../abilities';
+import type { EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata } from '../capabilities';
 import { prepareText, requireFinite } from '../prompted-text';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
@@ -15,13 +20,13 @@ import type { Tensors } from '../tensors';
 /** As `SparseEncoder` makes of a masked language model that says nothing. */
 const MAX = { pooling: 'max', activation: 'relu' } as const;
 
-const tensors: Tensors<TextToEmbed, SparseEmbedding, SparseEmbeddingMetadata> = {
-  inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
+const tensors: Tensors<EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata> = {
+  inputs: [{ name: 'TEXT', content: 'text', optional: false }],
   outputs: ({ vocabularySize }) => [
     { name: 'WEIGHTS', datatype: 'FP32', shape: [-1, vocabularySize] },
   ],
-  classified: () => null,
-  problemOf: () => null,
+  labeledOutput: () => null,
+  findProblem: () => null,
   toInput: ([text]) => ({ text: text as string }),
   write: (answers, { vocabularySize: columns }) => {
     const values = new Float32Array(answers.length * columns);
@@ -31,17 +36,17 @@ const tensors: Tensors<TextToEmbed, SparseEmbedding, SparseEmbeddingMetadata> = 
 };
 
 /** SPLADE: a text to the weights of the words of the vocabulary, as `SparseEncoder.encode` answers. */
-export const sparseEmbedding: Task<TextToEmbed, SparseEmbedding, SparseEmbeddingMetadata> = {
+export const sparseEmbedding: Task<EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata> = {
   name: 'sparse-embedding',
   summary: 'Texts to weights of words, as `SparseEncoder.encode`.',
   disclaimer: null,
   inputKind: 'texts',
-  abilities: ['weighs words'],
-  locate: directoryOf,
-  findIn: (folder) => (isSparse(folder) ? [folder] : []),
-  filesOf: (directory) => read(directory).files,
+  capabilities: ['sparse-embedding'],
+  resolveModelPath: findModelFolder,
+  findModelPaths: (folder) => (isSparse(folder) ? [folder] : []),
+  listFiles: (directory) => read(directory).files,
   read,
-  validateLoaded: (_, { isPlain }) =>
+  validateLoaded: (_, { isBareEncoder: isPlain }) =>
     isPlain ? ['There is no modules.json: the weight of a word is its highest of all tokens.'] : [],
   prepare: prepareText,
   toPrediction: (inference, _, index) => {
@@ -68,9 +73,11 @@ export const sparseEmbedding: Task<TextToEmbed, SparseEmbedding, SparseEmbedding
 
 /** @throws ModelFileError: there is more to be run than its pooling */
 function spladeOf({ modules }: SentenceDirectory): Splade {
-  const [pooling, other] = chainTo(SENTENCE, modules).filter(({ does }) => does !== null);
-  if (pooling?.does?.type === 'splade' && !other) {
-    const { pooling: strategy, activation } = pooling.does;
+  const [pooling, other] = selectModules(SENTENCE, modules).filter(
+    ({ operation: does }) => does !== null,
+  );
+  if (pooling?.operation?.type === 'splade' && !other) {
+    const { pooling: strategy, activation } = pooling.operation;
     return { pooling: strategy, activation };
   }
   const found = modules.map(({ name }) => name).join(', ');
@@ -81,14 +88,14 @@ function spladeOf({ modules }: SentenceDirectory): Splade {
 function isSparse(folder: string): boolean {
   const modules = listModules(folder);
   if (modules) return modules.some(({ type }) => type === 'SpladePooling');
-  return architecturesOf(folder)?.some((name) => name.endsWith('ForMaskedLM')) ?? false;
+  return readArchitectures(folder)?.some((name) => name.endsWith('ForMaskedLM')) ?? false;
 }
 
 /** @throws ModelFileError */
 function read(directory: string): {
   readonly source: ModelSource;
   readonly files: readonly string[];
-  readonly about: SparseEmbeddingMetadata;
+  readonly metadata: SparseEmbeddingMetadata;
 } {
   const { source, files, identity, prompted, sentence } = readSentenceModel(
     directory,
@@ -99,6 +106,6 @@ function read(directory: string): {
   return {
     source,
     files,
-    about: { ...identity, ...prompted, vocabularySize, isPlain: sentence === null },
+    metadata: { ...identity, ...prompted, vocabularySize, isBareEncoder: sentence === null },
   };
 }

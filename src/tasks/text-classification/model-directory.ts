@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { ModelFileError } from '../../models/files';
 import {
   CONFIG,
-  identityOf,
   type ModelConfig,
   modelConfig,
   programSource,
   readDirectory,
+  readIdentity,
   weightsSource,
 } from '../../models/hugging-face/directory';
 import {
   countLabels,
-  findEntailment,
+  findEntailmentOutput,
   labelConfig,
   labelNames,
 } from '../../models/hugging-face/labels';
-import { findModel } from '../../models/hugging-face/weight-files';
+import { findModelFiles } from '../../models/hugging-face/weight-files';
 import { checkModelJson } from '../../models/json';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
-import type { ClassifierMetadata } from '../abilities';
+import type { ClassifierMetadata } from '../capabilities';
 import {
   chooseScoreFunction,
   PROBLEM_TYPES,
@@ -42,21 +42,21 @@ const architectureSchema = z.looseObject({
     }),
 });
 
-export interface TextAbout extends ClassifierMetadata {
+export interface TextClassifierMetadata extends ClassifierMetadata {
   readonly scoreFunction: ScoreFunction;
   /** The output that label2id names entailment; null: it names none. */
   readonly namedEntailment: number | null;
 }
 
-export interface ModelDirectory {
+export interface TextClassifierFiles {
   readonly source: TextModelSource | TextProgramSource;
   /** Absolute paths of all that is read of the folder: configuration, tokenizer, weights or program. */
   readonly files: readonly string[];
-  readonly about: TextAbout;
+  readonly metadata: TextClassifierMetadata;
 }
 
 /** @throws ModelFileError */
-export function readModelDirectory(directory: string): ModelDirectory {
+export function readTextClassifier(directory: string): TextClassifierFiles {
   const { config, files } = readDirectory(directory, configSchema);
   const numLabels = countLabels(config);
   const problemType = config.problem_type ?? null;
@@ -69,11 +69,11 @@ export function readModelDirectory(directory: string): ModelDirectory {
   return {
     source,
     files: [...files, ...('weightFiles' in source ? source.weightFiles : [source.path])],
-    about: {
-      ...identityOf(config),
+    metadata: {
+      ...readIdentity(config),
       labels: labelNames(config.id2label, numLabels),
       scoreFunction: chooseScoreFunction(problemType, numLabels),
-      namedEntailment: findEntailment({ ...config, count: numLabels }),
+      namedEntailment: findEntailmentOutput({ ...config, count: numLabels }),
     },
   };
 }
@@ -83,7 +83,7 @@ function findSource(
   config: ModelConfig,
   numLabels: number,
 ): TextModelSource | TextProgramSource {
-  const found = findModel(directory);
+  const found = findModelFiles(directory);
   if ('program' in found) {
     return programSource(directory, config, { program: found.program, numLabels });
   }

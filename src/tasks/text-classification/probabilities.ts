@@ -1,6 +1,6 @@
+import { allFinite, sigmoid, softmax } from '../../lib/activations';
 import { EngineError } from '../../native/engine';
-import { allFinite, sigmoid, softmax } from '../../numeric/activations';
-import type { Classification } from '../abilities';
+import type { Classification } from '../capabilities';
 
 export const SCORE_FUNCTIONS = ['softmax', 'sigmoid', 'none'] as const;
 export type ScoreFunction = (typeof SCORE_FUNCTIONS)[number];
@@ -43,7 +43,7 @@ export interface LabelScore {
   readonly score: number;
 }
 
-export interface Ranking {
+export interface RankOptions {
   /** In the place of the model's own. */
   readonly scoreFunction?: ScoreFunction | null | undefined;
   /** How many of the labels, at most. Default: all. */
@@ -56,10 +56,10 @@ export interface Ranking {
  *
  * @throws EngineError INFERENCE_FAILED: by this function a score is not finite
  */
-export function rank(
+export function rankLabels(
   labels: readonly string[],
   { scores: own, inference }: Classification,
-  { scoreFunction, topK }: Ranking,
+  { scoreFunction, topK }: RankOptions,
 ): readonly LabelScore[] {
   const values = scoreFunction ? scores(inference.values, scoreFunction) : own;
   if (!allFinite(values)) {

@@ -1,6 +1,6 @@
 import { fieldOf } from '../../files/rows';
 import type { TextInput } from '../../native/engine';
-import type { Classification, ClassifierMetadata } from '../abilities';
+import type { Classification, ClassifierMetadata } from '../capabilities';
 import { ALL_LABELS, classFormat } from '../classifier-rows';
 import type { InputRow, Rows, Taken } from '../rows';
 import { TEXT_COLUMN, textOf } from '../text-rows';

@@ -1,5 +1,5 @@
-import type { Inference, TokenPlaces } from '../../native/engine';
-import type { ClassifiedWindow } from '../abilities';
+import type { Inference, Tokenization } from '../../native/engine';
+import type { ClassifiedWindow } from '../capabilities';
 
 /** How the scores of windows become those of their text. */
 export const COMBINATIONS = ['mean', 'max'] as const;
@@ -25,7 +25,7 @@ export function classifiedWindows(
 }
 
 /** Of the text's own tokens among those from `first` on. */
-function extent({ texts, offsets }: TokenPlaces, first: number, last: number) {
+function extent({ texts, offsets }: Tokenization, first: number, last: number) {
   let start = Number.POSITIVE_INFINITY;
   let end = 0;
   for (let token = first; token < last; token++) {
@@ -37,7 +37,7 @@ function extent({ texts, offsets }: TokenPlaces, first: number, last: number) {
 }
 
 /** Of each label the mean of all windows, or the highest score of any. */
-export function combine(
+export function combineWindowScores(
   windows: readonly ClassifiedWindow[],
   combination: Combination,
 ): Float32Array {

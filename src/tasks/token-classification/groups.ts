@@ -1,8 +1,8 @@
+import { countCodePoints } from '../../lib/code-points';
 import type { Vocabulary } from '../../native/engine';
-import { countCodePoints } from './code-points';
 
 /** A token, a word or a group of them with its label. */
-export interface Tagged {
+export interface LabeledSpan {
   readonly label: string;
   readonly score: number;
   /** In UTF-16 units of the text. */
@@ -14,8 +14,11 @@ export interface Tagged {
 }
 
 /** Neighbours of one tag, but where one begins anew with `B-`. */
-export function groupsOf(tagged: readonly Tagged[], vocabulary: Vocabulary): readonly Tagged[] {
-  const groups: Tagged[][] = [];
+export function groupEntities(
+  tagged: readonly LabeledSpan[],
+  vocabulary: Vocabulary,
+): readonly LabeledSpan[] {
+  const groups: LabeledSpan[][] = [];
   let tag: string | null = null;
   for (const one of tagged) {
     const { begins, tag: own } = tagOf(one.label);
@@ -32,21 +35,21 @@ function tagOf(label: string): { readonly begins: boolean; readonly tag: string 
   return { begins, tag: begins || label.startsWith('I-') ? label.slice(2) : label };
 }
 
-function groupOf(group: readonly Tagged[], vocabulary: Vocabulary): Tagged {
-  const first = group[0] as Tagged;
+function groupOf(group: readonly LabeledSpan[], vocabulary: Vocabulary): LabeledSpan {
+  const first = group[0] as LabeledSpan;
   return {
     label: first.label.slice(first.label.indexOf('-') + 1),
     score: group.reduce((sum, { score }) => sum + score, 0) / group.length,
     start: first.start,
-    end: (group.at(-1) as Tagged).end,
+    end: (group.at(-1) as LabeledSpan).end,
     index: null,
     word: () => vocabulary.join(group.map(({ word }) => word())),
   };
 }
 
 /** Of those that begin in another one the longer, or else the surer one: windows share tokens. */
-export function withoutOverlaps(all: readonly Tagged[], text: string): readonly Tagged[] {
-  const kept: Tagged[] = [];
+export function dropOverlaps(all: readonly LabeledSpan[], text: string): readonly LabeledSpan[] {
+  const kept: LabeledSpan[] = [];
   for (const next of all.toSorted((a, b) => a.start - b.start)) {
     const last = kept.at(-1);
     if (!last || next.start >= last.end) {
@@ -59,7 +62,7 @@ export function withoutOverlaps(all: readonly Tagged[], text: string): readonly 
 }
 
 /** Lengths are those that Python sees. */
-function isBetter(next: Tagged, last: Tagged, text: string): boolean {
+function isBetter(next: LabeledSpan, last: LabeledSpan, text: string): boolean {
   const [length, before] = [next, last].map(({ start, end }) =>
     countCodePoints(text, start, end),
   ) as [number, number];

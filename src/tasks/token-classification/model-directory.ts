@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { ModelFileError } from '../../models/files';
-import { architecturesOf } from '../../models/hugging-face/architectures';
+import { readArchitectures } from '../../models/hugging-face/architectures';
 import {
   CONFIG,
-  identityOf,
   modelConfig,
   programSource,
   readDirectory,
+  readIdentity,
   weightsSource,
 } from '../../models/hugging-face/directory';
 import { countLabels, labelConfig, labelNames } from '../../models/hugging-face/labels';
-import { findModel } from '../../models/hugging-face/weight-files';
+import { findModelFiles } from '../../models/hugging-face/weight-files';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
-import type { ClassifierMetadata } from '../abilities';
+import type { ClassifierMetadata } from '../capabilities';
 
 const ARCHITECTURE = 'ForTokenClassification';
 
@@ -21,24 +21,24 @@ const configSchema = modelConfig.extend({
   architectures: z.array(z.string()).nullish(),
 });
 
-export interface TaggerDirectory {
+export interface TokenClassifierFiles {
   readonly source: TextModelSource | TextProgramSource;
   /** Absolute paths of all that is read of the folder. */
   readonly files: readonly string[];
-  readonly about: ClassifierMetadata;
+  readonly metadata: ClassifierMetadata;
 }
 
 /** Whether config.json of a folder names a token classifier; one that cannot be read does not, here. */
-export function isTagger(directory: string): boolean {
+export function isTokenClassifier(directory: string): boolean {
   try {
-    return architecturesOf(directory)?.some((name) => name.endsWith(ARCHITECTURE)) ?? false;
+    return readArchitectures(directory)?.some((name) => name.endsWith(ARCHITECTURE)) ?? false;
   } catch {
     return false;
   }
 }
 
 /** @throws ModelFileError */
-export function readTagger(directory: string): TaggerDirectory {
+export function readTokenClassifier(directory: string): TokenClassifierFiles {
   const { config, files } = readDirectory(directory, configSchema);
   const { architectures } = config;
   if (architectures && !architectures.some((name) => name.endsWith(ARCHITECTURE))) {
@@ -47,7 +47,7 @@ export function readTagger(directory: string): TaggerDirectory {
     );
   }
   const numLabels = countLabels(config);
-  const found = findModel(directory);
+  const found = findModelFiles(directory);
   const source =
     'program' in found
       ? programSource(directory, config, { program: found.program, numLabels, ofTokens: true })
@@ -59,6 +59,6 @@ export function readTagger(directory: string): TaggerDirectory {
   return {
     source,
     files: [...files, ...('program' in found ? [found.program] : found.weightFiles)],
-    about: { ...identityOf(config), labels: labelNames(config.id2label, numLabels) },
+    metadata: { ...readIdentity(config), labels: labelNames(config.id2label, numLabels) },
   };
 }

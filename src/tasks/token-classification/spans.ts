@@ -1,9 +1,9 @@
-import { eachInTurn } from '../../lib/in-turns';
-import type { TokenPlaces, Vocabulary } from '../../native/engine';
-import { argmax, argmaxWithin } from '../../numeric/activations';
-import type { ClassifierMetadata, Tagging } from '../abilities';
-import { countCodePoints } from './code-points';
-import { groupsOf, type Tagged, withoutOverlaps } from './groups';
+import { argmax, argmaxWithin } from '../../lib/activations';
+import { countCodePoints } from '../../lib/code-points';
+import { mapInTimeSlices } from '../../lib/time-slice';
+import type { Tokenization, Vocabulary } from '../../native/engine';
+import type { ClassifierMetadata, TokenClassification } from '../capabilities';
+import { dropOverlaps, groupEntities, type LabeledSpan } from './groups';
 
 /**
  * From the scores of tokens to spans of the text, as the `token-classification` pipeline of
@@ -56,8 +56,8 @@ interface Source {
 
 const OUTSIDE = ['O'];
 
-export async function spansOf(
-  { text, scores, inference: { places } }: Tagging,
+export async function toSpans(
+  { text, scores, inference: { places } }: TokenClassification,
   {
     metadata: { labels },
     vocabulary,
@@ -67,25 +67,25 @@ export async function spansOf(
   if (!places || !vocabulary) throw new Error('the model has no places of tokens');
   const source = { text, labels, vocabulary, scores };
   // The model may be unloaded while others have their turn.
-  return vocabulary.during(() => spansIn(places, source, options));
+  return vocabulary.track(() => spansIn(places, source, options));
 }
 
 async function spansIn(
-  places: TokenPlaces,
+  places: Tokenization,
   source: Source,
   { strategy, ignoreLabels }: SpanOptions,
 ): Promise<readonly Span[]> {
   const { text, vocabulary } = source;
   const ignored: ReadonlySet<string> =
     ignoreLabels instanceof Set ? ignoreLabels : new Set(ignoreLabels ?? OUTSIDE);
-  const spans = await eachInTurn(windows(places), (window) => {
+  const spans = await mapInTimeSlices(windows(places), (window) => {
     const tagged = tagsOf(tokensOf(places, window, source), source, strategy ?? 'none');
-    const groups = strategy === 'none' || !strategy ? tagged : groupsOf(tagged, vocabulary);
+    const groups = strategy === 'none' || !strategy ? tagged : groupEntities(tagged, vocabulary);
     return groups.filter(({ label }) => !ignored.has(label));
   });
   const found = spans.flat();
-  const whole = places.lengths.length > 1 ? withoutOverlaps(found, text) : found;
-  return eachInTurn(whole, ({ label, score, word, start, end, index }) => ({
+  const whole = places.lengths.length > 1 ? dropOverlaps(found, text) : found;
+  return mapInTimeSlices(whole, ({ label, score, word, start, end, index }) => ({
     label,
     score,
     word: word(),
@@ -96,7 +96,7 @@ async function spansIn(
 }
 
 /** Of each the rows of its tokens. */
-function windows({ lengths }: TokenPlaces): readonly { begin: number; end: number }[] {
+function windows({ lengths }: Tokenization): readonly { begin: number; end: number }[] {
   let end = 0;
   return Array.from(lengths, (length) => {
     const begin = end;
@@ -106,7 +106,7 @@ function windows({ lengths }: TokenPlaces): readonly { begin: number; end: numbe
 }
 
 function tokensOf(
-  { ids, offsets, texts }: TokenPlaces,
+  { ids, offsets, texts }: Tokenization,
   { begin, end }: { readonly begin: number; readonly end: number },
   { scores, labels: { length } }: Source,
 ): readonly Token[] {
@@ -129,7 +129,11 @@ function tokensOf(
 }
 
 /** A tag for each token or, where the strategy is one of words, for each word. */
-function tagsOf(tokens: readonly Token[], source: Source, strategy: Strategy): readonly Tagged[] {
+function tagsOf(
+  tokens: readonly Token[],
+  source: Source,
+  strategy: Strategy,
+): readonly LabeledSpan[] {
   if (strategy === 'none' || strategy === 'simple') {
     return tokens.map((token) => ({
       label: source.labels[token.label] as string,

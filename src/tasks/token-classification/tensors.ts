@@ -1,18 +1,26 @@
-import type { ClassifierMetadata, Tagging, TaggingInput } from '../abilities';
+import { codePointCounter } from '../../lib/code-points';
+import type {
+  ClassifierMetadata,
+  TokenClassification,
+  TokenClassificationInput,
+} from '../capabilities';
 import type { Tensors } from '../tensors';
-import { codePointsOf } from './code-points';
 
 /** Of the tokens of all texts, special ones left out: logits, places and the texts' lengths in tokens. */
-export const taggingTensors: Tensors<TaggingInput, Tagging, ClassifierMetadata> = {
-  inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
+export const taggingTensors: Tensors<
+  TokenClassificationInput,
+  TokenClassification,
+  ClassifierMetadata
+> = {
+  inputs: [{ name: 'TEXT', content: 'text', optional: false }],
   outputs: ({ labels }) => [
     { name: 'LOGITS', datatype: 'FP32', shape: [-1, labels.length] },
     { name: 'OFFSETS', datatype: 'UINT32', shape: [-1, 2] },
     { name: 'TOKENS', datatype: 'UINT32', shape: [-1] },
   ],
-  isByToken: true,
-  classified: () => null,
-  problemOf: () => null,
+  hasRowPerToken: true,
+  labeledOutput: () => null,
+  findProblem: () => null,
   toInput: ([text]) => ({ text: text as string }),
   write: (answers, { labels: { length } }) => {
     const rows = answers.map(rowsOf);
@@ -22,7 +30,7 @@ export const taggingTensors: Tensors<TaggingInput, Tagging, ClassifierMetadata> 
     let place = 0;
     for (const [index, { inference, text }] of answers.entries()) {
       const own = inference.places?.offsets ?? [];
-      const toCodePoint = codePointsOf(text);
+      const toCodePoint = codePointCounter(text);
       for (const row of rows[index] ?? []) {
         logits.set(inference.values.subarray(row * length, (row + 1) * length), place * length);
         offsets[2 * place] = toCodePoint(own[2 * row] as number);
@@ -40,6 +48,6 @@ export const taggingTensors: Tensors<TaggingInput, Tagging, ClassifierMetadata> 
 };
 
 /** Those of tokens of the text. */
-function rowsOf({ inference: { places } }: Tagging): readonly number[] {
+function rowsOf({ inference: { places } }: TokenClassification): readonly number[] {
   return [...(places?.texts ?? [])].flatMap((text, row) => (text === 0 ? [] : [row]));
 }

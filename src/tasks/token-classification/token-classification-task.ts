@@ -1,30 +1,38 @@
 import { z } from 'zod';
-import { directoryOf } from '../../models/hugging-face/directory';
+import { allFinite, softmaxRows } from '../../lib/activations';
+import { findModelFolder } from '../../models/hugging-face/directory';
 import { EngineError } from '../../native/engine';
-import { allFinite, softmaxRows } from '../../numeric/activations';
-import type { ClassifierMetadata, Tagging, TaggingInput } from '../abilities';
+import type {
+  ClassifierMetadata,
+  TokenClassification,
+  TokenClassificationInput,
+} from '../capabilities';
 import type { Task } from '../task';
-import { isTagger, readTagger } from './model-directory';
+import { isTokenClassifier, readTokenClassifier } from './model-directory';
 import { taggingTensors } from './tensors';
 import { taggingRows } from './token-classification-rows';
 
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 
 /** A Hugging Face token classifier: a text to the scores of its tokens, of which spans are made. */
-export const tokenClassification: Task<TaggingInput, Tagging, ClassifierMetadata> = {
+export const tokenClassification: Task<
+  TokenClassificationInput,
+  TokenClassification,
+  ClassifierMetadata
+> = {
   name: 'token-classification',
   summary: 'Spans of texts to labels, as the `token-classification` pipeline of transformers.',
   disclaimer: null,
   inputKind: 'texts',
-  abilities: ['tags texts'],
-  locate: (place) => {
-    const folder = directoryOf(place);
-    return folder !== null && isTagger(folder) ? folder : null;
+  capabilities: ['token-classification'],
+  resolveModelPath: (place) => {
+    const folder = findModelFolder(place);
+    return folder !== null && isTokenClassifier(folder) ? folder : null;
   },
-  findIn: (folder) => (isTagger(folder) ? [folder] : []),
+  findModelPaths: (folder) => (isTokenClassifier(folder) ? [folder] : []),
   isDeclaredFor: () => true,
-  filesOf: (directory) => readTagger(directory).files,
-  read: readTagger,
+  listFiles: (directory) => readTokenClassifier(directory).files,
+  read: readTokenClassifier,
   validateLoaded: () => [],
   prepare: ({ text, stride, maxTokens }) => ({
     text,

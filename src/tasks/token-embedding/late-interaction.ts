@@ -3,14 +3,14 @@ import { ModelFileError } from '../../models/files';
 import { checkModelJson, readModelJson } from '../../models/json';
 import type { SentenceModel } from '../../models/sentence-transformers/model';
 import type { LateInteraction, TextModelSource } from '../../native/engine';
-import type { TokenEmbeddingMetadata } from '../abilities';
+import type { TokenEmbeddingMetadata } from '../capabilities';
 
 /** What the engine is told of a text as `encode_query`, `encode_document` and `encode` read it. */
 export type Roles = NonNullable<TokenEmbeddingMetadata['roles']>;
 export type Role = keyof Roles;
 
 /** How a model of late interaction (ColBERT) reads queries and documents. */
-export interface LateReading {
+export interface LateInteractionSettings {
   readonly interaction: LateInteraction;
   /** Tokens of the longest text in any role; null: tokenizer and model say. */
   readonly maxLength: number | null;
@@ -26,7 +26,10 @@ const SETTINGS = 'sentence_bert_config.json';
  * @returns null: it reads all texts alike
  * @throws ModelFileError
  */
-export function lateReadingOf({ source, sentence }: SentenceModel): LateReading | null {
+export function readLateInteraction({
+  source,
+  sentence,
+}: SentenceModel): LateInteractionSettings | null {
   if (sentence === null) return null;
   const { lengths, mask, maxLength, prefixes } = sentence;
   const { query_length: query, document_length: document, query_expansion: expansion } = lengths;

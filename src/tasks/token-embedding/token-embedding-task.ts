@@ -1,25 +1,25 @@
 import { z } from 'zod';
-import { directoryOf } from '../../models/hugging-face/directory';
-import { chainTo, runModules, TOKENS } from '../../models/sentence-transformers/chain';
+import { findModelFolder } from '../../models/hugging-face/directory';
+import { selectModules, TOKENS, toSentenceModules } from '../../models/sentence-transformers/chain';
 import { dimensionsOf, readSentenceModel } from '../../models/sentence-transformers/model';
 import { listModules } from '../../models/sentence-transformers/modules';
-import { isStanford } from '../../models/sentence-transformers/stanford';
+import { isStanfordColbert } from '../../models/sentence-transformers/stanford';
 import type { ModelSource, TextInput } from '../../native/engine';
-import type { TextToEmbed, TokenEmbeddingMetadata, TokenEmbeddings } from '../abilities';
+import type { EmbeddingInput, TokenEmbeddingMetadata, TokenEmbeddings } from '../capabilities';
 import { prepareText, requireFinite } from '../prompted-text';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
-import { lateReadingOf, type Role } from './late-interaction';
+import { type Role, readLateInteraction } from './late-interaction';
 
-const tensors: Tensors<TextToEmbed, TokenEmbeddings, TokenEmbeddingMetadata> = {
-  inputs: [{ name: 'TEXT', holds: 'text', optional: false }],
+const tensors: Tensors<EmbeddingInput, TokenEmbeddings, TokenEmbeddingMetadata> = {
+  inputs: [{ name: 'TEXT', content: 'text', optional: false }],
   outputs: ({ dimensions }) => [
     { name: 'VECTORS', datatype: 'FP32', shape: [-1, dimensions] },
     { name: 'TOKENS', datatype: 'UINT32', shape: [-1] },
   ],
-  isByToken: true,
-  classified: () => null,
-  problemOf: () => null,
+  hasRowPerToken: true,
+  labeledOutput: () => null,
+  findProblem: () => null,
   toInput: ([text]) => ({ text: text as string }),
   write: (answers, { dimensions }) => {
     const tokens = Uint32Array.from(answers, ({ vectors }) => vectors.length);
@@ -37,21 +37,21 @@ const tensors: Tensors<TextToEmbed, TokenEmbeddings, TokenEmbeddingMetadata> = {
  * A text to a vector of each of its tokens, special ones included: what late interaction compares
  * (ColBERT). Of a model of sentence vectors, what its pooling reads.
  */
-export const tokenEmbedding: Task<TextToEmbed, TokenEmbeddings, TokenEmbeddingMetadata> = {
+export const tokenEmbedding: Task<EmbeddingInput, TokenEmbeddings, TokenEmbeddingMetadata> = {
   name: 'token-embedding',
   summary: 'Texts to a vector of each token.',
   disclaimer: null,
   inputKind: 'texts',
-  abilities: ['embeds tokens'],
-  locate: directoryOf,
-  findIn: (folder) => (listModules(folder) || isStanford(folder) ? [folder] : []),
-  filesOf: (directory) => read(directory).files,
+  capabilities: ['token-embedding'],
+  resolveModelPath: findModelFolder,
+  findModelPaths: (folder) => (listModules(folder) || isStanfordColbert(folder) ? [folder] : []),
+  listFiles: (directory) => read(directory).files,
   read,
   validateLoaded: () => [],
-  prepare: (input, about) => {
-    const prepared = prepareText(input, about);
-    if ('ids' in input || about.roles === null) return prepared;
-    return { ...(prepared as TextInput), ...about.roles[roleOf(input.promptName)] };
+  prepare: (input, metadata) => {
+    const prepared = prepareText(input, metadata);
+    if ('ids' in input || metadata.roles === null) return prepared;
+    return { ...(prepared as TextInput), ...metadata.roles[roleOf(input.promptName)] };
   },
   toPrediction: (inference, { dimensions }, index) => {
     requireFinite(inference, index);
@@ -82,24 +82,24 @@ export const tokenEmbedding: Task<TextToEmbed, TokenEmbeddings, TokenEmbeddingMe
 function read(directory: string): {
   readonly source: ModelSource;
   readonly files: readonly string[];
-  readonly about: TokenEmbeddingMetadata;
+  readonly metadata: TokenEmbeddingMetadata;
 } {
   const model = readSentenceModel(directory, 'feature-extraction', (sentence) => {
-    const modules = runModules(chainTo(TOKENS, sentence?.modules ?? []));
+    const modules = toSentenceModules(selectModules(TOKENS, sentence?.modules ?? []));
     return { name: 'embedding', modules };
   });
   const { source, files, identity, prompted, width } = model;
   const { head } = source;
   const modules = head.name === 'embedding' ? head.modules : [];
   const dimensions = dimensionsOf(width, modules);
-  const late = lateReadingOf(model);
-  const about = { ...identity, ...prompted, dimensions, roles: late?.roles ?? null };
-  if (late === null) return { source, files, about };
+  const late = readLateInteraction(model);
+  const metadata = { ...identity, ...prompted, dimensions, roles: late?.roles ?? null };
+  if (late === null) return { source, files, metadata };
   const { interaction: lateInteraction, maxLength } = late;
   return {
     source: { ...source, lateInteraction, ...(maxLength !== null && { maxLength }) },
     files,
-    about: { ...about, prompts: { query: '', document: '', ...prompted.prompts } },
+    metadata: { ...metadata, prompts: { query: '', document: '', ...prompted.prompts } },
   };
 }
 

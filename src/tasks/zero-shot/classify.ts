@@ -1,11 +1,11 @@
+import { softmax } from '../../lib/activations';
 import type { Inference, InferOptions, TextInput } from '../../native/engine';
-import { softmax } from '../../numeric/activations';
-import type { EntailmentClassifier, EntailmentMetadata } from '../abilities';
+import type { EntailmentClassifier, EntailmentMetadata } from '../capabilities';
 
 /** Of transformers. */
 export const TEMPLATE = 'This example is {}.';
 
-export interface ZeroShotQuestion {
+export interface ZeroShotRequest {
   readonly texts: readonly string[];
   readonly labels: readonly string[];
   /** See `findTemplateProblem`. */
@@ -15,7 +15,7 @@ export interface ZeroShotQuestion {
 }
 
 /** Of a text: labels by falling score. */
-export type ZeroShotAnswer = readonly { readonly label: string; readonly score: number }[];
+export type ZeroShotResult = readonly { readonly label: string; readonly score: number }[];
 
 /** null: it has one place for a label, as Python's `str.format` reads it. */
 export function findTemplateProblem(template: string): string | null {
@@ -27,10 +27,10 @@ export function findTemplateProblem(template: string): string | null {
 /** @throws EngineError: INPUT_TOO_LONG where a hypothesis leaves no room for the text; its index is that of the pair */
 export async function classifyZeroShot(
   model: EntailmentClassifier,
-  { texts, labels, template, isMultiLabel }: ZeroShotQuestion,
+  { texts, labels, template, isMultiLabel }: ZeroShotRequest,
   options: InferOptions,
 ): Promise<{
-  readonly answers: readonly ZeroShotAnswer[];
+  readonly answers: readonly ZeroShotResult[];
   readonly inferences: readonly Inference[];
 }> {
   const hypotheses = labels.map((label) => hypothesisOf(template, label));

@@ -42,7 +42,7 @@ it('redacts exactly what patterns find, and gives it back by a map', async () =>
     texts: ['\u{1f600}<EMAIL_1>, again <EMAIL_1>; <IBAN_1>.'],
     map: { '<EMAIL_1>': EMAIL, '<IBAN_1>': IBAN },
     findings: [
-      { check: 'data', label: 'EMAIL', score: 1, part: 0, start: 2, end: 21, view: 'text' },
+      { check: 'data', label: 'EMAIL', score: 1, part: 0, start: 2, end: 21, variant: 'text' },
       { label: 'EMAIL' },
       { label: 'IBAN' },
     ],

@@ -90,8 +90,8 @@ it('an entailment model reads a long text in pieces, all of it', async () => {
   };
   const guard = await Guard.load({ file: { checks: [topic] }, models: { nli: model } });
   const text = 'The film is good and \u{1f600} the end is not. '.repeat(20);
-  const { findings, notLookedAt, errors } = await guard.check(text);
-  expect({ notLookedAt, errors }).toEqual({ notLookedAt: [], errors: [] });
+  const { findings, unchecked, errors } = await guard.check(text);
+  expect({ unchecked, errors }).toEqual({ unchecked: [], errors: [] });
   const pieces = findings.filter(({ label }) => label === 'film');
   expect(pieces.length).toBeGreaterThan(5);
   let read = 0;
@@ -105,7 +105,7 @@ it('an entailment model reads a long text in pieces, all of it', async () => {
     file: { checks: [topic], limits: { windows: 2, on_limit: 'note' } },
     models: { nli: model },
   });
-  const { notLookedAt: left } = await few.check(text);
+  const { unchecked: left } = await few.check(text);
   expect(left).toMatchObject([{ check: 'topic', limit: 'windows', action: 'note' }]);
   await few.close();
   await guard.close();

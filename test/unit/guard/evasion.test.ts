@@ -5,7 +5,7 @@
  */
 import { cpSync } from 'node:fs';
 import path from 'node:path';
-import { Guard, type GuardAnswer } from '../../../src/index';
+import { Guard, type GuardResult } from '../../../src/index';
 import { Folder } from '../../helpers/files';
 import { seededRandom } from '../../helpers/random';
 import { zeroSafetensors } from '../../helpers/safetensors';
@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 /** What a check has found, as it stands in what was sent. */
-function found({ findings }: GuardAnswer, check: string, texts: readonly string[]): string[] {
+function found({ findings }: GuardResult, check: string, texts: readonly string[]): string[] {
   const own = findings.filter((one) => one.check === check);
   return own.map(({ part, start, end }) =>
     (texts[part ?? 0] as string).slice(start ?? 0, end ?? undefined),
@@ -85,14 +85,14 @@ describe('in long texts', () => {
       const text = `${words(before)}${SECRET} ${words(after)}`;
       const answer = await guard.check(text);
       expect(found(answer, 'names', [text])).toEqual([SECRET]);
-      expect(answer.notLookedAt).toEqual([]);
+      expect(answer.unchecked).toEqual([]);
     }
     const megabyte = 'film and more, '.repeat(69_000);
     for (const [index, secret] of [CARD, IBAN, EMAIL].entries()) {
       const at = Math.floor((megabyte.length * index) / 2);
       const text = `${megabyte.slice(0, at)} ${secret} ${megabyte.slice(at)}`;
       const answer = await patterns.check(text);
-      expect(answer.notLookedAt).toEqual([]);
+      expect(answer.unchecked).toEqual([]);
       expect(found(answer, 'data', [text])).toEqual([secret]);
     }
   });
@@ -244,7 +244,7 @@ describe('in parts', () => {
     texts[250] = `${filler} ${CARD.slice(0, 10)}`;
     texts[251] = `${CARD.slice(10)} ${filler}`;
     const answer = await patterns.check(texts);
-    expect(answer).toMatchObject({ action: 'block', notLookedAt: [] });
+    expect(answer).toMatchObject({ action: 'block', unchecked: [] });
     expect(found(answer, 'data', texts).join('')).toBe(CARD);
   });
 
@@ -266,9 +266,9 @@ describe('beyond a limit', () => {
       models: { tagger },
     });
     const text = words(60).trim();
-    const { notLookedAt } = await own.check(text);
-    expect(notLookedAt).toMatchObject([{ check: 'names', limit: 'windows', part: 0 }]);
-    const { start } = notLookedAt[0] as { start: number };
+    const { unchecked } = await own.check(text);
+    expect(unchecked).toMatchObject([{ check: 'names', limit: 'windows', part: 0 }]);
+    const { start } = unchecked[0] as { start: number };
     expect(start).toBeGreaterThan(100);
     expect(start).toBeLessThan(text.length);
     await own.close();
@@ -280,13 +280,13 @@ describe('beyond a limit', () => {
   ])('of windows and of time, on_limit %s: %s', async (on_limit, action) => {
     const limits = { windows: 1, on_limit };
     const own = await Guard.load({ file: { ...names, limits }, models: { tagger } });
-    const notLookedAt = [{ limit: 'windows', action: on_limit }];
-    expect(await own.check(words(60).trim())).toMatchObject({ action, notLookedAt });
+    const unchecked = [{ limit: 'windows', action: on_limit }];
+    expect(await own.check(words(60).trim())).toMatchObject({ action, unchecked });
     await own.close();
     const late = await Guard.load({ file: { checks: [data], limits } });
     const cut = [{ check: null, limit: 'time', action: on_limit }];
     const answer = await late.check('film '.repeat(1000), { timeoutMs: 1e-3 });
-    expect(answer).toMatchObject({ action, notLookedAt: cut });
+    expect(answer).toMatchObject({ action, unchecked: cut });
     await late.close();
   });
 
@@ -308,7 +308,7 @@ describe('beyond a limit', () => {
       ['note', 'allow'],
     ]) {
       const own = await limited({ ...limits, on_limit });
-      expect(await own.check(text)).toMatchObject({ action, notLookedAt: [expected] });
+      expect(await own.check(text)).toMatchObject({ action, unchecked: [expected] });
       await own.close();
     }
   });

@@ -1,6 +1,7 @@
 /** What is wrong with the file of a guard is said: which file, which key, what was expected. */
-import { checkGuardFile, KINDS, parseGuardFile } from '../../../src/tasks/guard/file';
+
 import { Guard } from '../../../src/tasks/guard/guard';
+import { checkGuardFile, KINDS, parseGuardFile } from '../../../src/tasks/guard/guard-file';
 
 const DATA = { type: 'patterns', name: 'data', action: 'redact', kinds: ['email'] };
 const TONE = {

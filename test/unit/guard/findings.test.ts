@@ -1,8 +1,8 @@
-import type { CheckAction, Finding } from '../../../src/tasks/guard/answer';
-import type { Check } from '../../../src/tasks/guard/file';
-import { findingsOf, scoresOf } from '../../../src/tasks/guard/findings';
-import { Look } from '../../../src/tasks/guard/looks';
-import type { Hit } from '../../../src/tasks/guard/ran';
+import type { Hit } from '../../../src/tasks/guard/check-result';
+import { toFindings, toScoredFindings } from '../../../src/tasks/guard/findings';
+import type { Check } from '../../../src/tasks/guard/guard-file';
+import type { CheckAction, Finding } from '../../../src/tasks/guard/guard-result';
+import { TextVariant } from '../../../src/tasks/guard/text-variants';
 
 const CHECK = { name: 'names', action: 'note' as CheckAction } as Check;
 
@@ -15,18 +15,19 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-function looksOf(parts: readonly string[]): { alone: readonly Look[]; joined: Look } {
-  const native = (part: number) => ({ view: '', part }) as ConstructorParameters<typeof Look>[0];
+function looksOf(parts: readonly string[]): { alone: readonly TextVariant[]; joined: TextVariant } {
+  const native = (part: number) =>
+    ({ view: '', part }) as ConstructorParameters<typeof TextVariant>[0];
   const text = parts.join('');
   return {
-    alone: parts.map((_, part) => new Look(native(part), parts)),
-    joined: new Look({ view: 'joined', part: parts.length, text } as never, parts),
+    alone: parts.map((_, part) => new TextVariant(native(part), parts)),
+    joined: new TextVariant({ view: 'joined', part: parts.length, text } as never, parts),
   };
 }
 
 /** What the highest score alone is, by looking at all pairs. */
 function highestAlone(hit: Hit, alone: readonly Finding[]): number | null {
-  const places = hit.look.placesOf(hit.start, hit.end);
+  const places = hit.variant.toOriginalSpans(hit.start, hit.end);
   const over = alone.filter(
     ({ label, part, start, end }) =>
       label === hit.label &&
@@ -44,27 +45,27 @@ it('tells of all parts together what none of them has alone, as all pairs say it
     const parts = Array.from({ length: 1 + random(4) }, () => 'word '.repeat(1 + random(8)));
     const { alone, joined } = looksOf(parts);
     const hits = Array.from({ length: random(30) }, (): Hit => {
-      const look = random(2) === 0 ? joined : (alone[random(alone.length)] as Look);
+      const look = random(2) === 0 ? joined : (alone[random(alone.length)] as TextVariant);
       const isWhole = random(10) === 0;
       const start = isWhole ? 0 : random(look.text.length);
       const end = isWhole ? look.text.length : start + 1 + random(look.text.length - start);
-      return { look, label: 'ab'.charAt(random(2)), score: random(100) / 100, start, end };
+      return { variant: look, label: 'ab'.charAt(random(2)), score: random(100) / 100, start, end };
     });
-    const own = findingsOf(
+    const own = toFindings(
       CHECK,
-      hits.filter(({ look }) => look.part !== null),
+      hits.filter(({ variant: look }) => look.part !== null),
     );
-    const together = hits.filter(({ look }) => look.part === null);
+    const together = hits.filter(({ variant: look }) => look.part === null);
     const expected = together.flatMap((hit) => {
-      const found = findingsOf(CHECK, [hit]);
-      return found.map((one) => ({ ...one, alone: highestAlone(hit, own) }));
+      const found = toFindings(CHECK, [hit]);
+      return found.map((one) => ({ ...one, singlePartScore: highestAlone(hit, own) }));
     });
-    expect(scoresOf(CHECK, hits)).toEqual([
-      ...own.map((one) => ({ ...one, alone: null })),
+    expect(toScoredFindings(CHECK, hits)).toEqual([
+      ...own.map((one) => ({ ...one, singlePartScore: null })),
       ...expected,
     ]);
     const kept = together.filter((hit) => highestAlone(hit, own) === null);
-    expect(findingsOf(CHECK, hits)).toEqual([...own, ...findingsOf(CHECK, kept)]);
+    expect(toFindings(CHECK, hits)).toEqual([...own, ...toFindings(CHECK, kept)]);
   }
 });
 
@@ -85,9 +86,9 @@ it.each([
   const time = (words: number): number => {
     const parts = partsOf(words) as string[];
     const { alone, joined } = looksOf(parts);
-    const wordsOf = (look: Look): Hit[] =>
+    const wordsOf = (look: TextVariant): Hit[] =>
       Array.from({ length: look.text.length / 5 }, (_, index) => ({
-        look,
+        variant: look,
         label: 'word',
         score: 0.5,
         start: 5 * index,
@@ -95,8 +96,8 @@ it.each([
       }));
     const hits = [...alone, joined].flatMap(wordsOf);
     return fastest(() => {
-      findingsOf(CHECK, hits);
-      scoresOf(CHECK, hits);
+      toFindings(CHECK, hits);
+      toScoredFindings(CHECK, hits);
     });
   };
   time(500); // compiled

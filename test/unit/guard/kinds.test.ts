@@ -55,5 +55,5 @@ it('of escapes in a text nothing is redacted but what was found', async () => {
   const text = 'C:\\new\\10 &amp; 100%20 ann%40example.org \\n&lt;b&gt;';
   const { texts, findings } = await guard.check(text);
   expect(texts[0]).toBe(text.replace('ann%40example.org', '<EMAIL_1>'));
-  expect(findings.map(({ view }) => view)).toContain('decoded');
+  expect(findings.map(({ variant }) => variant)).toContain('decoded');
 });

@@ -1,8 +1,8 @@
 /** What is redacted is exactly what was found, in whole characters, and can be given back. */
-import type { Finding } from '../../../src/tasks/guard/answer';
-import { Look } from '../../../src/tasks/guard/looks';
+import type { Finding } from '../../../src/tasks/guard/guard-result';
 import { redact, restore } from '../../../src/tasks/guard/redaction';
 import { Restorer } from '../../../src/tasks/guard/restorer';
+import { TextVariant } from '../../../src/tasks/guard/text-variants';
 import { seededRandom } from '../../helpers/random';
 
 const PIECES = [
@@ -20,13 +20,13 @@ const PIECES = [
 const LABELS = ['A', 'B-x', 'ü'];
 
 function found(label: string, start: number | null, end: number | null, score = 1): Finding {
-  return { check: 'c', label, score, part: 0, start, end, view: 'text', action: 'redact' };
+  return { check: 'c', label, score, part: 0, start, end, variant: 'text', action: 'redact' };
 }
 
 /** Widened to whole characters, as looks do it. */
 function placed(text: string, label: string, start: number, end: number): Finding[] {
-  const look = new Look({ view: '', part: 0 }, [text]);
-  return look.placesOf(start, end).map((place) => found(label, place.start, place.end));
+  const look = new TextVariant({ view: '', part: 0 }, [text]);
+  return look.toOriginalSpans(start, end).map((place) => found(label, place.start, place.end));
 }
 
 it('any texts and findings: no character is broken, nothing found is left, all of it comes back', () => {

@@ -1,6 +1,6 @@
 /** A guard whose file is read again and again: the file that was read last counts. */
-import { parseGuardFile } from '../../../src/tasks/guard/file';
-import { GuardState } from '../../../src/tasks/guard/state';
+import { parseGuardFile } from '../../../src/tasks/guard/guard-file';
+import { GuardState } from '../../../src/tasks/guard/guard-state';
 
 /** Patterns that take long to compile, by their number. */
 const slow = (count: number): object => ({
@@ -20,8 +20,8 @@ const namesOf = ({ guard }: GuardState) => guard?.file.checks.map(({ name }) => 
 it('a file that takes long to compile does not replace one that was read after it', async () => {
   const state = new GuardState();
   const order: string[] = [];
-  const show = async (name: string, found: Parameters<GuardState['show']>[0]) => {
-    await state.show(found);
+  const show = async (name: string, found: Parameters<GuardState['update']>[0]) => {
+    await state.update(found);
     order.push(name);
   };
   await Promise.all([show('slow', fileOf(slow(40))), show('fast', fileOf(fast('last')))]);
@@ -40,7 +40,7 @@ it('so it is of any order of files: slow ones, fast ones, bad ones, and none', a
     [[last, fileOf(slow(20)), null, bad], null, bad.problem],
     [[fileOf(slow(20)), last, fileOf(slow(10)), last], ['last'], null],
   ] as const) {
-    await Promise.all(sequence.map((found) => state.show(found)));
+    await Promise.all(sequence.map((found) => state.update(found)));
     expect([namesOf(state), state.reason]).toEqual([names, reason]);
   }
 });

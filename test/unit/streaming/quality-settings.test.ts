@@ -1,8 +1,8 @@
 import { parseModelSettings } from '../../../src/tasks/signal-classification/model-settings';
 import {
-  PROBLEMS,
+  DEFAULT_QUALITY,
+  QUALITY_FLAGS,
   toQualitySettings,
-  USUAL_QUALITY,
 } from '../../../src/tasks/signal-classification/quality-settings';
 
 function read(quality: unknown) {
@@ -11,9 +11,9 @@ function read(quality: unknown) {
 
 describe('"quality" of a model\'s settings', () => {
   it('says what it says, and leaves the rest as it is', () => {
-    expect(read(undefined)).toEqual(USUAL_QUALITY);
+    expect(read(undefined)).toEqual(DEFAULT_QUALITY);
     expect(read({ flat_below: 0.5, mains_hz: [50], unusable: ['flat', 'clipped'] })).toEqual({
-      ...USUAL_QUALITY,
+      ...DEFAULT_QUALITY,
       flatBelow: 0.5,
       mainsHz: [50],
       unusable: ['flat', 'clipped'],
@@ -25,7 +25,7 @@ describe('"quality" of a model\'s settings', () => {
       jump_above: 50,
       mains_hz: [],
       mains_share: 0.2,
-      unusable: PROBLEMS,
+      unusable: QUALITY_FLAGS,
     };
     expect(read(all)).toEqual({
       flatBelow: 1,
@@ -34,7 +34,7 @@ describe('"quality" of a model\'s settings', () => {
       jumpAbove: 50,
       mainsHz: [],
       mainsShare: 0.2,
-      unusable: PROBLEMS,
+      unusable: QUALITY_FLAGS,
     });
   });
 

@@ -1,7 +1,7 @@
 import { problemsOf, SignalQualityAnalyzer } from '../../../src/streaming/signal-quality';
 import {
+  DEFAULT_QUALITY,
   type QualitySettings,
-  USUAL_QUALITY,
 } from '../../../src/tasks/signal-classification/quality-settings';
 import { normal, seededRandom } from '../../helpers/random';
 
@@ -9,7 +9,10 @@ const RATE = 256;
 const LENGTH = 690;
 
 function analyzed(samples: Float64Array, given: Partial<QualitySettings> = {}, rate = RATE) {
-  const analyzer = new SignalQualityAnalyzer(samples.length, rate, { ...USUAL_QUALITY, ...given });
+  const analyzer = new SignalQualityAnalyzer(samples.length, rate, {
+    ...DEFAULT_QUALITY,
+    ...given,
+  });
   analyzer.analyze(samples);
   const { peakToPeak, mainsShare, isUsable } = analyzer;
   return { problems: problemsOf(analyzer.problems), peakToPeak, mainsShare, isUsable };
@@ -45,7 +48,7 @@ describe('SignalQualityAnalyzer', () => {
   });
 
   it('sees that what the model would take is not finite, for the filter looks further', () => {
-    const analyzer = new SignalQualityAnalyzer(LENGTH, RATE, USUAL_QUALITY);
+    const analyzer = new SignalQualityAnalyzer(LENGTH, RATE, DEFAULT_QUALITY);
     const taken = new Float64Array(95).fill(1);
     const samples = Float64Array.from({ length: LENGTH }, (_, i) => sine(10, i));
     analyzer.analyze(samples, taken);

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ServiceError } from '../../../serving/errors';
 import type { ServiceRequest } from '../../../serving/service-request';
-import { indexOf, type Repository } from '../../../tasks/repository';
+import { listVisible, type Repository } from '../../../tasks/model-repository';
 import type { CountedFields, GrpcService } from '../../grpc-service';
 import type { OpenInferenceModel } from '../served-model';
 import type { OpenInferenceModels } from '../served-models';
@@ -57,7 +57,7 @@ export function grpcService(models: OpenInferenceModels, mostElements: number): 
     // Of several models the message says which; then it is refused once it has been read.
     refusal: (timeoutMs) => {
       const [only, ...others] = models.all;
-      return others.length === 0 ? (only?.modelIfLoaded?.refusal(timeoutMs) ?? null) : null;
+      return others.length === 0 ? (only?.modelIfLoaded?.admissionError(timeoutMs) ?? null) : null;
     },
     methods: {
       ServerLive: () => ({ body: { live: true } }),
@@ -75,7 +75,7 @@ export function grpcService(models: OpenInferenceModels, mostElements: number): 
       ModelInfer: (request: ModelInferRequest, call: ServiceRequest) =>
         infer(models, request, call),
       RepositoryIndex: ({ ready }: { readonly ready: boolean }, { access }: ServiceRequest) =>
-        changing(async (repository) => ({ models: await indexOf(repository, ready, access) })),
+        changing(async (repository) => ({ models: await listVisible(repository, ready, access) })),
       RepositoryModelLoad: ({ model_name }: { readonly model_name: string }) =>
         changing(async (repository) => (await repository.load(model_name)) ?? {}),
       RepositoryModelUnload: ({ model_name }: { readonly model_name: string }) =>

@@ -3,7 +3,7 @@ import type { Access, ProtectedResource } from '../../../serving/access';
 import { ERRORS, type ServiceError } from '../../../serving/errors';
 import type { ServiceRequest } from '../../../serving/service-request';
 import { singleModelCatalogue } from '../../../tasks/catalogue';
-import type { ServedModel } from '../../../tasks/served';
+import type { ServedModel } from '../../../tasks/served-model';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
 import { type ErrorFormat, modelBelow, type Protocol, type ProtocolOptions } from '../../protocol';
 import { type Route, route } from '../../route';

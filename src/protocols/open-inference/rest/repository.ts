@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { parseJson } from '../../../serving/json';
 import type { ServiceRequest } from '../../../serving/service-request';
-import { indexOf, type Repository, type RepositoryEntry } from '../../../tasks/repository';
+import {
+  listVisible,
+  type Repository,
+  type RepositoryEntry,
+} from '../../../tasks/model-repository';
 import { type Route, route } from '../../route';
 import { boolean, object } from '../../validation/fields';
 
@@ -40,7 +44,7 @@ function index(repository: Repository): Route {
     read: jsonOf,
     response: indexAnswer,
     handler: async (call, { ready = false }) => {
-      const entries = await indexOf(repository, ready, call.access);
+      const entries = await listVisible(repository, ready, call.access);
       return { body: Buffer.from(JSON.stringify(entries.map(withoutEmpty))), headers: JSON_TYPE };
     },
   });

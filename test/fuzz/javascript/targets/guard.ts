@@ -1,7 +1,7 @@
-import type { Finding } from '../../../../src/tasks/guard/answer';
-import { Look } from '../../../../src/tasks/guard/looks';
+import type { Finding } from '../../../../src/tasks/guard/guard-result';
 import { redact, restore } from '../../../../src/tasks/guard/redaction';
 import { Restorer } from '../../../../src/tasks/guard/restorer';
+import { TextVariant } from '../../../../src/tasks/guard/text-variants';
 import { bytesOf, type Target } from '../target';
 
 const LABELS = ['A', 'b-x', '', 'EMAIL'];
@@ -18,15 +18,15 @@ function read(input: Uint8Array) {
     const [part = 0, label = 0, start = 0, length = 0] = input.subarray(1 + HEAD * i);
     const at = part % texts.length;
     const text = texts[at] as string;
-    const look = new Look({ view: '', part: at }, texts);
+    const look = new TextVariant({ view: '', part: at }, texts);
     const end = Math.min(text.length, start + length);
     const name = LABELS[label % LABELS.length] as string;
-    return look.placesOf(Math.min(start, end), end).map((place) => ({
+    return look.toOriginalSpans(Math.min(start, end), end).map((place) => ({
       check: 'c',
       label: name,
       score: label / 255,
       ...place,
-      view: 'text',
+      variant: 'text',
       action: 'redact',
     }));
   });

@@ -1,4 +1,4 @@
-import { roundToFourDecimals } from '../../../../src/numeric/rounding';
+import { roundToFourDecimals } from '../../../../src/lib/rounding';
 import { zNormalize } from '../../../../src/tasks/signal-classification/z-normalize';
 import { exactRound, exactZNormalize } from '../../../helpers/exact';
 import { bytesOfDoubles, doublesOf, type Target } from '../target';

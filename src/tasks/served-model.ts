@@ -1,5 +1,5 @@
 import type { Stored } from '../models/store';
-import type { Abilities, Ability, ClassifierMetadata } from './abilities';
+import type { Capabilities, Capability, ClassifierMetadata } from './capabilities';
 import { reranking } from './registry';
 import { readAsReranker } from './reranking/cross-encoder';
 import type { Task } from './task';
@@ -24,24 +24,30 @@ export function memoizeByModel<Made>(
 }
 
 /** The model with an ability; null: it does not have it. */
-export function withCapability<Name extends Ability>(
+export function withCapability<Name extends Capability>(
   served: ServedModel,
   ability: Name,
-): ServedModel<Abilities[Name]> | null {
+): ServedModel<Capabilities[Name]> | null {
   const able = isPrimaryCapability(served, ability)
     ? served
-    : ability === 'scores pairs' && classifierAsReranker(served);
-  return able ? (able as ServedModel<unknown> as ServedModel<Abilities[Name]>) : null;
+    : ability === 'reranking' && classifierAsReranker(served);
+  return able ? (able as ServedModel<unknown> as ServedModel<Capabilities[Name]>) : null;
 }
 
 /** Whether the task of the model gives it the ability: another one is an addition. */
-export function isPrimaryCapability({ task }: ServedModel, ability: Ability): boolean {
-  return task.abilities.includes(ability);
+export function isPrimaryCapability({ task }: ServedModel, ability: Capability): boolean {
+  return task.capabilities.includes(ability);
 }
 
 /** A classifier of one label that also ranks; null: it does not. */
 const classifierAsReranker = memoizeByModel(({ task, model, ...served }): ServedModel | null => {
   if (task !== textClassification || !model) return null;
-  const about = readAsReranker(model.metadata as ClassifierMetadata);
-  return about && { ...served, task: reranking, model: model.as(reranking, about) as TaskModel };
+  const metadata = readAsReranker(model.metadata as ClassifierMetadata);
+  return (
+    metadata && {
+      ...served,
+      task: reranking,
+      model: model.withTask(reranking, metadata) as TaskModel,
+    }
+  );
 });

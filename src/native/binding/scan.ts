@@ -10,7 +10,7 @@ export interface PatternSource {
 export type NativePatterns = object;
 
 /** Which forms of the parts are looked at, beside the parts themselves. */
-export interface LookOptions {
+export interface ScanOptions {
   /** Without what is not seen, in NFKC, and with Latin letters for what looks like them. */
   readonly forms: boolean;
   /**
@@ -29,7 +29,7 @@ export interface LookOptions {
 }
 
 /** A text that was looked at: a part as it is, or a form of it. */
-export interface NativeLook {
+export interface NativeVariant {
   /** What was done to it; empty: nothing, and what follows `part` is left out. */
   readonly view: string;
   /** Which part it is of; as many as there are: of all, one behind the other. */
@@ -40,8 +40,8 @@ export interface NativeLook {
   readonly ends?: Uint32Array;
 }
 
-export interface NativeLooked {
-  readonly looks: readonly NativeLook[];
+export interface NativeScan {
+  readonly looks: readonly NativeVariant[];
   /** Pattern, look, start and end of each place, in UTF-16 units of the look. */
   readonly places: Uint32Array;
   /** Why not all patterns were looked for; empty: they were. */

@@ -1,4 +1,4 @@
-import type { TextInput } from '../../native/engine';
+import type { TextInput } from '../native/engine';
 
 /** A text, or two that belong together, and how they are cut where the model takes fewer tokens. */
 export interface SentimentTexts extends Pick<TextInput, 'text' | 'truncation' | 'truncationSide'> {

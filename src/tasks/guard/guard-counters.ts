@@ -2,11 +2,15 @@
 export const OUTCOMES = ['found', 'passed', 'failed', 'skipped'] as const;
 export type CheckOutcome = (typeof OUTCOMES)[number];
 
-export const ANSWERS = ['allow', 'redact', 'block'] as const;
+export const GUARD_ACTIONS = ['allow', 'redact', 'block'] as const;
 
 /** What guards have answered in this event loop, for metrics; it outlives their files. */
-export class GuardCounts {
-  readonly answers: Record<(typeof ANSWERS)[number], number> = { allow: 0, redact: 0, block: 0 };
+export class GuardCounters {
+  readonly actions: Record<(typeof GUARD_ACTIONS)[number], number> = {
+    allow: 0,
+    redact: 0,
+    block: 0,
+  };
   /** By the name of the check. */
   readonly checks = new Map<string, Record<CheckOutcome, number>>();
   /** Requests of which something was not looked at. */

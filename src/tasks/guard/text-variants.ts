@@ -1,21 +1,21 @@
-import type { NativeLook } from '../../native/engine';
-import type { VIEWS } from './file';
+import type { NativeVariant } from '../../native/engine';
+import type { VARIANTS } from './guard-file';
 
-export type View = (typeof VIEWS)[number];
+export type VariantKind = (typeof VARIANTS)[number];
 
 const PARTLY = 'partly';
 
 /** Where something lies in what was sent. */
-export interface Place {
+export interface TextSpan {
   readonly part: number;
   readonly start: number;
   readonly end: number;
 }
 
 /** A text that checks are given: a part as it is, or a form of it, with a way back to what was sent. */
-export class Look {
+export class TextVariant {
   readonly text: string;
-  readonly view: string;
+  readonly name: string;
   /** null: all parts together. */
   readonly part: number | null;
   readonly #parts: readonly string[];
@@ -24,8 +24,8 @@ export class Look {
   /** Of all parts together: where each begins, and the last one ends; made when it is first needed. */
   #offsets: readonly number[] | null = null;
 
-  constructor({ view, part, text, starts, ends }: NativeLook, parts: readonly string[]) {
-    this.view = view || 'text';
+  constructor({ view, part, text, starts, ends }: NativeVariant, parts: readonly string[]) {
+    this.name = view || 'text';
     this.part = part < parts.length ? part : null;
     this.text = text ?? (parts[part] as string);
     this.#parts = parts;
@@ -34,22 +34,22 @@ export class Look {
   }
 
   /** What a check has to want to be given it, of `VIEWS`. */
-  get steps(): ReadonlySet<View> {
-    const words = this.view.split(' ').filter((word) => word !== 'text' && word !== PARTLY);
+  get steps(): ReadonlySet<VariantKind> {
+    const words = this.name.split(' ').filter((word) => word !== 'text' && word !== PARTLY);
     return new Set(
       words.map((word) => (word === 'decoded' || word === 'joined' ? word : ('forms' as const))),
     );
   }
 
   /** For patterns only: fewer escapes are undone than in another form of the same text. */
-  get isPartly(): boolean {
-    return this.view.includes(PARTLY);
+  get isPartlyUnescaped(): boolean {
+    return this.name.includes(PARTLY);
   }
 
   /** It is all of a part, or of all parts. */
-  isWhole(start: number, end: number): boolean {
+  coversWhole(start: number, end: number): boolean {
     if (this.part !== null && !this.#starts) return start === 0 && end === this.text.length;
-    const places = this.placesOf(start, end);
+    const places = this.toOriginalSpans(start, end);
     const length =
       this.part === null
         ? (this.#partOffsets.at(-1) as number)
@@ -58,12 +58,12 @@ export class Look {
   }
 
   /** What was sent that a span is made of: whole characters, in one part or several. */
-  placesOf(start: number, end: number): readonly Place[] {
+  toOriginalSpans(start: number, end: number): readonly TextSpan[] {
     if (start >= end) return [];
     const from = this.#starts ? (this.#starts[start] as number) : start;
     const to = this.#ends ? (this.#ends[end - 1] as number) : end;
     if (this.part !== null) return [this.#whole(this.part, from, to)];
-    const places: Place[] = [];
+    const places: TextSpan[] = [];
     const offsets = this.#partOffsets;
     for (let part = lastAtMost(offsets, from); part < this.#parts.length; part++) {
       const offset = offsets[part] as number;
@@ -84,7 +84,7 @@ export class Look {
   }
 
   /** Widened to whole characters. */
-  #whole(part: number, start: number, end: number): Place {
+  #whole(part: number, start: number, end: number): TextSpan {
     const text = this.#parts[part] as string;
     return {
       part,

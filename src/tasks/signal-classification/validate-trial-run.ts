@@ -23,7 +23,7 @@ export function areProbabilities(values: Float32Array): boolean {
  * @returns warnings
  * @throws ModelFileError naming the key
  */
-export function judgeTrial(
+export function validateTrialRun(
   trial: ModelTrial,
   settings: ModelSettings,
   { modelFile, settingsFile }: { readonly modelFile: string; readonly settingsFile: string },

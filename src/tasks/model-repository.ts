@@ -29,7 +29,7 @@ export interface RepositoryEntry {
  * @param onlyReady as clients ask for it
  * @param access of whoever asks
  */
-export async function indexOf(
+export async function listVisible(
   repository: Repository,
   onlyReady: boolean,
   access: { canSee(name: string): boolean },

@@ -1,10 +1,10 @@
 /** Counts the work that still needs native memory, which is freed after the last of it. */
-export class Holds {
+export class ActiveWork {
   #count = 0;
   #whenNone: (() => void) | null = null;
 
   /** Counts `work` until it has ended. */
-  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+  async track<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#count++;
     try {
       return await work();
@@ -15,7 +15,7 @@ export class Holds {
   }
 
   /** Calls `free` when nothing is counted, and what has just ended has begun no further work. Once. */
-  whenNone(free: () => void): void {
+  onIdle(free: () => void): void {
     this.#whenNone = free;
     this.#look();
   }

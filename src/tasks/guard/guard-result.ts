@@ -1,8 +1,8 @@
 import type { Inference, InferOptions } from '../../native/engine';
-import type { Abilities, Ability } from '../abilities';
+import type { Capabilities, Capability } from '../capabilities';
 
 /** What a guard is asked. */
-export interface GuardQuestion {
+export interface GuardRequest {
   /** Parts of one message, or messages: looked at each alone, and together. */
   readonly texts: readonly string[];
   /** Whether they go to a language model, or come from one; `both`: where nothing says which. */
@@ -30,7 +30,7 @@ export interface Finding {
   readonly start: number | null;
   readonly end: number | null;
   /** In which form of the text it was found; `text`: as it is. */
-  readonly view: string;
+  readonly variant: string;
   readonly action: CheckAction;
 }
 
@@ -40,7 +40,7 @@ export interface ScoredFinding extends Finding {
    * Of parts together: the highest score that one part has alone for the label in this place. Where that
    * reaches the threshold, too, this is not told. null: there is none.
    */
-  readonly alone: number | null;
+  readonly singlePartScore: number | null;
 }
 
 /** A check that could not run. */
@@ -53,7 +53,7 @@ export interface CheckError {
 }
 
 /** What was not looked at, because of a limit of the guard's file. */
-export interface NotLookedAt {
+export interface Unchecked {
   /** null: no check has. */
   readonly check: string | null;
   /** Index of the text, and from where on; null: of any. */
@@ -63,7 +63,7 @@ export interface NotLookedAt {
   readonly action: 'block' | 'note';
 }
 
-export interface GuardAnswer {
+export interface GuardResult {
   /** `redact`: pass on `texts` in the place of what was sent. */
   readonly action: 'allow' | 'redact' | 'block';
   /** By part, then by place. */
@@ -75,7 +75,7 @@ export interface GuardAnswer {
   /** By placeholder what it stands for. */
   readonly map: Readonly<Record<string, string>>;
   readonly errors: readonly CheckError[];
-  readonly notLookedAt: readonly NotLookedAt[];
+  readonly unchecked: readonly Unchecked[];
   /** Names of checks that were not awaited, because a decisive one blocked. */
   readonly skipped: readonly string[];
   /** What models ran, for timings. */
@@ -85,8 +85,8 @@ export interface GuardAnswer {
 /** The models that a guard may ask, by name. */
 export interface GuardModels {
   /** @throws Error, whose message clients may read: it is not loaded, or cannot do this */
-  find<Name extends Ability>(
+  find<Name extends Capability>(
     name: string,
     ability: Name,
-  ): { readonly model: Abilities[Name]; readonly options: InferOptions };
+  ): { readonly model: Capabilities[Name]; readonly options: InferOptions };
 }

@@ -2,7 +2,7 @@
  * From UTF-16 units of a text to code points, as Python counts. To be asked in the order of the text:
  * what lies before the place that was asked for last is counted again.
  */
-export function codePointsOf(text: string): (unit: number) => number {
+export function codePointCounter(text: string): (unit: number) => number {
   let unit = 0;
   let points = 0;
   return (wanted) => {

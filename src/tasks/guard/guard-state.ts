@@ -1,10 +1,10 @@
 import { messageForClients } from '../../native/unexpected-error';
-import { GuardCounts } from './counts';
-import type { GuardFile } from './file';
 import { Guard } from './guard';
+import { GuardCounters } from './guard-counters';
+import type { GuardFile } from './guard-file';
 
 /** What was found of a guard's file. */
-export type FoundGuard =
+export type GuardSource =
   /** There is none. */
   | null
   | { readonly file: GuardFile }
@@ -13,14 +13,14 @@ export type FoundGuard =
 
 /** The guard of a service: none, one, or one that could not be loaded, while its file may be read again. */
 export class GuardState {
-  readonly counts = new GuardCounts();
+  readonly counts = new GuardCounters();
   #guard: Guard | null = null;
   #reason: string | null = null;
   /** Resolves when all files so far are taken; never rejects. */
   #last: Promise<void> = Promise.resolve();
 
   /** There is a file of a guard, or was one. */
-  get isThere(): boolean {
+  get isConfigured(): boolean {
     return this.#guard !== null || this.#reason !== null;
   }
 
@@ -37,12 +37,12 @@ export class GuardState {
    * A file that is wrong leaves what there was. Files are taken one after the other, in the order of the calls:
    * patterns may take longer to compile than those of a file that was read later.
    */
-  show(found: FoundGuard): Promise<void> {
+  update(found: GuardSource): Promise<void> {
     this.#last = this.#last.then(() => this.#take(found));
     return this.#last;
   }
 
-  async #take(found: FoundGuard): Promise<void> {
+  async #take(found: GuardSource): Promise<void> {
     if (found === null) {
       this.#replace(null);
     } else if ('problem' in found) {

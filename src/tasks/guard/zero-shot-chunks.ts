@@ -1,57 +1,57 @@
 import type { Inference, InferOptions } from '../../native/engine';
-import type { EntailmentClassifier } from '../abilities';
-import { classifyZeroShot, type ZeroShotQuestion } from '../zero-shot/classify';
-import type { Look } from './looks';
-import type { Hit, Ran, Unread } from './ran';
+import type { EntailmentClassifier } from '../capabilities';
+import { classifyZeroShot, type ZeroShotRequest } from '../zero-shot/classify';
+import type { CheckResult, Hit, UnreadText } from './check-result';
+import type { TextVariant } from './text-variants';
 
 /** A part of a look that is asked about by itself. */
-interface Piece {
-  readonly look: Look;
+interface Chunk {
+  readonly variant: TextVariant;
   readonly start: number;
   readonly end: number;
 }
 
-export interface Pieces {
+export interface ChunkOptions {
   /** Characters of one: it is halved where it is still too long. */
-  readonly longest: number;
+  readonly maxLength: number;
   /** Characters that neighbours share. */
   readonly overlap: number;
   /** Of one look, at most. */
-  readonly most: number;
+  readonly maxChunks: number;
 }
 
 /** Pieces that are asked about together. */
-const AT_ONCE = 16;
+const BATCH_SIZE = 16;
 /** In characters. */
-const SHORTEST = 8;
+const MIN_LENGTH = 8;
 
 /**
  * Asks an entailment model about all of each text: one that is longer than the model takes beside a
  * hypothesis in pieces that share characters.
  */
-export async function chooseInPieces(
+export async function classifyInChunks(
   model: EntailmentClassifier,
-  looks: readonly Look[],
-  question: Omit<ZeroShotQuestion, 'texts'>,
-  pieces: Pieces,
+  looks: readonly TextVariant[],
+  question: Omit<ZeroShotRequest, 'texts'>,
+  pieces: ChunkOptions,
   options: InferOptions,
-): Promise<Ran> {
+): Promise<CheckResult> {
   const hits: Hit[] = [];
   const inferences: Inference[] = [];
-  const unread = new Map<Look, Unread>();
-  const asked = new Map<Look, number>();
+  const unread = new Map<TextVariant, UnreadText>();
+  const asked = new Map<TextVariant, number>();
   let waiting = looks.flatMap((look) =>
-    cut({ look, start: 0, end: look.text.length }, pieces.longest, pieces.overlap),
+    split({ variant: look, start: 0, end: look.text.length }, pieces.maxLength, pieces.overlap),
   );
   while (waiting.length > 0) {
-    const now = waiting.slice(0, AT_ONCE).filter((piece) => {
-      const count = (asked.get(piece.look) ?? 0) + 1;
-      asked.set(piece.look, count);
-      if (count > pieces.most) leave(unread, piece);
-      return count <= pieces.most;
+    const now = waiting.slice(0, BATCH_SIZE).filter((piece) => {
+      const count = (asked.get(piece.variant) ?? 0) + 1;
+      asked.set(piece.variant, count);
+      if (count > pieces.maxChunks) leave(unread, piece);
+      return count <= pieces.maxChunks;
     });
-    waiting = waiting.slice(AT_ONCE);
-    const texts = now.map(({ look, start, end }) => look.text.slice(start, end));
+    waiting = waiting.slice(BATCH_SIZE);
+    const texts = now.map(({ variant: look, start, end }) => look.text.slice(start, end));
     const ran = await classifyZeroShot(model, { ...question, texts }, options);
     inferences.push(...ran.inferences);
     for (const [index, piece] of now.entries()) {
@@ -69,26 +69,30 @@ export async function chooseInPieces(
 }
 
 /** Of each look from where on the first piece was not read. */
-function leave(unread: Map<Look, Unread>, { look, start }: Piece): void {
+function leave(unread: Map<TextVariant, UnreadText>, { variant: look, start }: Chunk): void {
   const known = unread.get(look);
-  if (!known || start < known.start) unread.set(look, { look, start });
+  if (!known || start < known.start) unread.set(look, { variant: look, start });
 }
 
 /** Nothing: it is as short as may be. */
-function halved(piece: Piece, overlap: number): readonly Piece[] {
+function halved(piece: Chunk, overlap: number): readonly Chunk[] {
   const length = piece.end - piece.start;
-  if (length < SHORTEST) return [];
+  if (length < MIN_LENGTH) return [];
   const shared = Math.min(overlap, length >> 2);
-  return cut(piece, (length + shared + 1) >> 1, shared);
+  return split(piece, (length + shared + 1) >> 1, shared);
 }
 
 /** Into pieces that are no longer than that, none of which ends within a character. */
-function cut({ look, start, end }: Piece, longest: number, overlap: number): readonly Piece[] {
-  const pieces: Piece[] = [];
+function split(
+  { variant: look, start, end }: Chunk,
+  longest: number,
+  overlap: number,
+): readonly Chunk[] {
+  const pieces: Chunk[] = [];
   const step = Math.max(1, longest - overlap);
   for (let from = start; ; from += step) {
     const to = Math.min(end, from + longest);
-    pieces.push({ look, start: whole(look.text, from), end: whole(look.text, to) });
+    pieces.push({ variant: look, start: whole(look.text, from), end: whole(look.text, to) });
     if (to === end) return pieces;
   }
 }

@@ -1,8 +1,8 @@
 import type { InferOptions } from '../../native/engine';
-import type { Look } from './looks';
+import type { TextVariant } from './text-variants';
 
 /** How a model reads the text of a look. */
-export interface Reading {
+export interface ReadOptions {
   readonly places?: true;
   /** Of a window. */
   readonly maxTokens: number;
@@ -11,14 +11,14 @@ export interface Reading {
 
 interface Model<Answer> {
   runAll(
-    inputs: readonly (Reading & { readonly text: string })[],
+    inputs: readonly (ReadOptions & { readonly text: string })[],
     options: InferOptions,
   ): Promise<readonly Answer[]>;
 }
 
 /** What the models of one request are asked: checks that ask one the same of a look share its answer. */
-export class Asked {
-  readonly #answers = new Map<object, Map<string, Map<Look, Promise<unknown>>>>();
+export class InferenceMemo {
+  readonly #answers = new Map<object, Map<string, Map<TextVariant, Promise<unknown>>>>();
 
   /**
    * Runs the model on the looks that it has not been asked about.
@@ -27,11 +27,11 @@ export class Asked {
    */
   runAll<Answer>(
     model: Model<Answer>,
-    looks: readonly Look[],
-    reading: Reading,
+    looks: readonly TextVariant[],
+    reading: ReadOptions,
     options: InferOptions,
   ): Promise<readonly Answer[]> {
-    const known = this.#of(model, reading) as Map<Look, Promise<Answer>>;
+    const known = this.#of(model, reading) as Map<TextVariant, Promise<Answer>>;
     const others = looks.filter((look) => !known.has(look));
     if (others.length > 0) {
       const inputs = others.map(({ text }) => ({ text, ...reading }));
@@ -46,11 +46,12 @@ export class Asked {
     return Promise.all(looks.map((look) => known.get(look) as Promise<Answer>));
   }
 
-  #of(model: object, reading: Reading): Map<Look, Promise<unknown>> {
-    const byReading = this.#answers.get(model) ?? new Map<string, Map<Look, Promise<unknown>>>();
+  #of(model: object, reading: ReadOptions): Map<TextVariant, Promise<unknown>> {
+    const byReading =
+      this.#answers.get(model) ?? new Map<string, Map<TextVariant, Promise<unknown>>>();
     this.#answers.set(model, byReading);
     const key = JSON.stringify(reading);
-    const byLook = byReading.get(key) ?? new Map<Look, Promise<unknown>>();
+    const byLook = byReading.get(key) ?? new Map<TextVariant, Promise<unknown>>();
     byReading.set(key, byLook);
     return byLook;
   }

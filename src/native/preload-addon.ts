@@ -12,12 +12,12 @@ import { type Preloader, prepareOpenMp, requirePreloader } from './load';
  * Whether the command line looks like one that serves. To know takes reading it, and loading what
  * reads it is half of what can be done meanwhile; a wrong guess costs time and nothing else.
  */
-function looksLikeServing(args: readonly string[]): boolean {
+function isServeCommand(args: readonly string[]): boolean {
   const asksForText = args.some((arg) => /^(--help|-h|--version|-v)$/.test(arg));
   return !asksForText && args.some((arg) => /^(sentiment|eeg)$/.test(arg));
 }
 
-function openEarly(): void {
+function preloadAddon(): void {
   let addon: Addon;
   let preloader: Preloader;
   try {
@@ -31,4 +31,4 @@ function openEarly(): void {
   process.once('exit', () => preloader.wait());
 }
 
-if (looksLikeServing(process.argv.slice(2))) openEarly();
+if (isServeCommand(process.argv.slice(2))) preloadAddon();

@@ -1,9 +1,9 @@
 import type { Inference } from '../../native/engine';
-import type { Look } from './looks';
+import type { TextVariant } from './text-variants';
 
 /** What a check has found in a look, in UTF-16 units of it. */
 export interface Hit {
-  readonly look: Look;
+  readonly variant: TextVariant;
   readonly label: string;
   readonly score: number;
   readonly start: number;
@@ -11,13 +11,13 @@ export interface Hit {
 }
 
 /** What of a look was not read: from `start` on. */
-export interface Unread {
-  readonly look: Look;
+export interface UnreadText {
+  readonly variant: TextVariant;
   readonly start: number;
 }
 
-export interface Ran {
+export interface CheckResult {
   readonly hits: readonly Hit[];
   readonly inferences: readonly Inference[];
-  readonly unread: readonly Unread[];
+  readonly unread: readonly UnreadText[];
 }

@@ -4,30 +4,30 @@ import { setImmediate } from 'node:timers/promises';
 const TURN_MS = 5;
 
 /** Work on the event loop that others get their turn in between. */
-export class Turns {
+export class TimeSlice {
   #begun = performance.now();
 
   /** It has gone on for long enough: `rest` comes next. */
-  get isOver(): boolean {
+  get isExpired(): boolean {
     return performance.now() - this.#begun >= TURN_MS;
   }
 
-  async rest(): Promise<void> {
+  async yieldToEventLoop(): Promise<void> {
     await setImmediate();
     this.#begun = performance.now();
   }
 }
 
 /** As `map`, but others get their turn in between. */
-export async function eachInTurn<From, To>(
+export async function mapInTimeSlices<From, To>(
   list: readonly From[],
   convert: (one: From, index: number) => To,
 ): Promise<To[]> {
   const converted: To[] = [];
-  const turns = new Turns();
+  const turns = new TimeSlice();
   for (const [index, one] of list.entries()) {
     converted.push(convert(one, index));
-    if (turns.isOver) await turns.rest();
+    if (turns.isExpired) await turns.yieldToEventLoop();
   }
   return converted;
 }

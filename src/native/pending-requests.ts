@@ -6,7 +6,7 @@ import { type EngineError, errorOf } from './engine-error';
 /** Told what has ended, once for a batch, before anybody who waits for it is. */
 export type EngineObserver = (completions: readonly Completion[]) => void;
 
-export interface Pending {
+export interface PendingRequest {
   resolve(inference: Inference): void;
   reject(error: EngineError): void;
   /** What cancels it, and on what; undefined: nothing does. */
@@ -15,11 +15,11 @@ export interface Pending {
 }
 
 /** Who waits for an engine's answers, and who is told of them. */
-export class Waiting {
-  readonly requests = new CompactingMap<number, Pending>();
+export class PendingRequests {
+  readonly requests = new CompactingMap<number, PendingRequest>();
   readonly observers: EngineObserver[] = [];
 
-  add(ticket: number, pending: Pending): void {
+  add(ticket: number, pending: PendingRequest): void {
     this.requests.set(ticket, pending);
   }
 
@@ -34,7 +34,7 @@ export class Waiting {
   };
 }
 
-function settle(request: Pending, completion: Completion): void {
+function settle(request: PendingRequest, completion: Completion): void {
   if (request.cancel) request.signal?.removeEventListener('abort', request.cancel);
   if (completion.code === undefined) request.resolve(completion);
   else request.reject(errorOf(completion.code, completion.message));

@@ -10,9 +10,9 @@ export const GUARD_JSON = 'guard.json';
 /** Kinds of data that `native/tokenizers/src/guard/kinds.rs` knows. */
 export const KINDS = ['email', 'card', 'iban', 'ip', 'phone', 'url'] as const;
 
-const MOST_CHECKS = 100;
-const MOST_PATTERNS = 200;
-const LONGEST_PATTERN = 4096;
+const MAX_CHECKS = 100;
+const MAX_PATTERNS = 200;
+const MAX_PATTERN_LENGTH = 4096;
 
 /** What is counted and answered under it: no text of a client. */
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$/, {
@@ -25,7 +25,7 @@ const labels = z
   .refine((given) => Object.keys(given).length > 0, { error: 'expected at least one label' });
 
 /** What a text may hide in: all of them by default. */
-export const VIEWS = ['forms', 'decoded', 'joined'] as const;
+export const VARIANTS = ['forms', 'decoded', 'joined'] as const;
 
 const common = {
   name: name.describe('In answers and metrics'),
@@ -42,8 +42,8 @@ const common = {
     .default(false)
     .describe('What it finds ends the checks that are still under way; of those that block'),
   views: z
-    .array(z.enum(VIEWS))
-    .default([...VIEWS])
+    .array(z.enum(VARIANTS))
+    .default([...VARIANTS])
     .describe(
       'Beside the texts as they are. forms: without characters that are not seen, in NFKC, with ' +
         'Latin letters for those that look like them; decoded: what is written in base64, tags or ' +
@@ -71,7 +71,7 @@ const windows = {
     .optional()
     .describe('Tokens that windows share. Default: 64, at most a quarter of a window'),
 };
-const READ_WHOLE = 'Longer texts than a window are read whole, in windows';
+const LONG_TEXTS = 'Longer texts than a window are read whole, in windows';
 
 const classifier = z.strictObject({
   type: z.literal('text-classification'),
@@ -85,14 +85,14 @@ const classifier = z.strictObject({
         .describe('Whether one window is enough, or the mean of all counts'),
     })
     .prefault({})
-    .describe(READ_WHOLE),
+    .describe(LONG_TEXTS),
   labels: labels.describe('Those that count, with the score from which on they do'),
 });
 
 const tagger = z.strictObject({
   type: z.literal('token-classification'),
   ...model,
-  long_texts: z.strictObject(windows).prefault({}).describe(READ_WHOLE),
+  long_texts: z.strictObject(windows).prefault({}).describe(LONG_TEXTS),
   labels: labels
     .optional()
     .describe('Those that count, with the score from which on they do. Default: all but O'),
@@ -103,7 +103,7 @@ const tagger = z.strictObject({
 const zeroShot = z.strictObject({
   type: z.literal('zero-shot-classification'),
   ...model,
-  long_texts: z.strictObject(windows).prefault({}).describe(READ_WHOLE),
+  long_texts: z.strictObject(windows).prefault({}).describe(LONG_TEXTS),
   candidate_labels: z.array(label).min(1).max(100).describe('That the model chooses from'),
   labels: labels.describe('Of the candidates those that count, with their scores'),
   hypothesis_template: z
@@ -121,9 +121,9 @@ const patterns = z.strictObject({
   kinds: z
     .array(z.enum(KINDS))
     .default([])
-    .describe('Known ones; their labels are EMAIL, CARD, IBAN, IP, PHONE and URL'),
+    .describe('Metadata ones; their labels are EMAIL, CARD, IBAN, IP, PHONE and URL'),
   patterns: z
-    .record(label, z.array(z.string().min(1).max(LONGEST_PATTERN)).min(1))
+    .record(label, z.array(z.string().min(1).max(MAX_PATTERN_LENGTH)).min(1))
     .default({})
     .describe('Regular expressions by label, in the syntax of RE2'),
 });
@@ -175,7 +175,7 @@ const streams = z.strictObject({
 export const guardFile = z
   .strictObject({
     $schema: z.string().optional(),
-    checks: z.array(check).min(1).max(MOST_CHECKS),
+    checks: z.array(check).min(1).max(MAX_CHECKS),
     limits: limits.prefault({}),
     streams: streams.prefault({}),
     moderations: moderations.optional(),
@@ -234,8 +234,8 @@ function findProblem(
   if (one.type === 'patterns') {
     const count = one.kinds.length + Object.values(one.patterns).flat().length;
     if (count === 0) return { path: [], message: 'expected kinds or patterns' };
-    const message = `expected at most ${MOST_PATTERNS} patterns, found ${count}`;
-    return count > MOST_PATTERNS ? { path: ['patterns'], message } : null;
+    const message = `expected at most ${MAX_PATTERNS} patterns, found ${count}`;
+    return count > MAX_PATTERNS ? { path: ['patterns'], message } : null;
   }
   if (one.type !== 'zero-shot-classification') return null;
   const other = Object.keys(one.labels).find((given) => !one.candidate_labels.includes(given));

@@ -42,7 +42,7 @@ function titled(files: readonly string[]): string {
   return known.length === 0 ? (files[0] as string) : `config.json of ${known.join(', ')}`;
 }
 
-function* describe({ keys, others }: KeyTable, before: string): Generator<Described> {
+function* describe({ keys, unknownKeys: others }: KeyTable, before: string): Generator<Described> {
   for (const [key, use] of Object.entries(keys)) {
     if (use.use === 'object') yield* describe(use.keys, `${before}${key}.`);
     else yield { key: `\`${before}${key}\``, use: effectOf(use) };

@@ -1,36 +1,36 @@
 import type { Patterns } from '../../native/patterns';
-import type { NotLookedAt } from './answer';
-import type { Check, GuardFile, PatternCheck } from './file';
-import { Look } from './looks';
-import type { Hit } from './ran';
+import type { Hit } from './check-result';
+import type { Check, GuardFile, PatternCheck } from './guard-file';
+import type { Unchecked } from './guard-result';
+import { TextVariant } from './text-variants';
 
 /** Compiled patterns, and whose each is. */
-export interface OwnedPatterns {
+export interface PatternSet {
   readonly compiled: Patterns;
   /** By the place of each. */
   readonly owners: readonly { readonly check: PatternCheck; readonly label: string }[];
 }
 
 /** What is looked at, what patterns have found in it, and what is not looked at. */
-export interface Looked {
-  readonly looks: readonly Look[];
+export interface ScanResult {
+  readonly variants: readonly TextVariant[];
   readonly hits: ReadonlyMap<Check, readonly Hit[]>;
-  readonly notLookedAt: readonly NotLookedAt[];
+  readonly unchecked: readonly Unchecked[];
 }
 
 const ANYWHERE = { check: null, part: null, start: null };
 
 /** Makes the forms of texts that the checks want, and looks for patterns in them; on a native thread. */
-export async function lookAt(
+export async function scan(
   texts: readonly string[],
   checks: readonly Check[],
-  { compiled, owners }: OwnedPatterns,
+  { compiled, owners }: PatternSet,
   { limits, timeoutMs }: Pick<GuardFile, 'limits'> & { readonly timeoutMs: number },
-): Promise<Looked> {
+): Promise<ScanResult> {
   const { on_limit: action } = limits;
-  const cut = cutTo(texts, limits.characters);
+  const cut = truncateTexts(texts, limits.characters);
   const wanted = new Set(checks.flatMap(({ views }) => views));
-  const native = await compiled.look(cut.texts, {
+  const native = await compiled.scan(cut.texts, {
     forms: wanted.has('forms'),
     decoded: wanted.has('decoded'),
     joined: wanted.has('joined'),
@@ -38,20 +38,20 @@ export async function lookAt(
     mostPlaces: limits.places,
     timeoutMs,
   });
-  const looks = native.looks.map((one) => new Look(one, cut.texts));
+  const variants = native.looks.map((one) => new TextVariant(one, cut.texts));
   const hits = new Map<Check, Hit[]>();
   for (let at = 0; at < native.places.length; at += 4) {
     const [pattern = 0, index = 0, start = 0, end = 0] = native.places.subarray(at, at + 4);
-    const { check, label } = owners[pattern] as OwnedPatterns['owners'][number];
-    const look = looks[index] as Look;
-    if (!checks.includes(check) || !wants(check, look)) continue;
+    const { check, label } = owners[pattern] as PatternSet['owners'][number];
+    const variant = variants[index] as TextVariant;
+    if (!checks.includes(check) || !acceptsVariant(check, variant)) continue;
     const known = hits.get(check);
-    const hit = { look, label, score: 1, start, end };
+    const hit = { variant, label, score: 1, start, end };
     if (known) known.push(hit);
     else hits.set(check, [hit]);
   }
   const hasPatterns = checks.some(({ type }) => type === 'patterns');
-  const notLookedAt: NotLookedAt[] = cut.rest.map((place) => ({
+  const notLookedAt: Unchecked[] = cut.rest.map((place) => ({
     check: null,
     ...place,
     limit: 'characters',
@@ -62,16 +62,16 @@ export async function lookAt(
   if (native.left === 'time' || (native.left !== '' && hasPatterns)) {
     notLookedAt.push({ ...ANYWHERE, limit: native.left, action });
   }
-  return { looks, hits, notLookedAt };
+  return { variants, hits, unchecked: notLookedAt };
 }
 
 /** Whether a check is to be given a form of a text. */
-export function wants({ views }: Check, { steps }: Look): boolean {
+export function acceptsVariant({ views }: Check, { steps }: TextVariant): boolean {
   return [...steps].every((step) => views.includes(step));
 }
 
 /** The beginning of the texts, and from where on each of the others is left. */
-function cutTo(texts: readonly string[], characters: number) {
+function truncateTexts(texts: readonly string[], characters: number) {
   let left = characters;
   const rest: { part: number; start: number }[] = [];
   const cut = texts.map((text, part) => {

@@ -1,4 +1,5 @@
-import type { Prompted } from '../models/sentence-transformers/model';
+import { argmax } from '../lib/activations';
+import type { PromptSettings } from '../models/sentence-transformers/model';
 import type {
   EngineError,
   EngineMonitor,
@@ -8,7 +9,6 @@ import type {
   TextInput,
   Vocabulary,
 } from '../native/engine';
-import { argmax } from '../numeric/activations';
 
 /** What is known of a model from its files; goes to other threads as it is. */
 export interface ModelMetadata {
@@ -34,8 +34,8 @@ export interface ClassifierMetadata extends ModelMetadata {
 }
 
 /** A loaded model as protocols see it, whatever its task is called. */
-export interface Predictor<Input, Answer, Known extends ModelMetadata = ModelMetadata> {
-  readonly metadata: Known;
+export interface Predictor<Input, Answer, Metadata extends ModelMetadata = ModelMetadata> {
+  readonly metadata: Metadata;
   /** The longest input: tokens of a text, special tokens included, or samples of a window. */
   readonly maxLength: number;
   readonly monitor: EngineMonitor;
@@ -49,7 +49,7 @@ export interface Predictor<Input, Answer, Known extends ModelMetadata = ModelMet
    */
   runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]>;
   /** See `Engine.refusal`. */
-  refusal(timeoutMs: number): EngineError | null;
+  admissionError(timeoutMs: number): EngineError | null;
 }
 
 /** Is told of an inference when it ends: once, by one of both. */
@@ -73,7 +73,7 @@ export interface BatchPredictor<Input, Answer> {
     waiting: readonly InferenceCallbacks[],
   ): void;
   /** @throws EngineError INFERENCE_FAILED: the outputs are no answer */
-  answer(inference: Inference, input: Input): Answer;
+  toPrediction(inference: Inference, input: Input): Answer;
 }
 
 /** What a model says of one input. */
@@ -102,7 +102,7 @@ export interface Classification extends Prediction {
 }
 
 /** A text, and how it is read where it is longer than the model takes. */
-export interface TaggingInput {
+export interface TokenClassificationInput {
   readonly text: string;
   /** All of it, in windows that share so many tokens. Default: it is cut. */
   readonly stride?: number;
@@ -111,14 +111,18 @@ export interface TaggingInput {
 }
 
 /** The answer of a token classifier to one text. */
-export interface Tagging extends Prediction {
+export interface TokenClassification extends Prediction {
   /** That was tagged. */
   readonly text: string;
   /** [tokens, labels], special tokens included, window by window as `inference.places` has them. */
   readonly scores: Float32Array;
 }
 
-export type TokenClassifier = Predictor<TaggingInput, Tagging, ClassifierMetadata>;
+export type TokenClassifier = Predictor<
+  TokenClassificationInput,
+  TokenClassification,
+  ClassifierMetadata
+>;
 export type TextClassifier = Predictor<string | TextInput, Classification, ClassifierMetadata>;
 /** A window: `maxLength` finite values in any linear unit. */
 export type SignalClassifier = Predictor<readonly number[], Classification, ClassifierMetadata> &
@@ -147,11 +151,11 @@ export type EntailmentClassifier = Predictor<
 >;
 
 /** What is known of a model of vectors. */
-export interface EmbeddingMetadata extends ModelMetadata, Prompted {
+export interface EmbeddingMetadata extends ModelMetadata, PromptSettings {
   /** Numbers of a vector. */
   readonly dimensions: number;
   /** Its files are those of an encoder alone, and say nothing of vectors. */
-  readonly isPlain: boolean;
+  readonly isBareEncoder: boolean;
   /** Vectors have a length of 1. */
   readonly normalizes: boolean;
   /** Names of sentence-transformers; several: their vectors side by side. */
@@ -161,7 +165,7 @@ export interface EmbeddingMetadata extends ModelMetadata, Prompted {
 }
 
 /** A text, or the ids of the model's own tokens, special ones included: they are not cut. */
-export type TextToEmbed =
+export type EmbeddingInput =
   | (Pick<TextInput, 'truncation' | 'truncationSide'> & {
       readonly text: string;
       /** Put before it. Default: the model's own. */
@@ -175,13 +179,13 @@ export interface Embedding extends Prediction {
   readonly vector: Float32Array;
 }
 
-export type TextEmbedder = Predictor<TextToEmbed, Embedding, EmbeddingMetadata>;
+export type TextEmbedder = Predictor<EmbeddingInput, Embedding, EmbeddingMetadata>;
 
 /** What is known of a model of weights of words. */
-export interface SparseEmbeddingMetadata extends ModelMetadata, Prompted {
+export interface SparseEmbeddingMetadata extends ModelMetadata, PromptSettings {
   readonly vocabularySize: number;
   /** Its files are those of a masked language model, and say nothing of weights. */
-  readonly isPlain: boolean;
+  readonly isBareEncoder: boolean;
 }
 
 export interface SparseEmbedding extends Prediction {
@@ -189,10 +193,10 @@ export interface SparseEmbedding extends Prediction {
   readonly weights: Float32Array;
 }
 
-export type SparseEmbedder = Predictor<TextToEmbed, SparseEmbedding, SparseEmbeddingMetadata>;
+export type SparseEmbedder = Predictor<EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata>;
 
 /** What is known of a model of a vector for each token. */
-export interface TokenEmbeddingMetadata extends ModelMetadata, Prompted {
+export interface TokenEmbeddingMetadata extends ModelMetadata, PromptSettings {
   /** Numbers of a vector. */
   readonly dimensions: number;
   /** What the engine is told of a text beside, by what it is; null: it reads all alike. */
@@ -206,24 +210,24 @@ export interface TokenEmbeddings extends Prediction {
   readonly vectors: readonly Float32Array[];
 }
 
-export type TokenEmbedder = Predictor<TextToEmbed, TokenEmbeddings, TokenEmbeddingMetadata>;
+export type TokenEmbedder = Predictor<EmbeddingInput, TokenEmbeddings, TokenEmbeddingMetadata>;
 
 /** What a protocol can ask for. */
-export interface Abilities {
-  readonly 'embeds texts': TextEmbedder;
-  readonly 'embeds tokens': TokenEmbedder;
-  readonly 'weighs words': SparseEmbedder;
-  readonly 'classifies texts': TextClassifier;
-  readonly 'tags texts': TokenClassifier;
-  readonly 'classifies signals': SignalClassifier;
-  readonly 'scores pairs': PairScorer;
-  readonly entails: EntailmentClassifier;
+export interface Capabilities {
+  readonly embedding: TextEmbedder;
+  readonly 'token-embedding': TokenEmbedder;
+  readonly 'sparse-embedding': SparseEmbedder;
+  readonly 'text-classification': TextClassifier;
+  readonly 'token-classification': TokenClassifier;
+  readonly 'signal-classification': SignalClassifier;
+  readonly reranking: PairScorer;
+  readonly 'zero-shot': EntailmentClassifier;
 }
 
-export type Ability = keyof Abilities;
+export type Capability = keyof Capabilities;
 
 /** @param scores of all labels */
-export function classified(
+export function toClassification(
   { labels }: ClassifierMetadata,
   scores: Float32Array,
   inference: Inference,
@@ -232,4 +236,4 @@ export function classified(
   return { label: labels[top] as string, score: scores[top] as number, scores, inference };
 }
 
-export type { Prompted } from '../models/sentence-transformers/model';
+export type { PromptSettings as Prompted } from '../models/sentence-transformers/model';
