@@ -73,7 +73,7 @@ T median(std::vector<T> values) {
 
 /// One multiplication: packed rows, packed weights, and the result.
 struct Product {
-  const kernels::Rows* x;
+  const kernels::PackedA* x;
   const kernels::PackedWeight* weight;
   Shape shape;
   int64_t rows;
@@ -129,7 +129,7 @@ void measure(kernels::Format format, Shape shape) {
   std::vector<kernels::PackedWeight> packed;
   for (int64_t layer = 0; layer < layers; ++layer) {
     linear.emplace_back(by, stored, nullptr);
-    packed.push_back(by.format->pack(stored, *by.kernel));
+    packed.push_back(by.format->pack_b(stored, *by.kernel));
   }
   std::vector<float> y(static_cast<size_t>(512 * shape.outputs));
   for (const int64_t rows : kRowCounts) {

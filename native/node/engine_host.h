@@ -22,7 +22,7 @@ namespace node {
 /// Owned by objects of the JS thread only. Other threads hold raw pointers; stop() joins them, or
 /// abandons a hung thread together with its queue.
 ///
-/// An environment ends in one of two ways. A drained event loop and worker.terminate() run the
+/// An environment can end in two ways. A drained event loop and worker.terminate() run the
 /// clean-up hook. process.exit() and an uncaught exception only emit the 'exit' event, on which
 /// src/native/load.ts calls stopAll(). Both call stop(). Then no thread of ours is left, or exit()
 /// ends the process immediately (scheduler/abandoned_threads.h).

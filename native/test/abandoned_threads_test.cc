@@ -48,8 +48,8 @@ TEST(AbandonedThreadsDeathTest, ExitRunsDestructorsAfterAllThreadsHaveEnded) {
       testing::ExitedWithCode(99), "");
 }
 
-/// Each allocation fails in turn, then the thread. The resources must be leaked, because a thread
-/// uses them.
+/// In each round another allocation fails, in the last round the thread. The resources must be
+/// leaked, because a thread uses them.
 TEST(AbandonedThreadsDeathTest, ResourcesAreLeakedWithoutAThread) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

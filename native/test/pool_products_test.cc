@@ -1,4 +1,4 @@
-// Multiplication and attention on a thread pool: the results equal those of one thread.
+// Multiplication and attention on a thread pool: the results do not depend on the pool.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -217,7 +217,7 @@ TEST_F(FairShareTest, TheWaitIncludesCompetingModels) {
   first.ended.of(first.ask(one));
   second.ended.of(second.ask(two));
   first.backend->hold();
-  for (int i = 0; i < 11; ++i) first.ask(one);  // one of them runs
+  for (int i = 0; i < 11; ++i) first.ask(one);  // the first runs
   await_queue(one, 10);
   EXPECT_EQ(one.statistics().queue_wait, milliseconds(110));
   for (int i = 0; i < 5; ++i) second.ask(two);
@@ -239,7 +239,7 @@ TEST_F(FairShareTest, TheWaitIncludesCompetingModelsByWeight) {
   first.ended.of(first.ask(large));
   second.ended.of(second.ask(small));
   first.backend->hold();
-  for (int i = 0; i < 13; ++i) first.ask(large);  // one of them runs
+  for (int i = 0; i < 13; ++i) first.ask(large);  // the first runs
   await_queue(large, 12);
   for (int i = 0; i < 5; ++i) second.ask(small);
   // The large model needs 130 ms, in which the small one completes its 50 ms; within those the

@@ -27,8 +27,8 @@ Clock::time_point simulated_now() {
   return Clock::time_point(hours(1) + Clock::duration(simulated_time.load()));
 }
 
-/// Run time like that of an encoder: a constant per batch, a linear and a quadratic part per text.
-/// A text has one token per character.
+/// A model with the run time of an encoder: a constant per batch, a linear and a quadratic part per
+/// text. A text has one token per character.
 class SimulatedEncoder : public Backend {
  public:
   Description description() const override {

@@ -7,9 +7,9 @@
 namespace kernels {
 namespace {
 
-/// The error function of a / √2 for a from 0 to 5.625, where it rounds to 1. Sixteen intervals of
-/// equal width with a polynomial of t each; t runs from 0 to 1 in an interval. The rows are the
-/// coefficients of 1, t, t², …, from interpolation at the Chebyshev points.
+/// Piecewise polynomials for the error function of a / √2 with a from 0 to 5.625; it rounds to 1
+/// above. The range has sixteen intervals of equal width, in which t runs from 0 to 1. The rows are
+/// the coefficients of 1, t, t², …, from interpolation at the Chebyshev points.
 constexpr int kPieces = 16;
 constexpr float kEnd = 5.625F;
 alignas(64) constexpr float kErrorFunction[][kPieces] = {

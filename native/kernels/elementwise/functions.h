@@ -31,7 +31,7 @@ Vector error_function(Vector x) {
   return x * numerator / denominator;
 }
 
-/// GELU: x Φ(x), where Φ is the distribution function of the normal distribution.
+/// GELU: x Φ(x) with the distribution function Φ of the normal distribution.
 template <class Vector>
 Vector gelu_rational(Vector x) {
   constexpr float kSqrtHalf = 0.707106781F;

@@ -59,8 +59,8 @@ class RelativePositionIndex {
   int64_t max_tokens() const { return max_tokens_; }
   /// For each row, the row of the table.
   const std::vector<int64_t>& table_rows() const { return table_rows_; }
-  /// Pointer to the row number of an offset within those of all offsets. Copies of the last row
-  /// number follow the end, for padded columns.
+  /// Pointer to the row number of an offset; the row numbers of larger offsets follow. Copies of
+  /// the last row number follow the end, for padded columns.
   const int32_t* at(int64_t offset) const { return rows_.data() + offset + max_tokens_ - 1; }
 
  private:
@@ -97,7 +97,7 @@ class HeadPositions {
   explicit HeadPositions(PackedPositions packed);
 
   const RelativePositionIndex& index() const { return *packed_.front().index; }
-  /// by: one of the kernels that the vectors are packed for.
+  /// by: a kernel that the vectors are packed for.
   const PackedPositions& packed_for(const FormatKernel& by) const;
 
  private:

@@ -33,7 +33,7 @@ struct PackedWeight {
   // NOLINTEND(readability-redundant-member-init)
 };
 
-/// A format with one of its kernels.
+/// A number format and the kernel that multiplies in it.
 struct FormatKernel {
   /// The fastest kernel of this processor.
   FormatKernel(Format format);  // NOLINT(google-explicit-constructor)
