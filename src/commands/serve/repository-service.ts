@@ -4,9 +4,9 @@ import { extProc } from '../../protocols/envoy/service';
 import type { GrpcService } from '../../protocols/grpc-service';
 import { jinaOf } from '../../protocols/jina/jina-protocol';
 import { liteLlm } from '../../protocols/litellm/litellm-protocol';
-import { grpcService } from '../../protocols/open-inference/grpc/service';
-import { openInferenceOf } from '../../protocols/open-inference/rest/open-inference-protocol';
-import { OpenInferenceModels } from '../../protocols/open-inference/served-models';
+import { grpcService } from '../../protocols/open-inference/grpc/open-inference-service';
+import { OpenInferenceModels } from '../../protocols/open-inference/open-inference-models';
+import { openInferenceModels } from '../../protocols/open-inference/rest/open-inference-protocol';
 import { moderationsOf } from '../../protocols/openai/moderations';
 import { openAiOf } from '../../protocols/openai/openai-protocol';
 import { describeApi } from '../../protocols/openapi/document';
@@ -121,7 +121,7 @@ export class RepositoryService implements Service {
         first.routes.filter(({ method }) => method !== 'GET'),
       ),
     );
-    const all = openInferenceOf(this.#served, protocolOptions(this.#options));
+    const all = openInferenceModels(this.#served, protocolOptions(this.#options));
     const others = defaults.flatMap(({ protocols }) =>
       protocols.slice(1).filter(({ routesByBodyModel }) => !routesByBodyModel),
     );

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { OutputTensor } from '../../tasks/tensors';
-import { countOf, describeShape, type InputTensor, invalid, placeOf } from './tensor';
+import { countOf, describeShape, elementPath, type InputTensor, invalid } from './tensor';
 
 /** Of the uint32 before each element of BYTES. */
 const LENGTH_BYTES = 4;
@@ -16,7 +16,7 @@ export function readTexts(input: InputTensor): readonly string[] {
   return valuesOf(input, readRawTexts).map((value, index) => {
     if (typeof value === 'string') return value;
     if (Buffer.isBuffer(value)) return readText(input, index, value);
-    throw invalid(`${placeOf(input, index)}: expected a string`);
+    throw invalid(`${elementPath(input, index)}: expected a string`);
   });
 }
 
@@ -35,7 +35,7 @@ export function readNumbers(
   for (let i = 0; i < values.length; i++) {
     if (Number.isFinite(values[i])) continue;
     const what = typeof values[i] === 'number' ? 'a finite number' : 'a number';
-    throw invalid(`${placeOf(input, i)}: expected ${what}`);
+    throw invalid(`${elementPath(input, i)}: expected ${what}`);
   }
   return values as readonly number[] | Float32Array | Float64Array;
 }
@@ -80,10 +80,10 @@ function readRawTexts(input: InputTensor, bytes: Buffer, count: number): readonl
   let offset = 0;
   for (let i = 0; i < count; i++) {
     const left = bytes.length - offset - LENGTH_BYTES;
-    if (left < 0) throw invalid(`${placeOf(input, i)}: is missing: the data ends before it`);
+    if (left < 0) throw invalid(`${elementPath(input, i)}: is missing: the data ends before it`);
     const length = bytes.readUInt32LE(offset);
     if (length > left) {
-      throw invalid(`${placeOf(input, i)}: is ${length} bytes long, but only ${left} follow`);
+      throw invalid(`${elementPath(input, i)}: is ${length} bytes long, but only ${left} follow`);
     }
     offset += LENGTH_BYTES;
     texts.push(readText(input, i, bytes.subarray(offset, offset + length)));
@@ -98,7 +98,7 @@ function readRawTexts(input: InputTensor, bytes: Buffer, count: number): readonl
 
 /** One element of BYTES. `index`: row-major. */
 function readText(input: InputTensor, index: number, bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw invalid(`${placeOf(input, index)}: is not valid UTF-8`);
+  if (!isUtf8(bytes)) throw invalid(`${elementPath(input, index)}: is not valid UTF-8`);
   return bytes.toString('utf8');
 }
 

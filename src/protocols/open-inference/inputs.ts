@@ -8,7 +8,7 @@ import { describeShape, type InputSpecification, type InputTensor, invalid } fro
  *
  * @throws ServiceError that names the input
  */
-export function takeInputs(
+export function matchInputs(
   given: readonly InputTensor[],
   specifications: readonly InputSpecification[],
 ): readonly (InputTensor | undefined)[] {

@@ -61,7 +61,7 @@ export function countOf(shape: readonly number[]): number {
 }
 
 /** A place in a tensor: `SIGNAL[2][17]`. `index`: row-major. */
-export function placeOf({ name, shape }: InputTensor, index: number): string {
+export function elementPath({ name, shape }: InputTensor, index: number): string {
   let rest = index;
   let place = '';
   for (let axis = shape.length - 1; axis >= 0; axis--) {

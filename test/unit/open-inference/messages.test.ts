@@ -1,7 +1,7 @@
 import {
   type ModelInferRequest,
   readInferRequest,
-  writeInferAnswer,
+  writeInferResponse,
 } from '../../../src/protocols/open-inference/grpc/messages';
 
 const NO_CONTENTS = { fp32_contents: [], fp64_contents: [], bytes_contents: [] };
@@ -139,7 +139,7 @@ it('answers raw or typed, as it was asked', () => {
     ],
   } as const;
   const common = { model_name: 'm', model_version: '1', id: '7' };
-  expect(writeInferAnswer(message({ id: '7' }), { name: 'm', version: '1' }, answer)).toEqual({
+  expect(writeInferResponse(message({ id: '7' }), { name: 'm', version: '1' }, answer)).toEqual({
     ...common,
     outputs: [
       {
@@ -152,7 +152,7 @@ it('answers raw or typed, as it was asked', () => {
     ],
   });
   const raw = message({ id: '7', raw_input_contents: [Buffer.alloc(8)] });
-  expect(writeInferAnswer(raw, { name: 'm', version: '1' }, answer)).toEqual({
+  expect(writeInferResponse(raw, { name: 'm', version: '1' }, answer)).toEqual({
     ...common,
     outputs: [
       { name: 'L', datatype: 'BYTES', shape: [1] },

@@ -3,8 +3,8 @@ import type { ServiceResponse } from '../../../serving/request-context';
 import { FLOAT_BYTES } from '../../../serving/response-size';
 import type { ServiceRequest } from '../../../serving/service-request';
 import type { StreamMethod } from '../../grpc-service';
-import type { OpenInferenceModels } from '../served-models';
-import { type ModelInferRequest, readInferRequest, writeInferAnswer } from './messages';
+import type { OpenInferenceModels } from '../open-inference-models';
+import { type ModelInferRequest, readInferRequest, writeInferResponse } from './messages';
 
 /** Messages of one stream that are in memory at once: enough for the batches of one model. */
 const MOST_AT_ONCE = 64;
@@ -26,7 +26,7 @@ export async function infer(
   const isRaw = request.raw_input_contents.length > 0;
   const answered = await served.infer(asked, call, () => (isRaw ? FLOAT_BYTES : TYPED_BYTES));
   const { inferences } = answered;
-  return { body: writeInferAnswer(request, served, answered), inferences };
+  return { body: writeInferResponse(request, served, answered), inferences };
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { OutputTensor } from '../../../tasks/tensors';
 import { writeRaw } from '../contents';
-import type { ModelAnswer } from '../model';
 import {
   type Contents,
   type InferRequest,
@@ -8,6 +7,7 @@ import {
   invalid,
   type RequestedOutput,
 } from '../tensor';
+import type { InferResult } from '../tensor-model';
 
 /** Messages of protos/grpc_service.proto, as @grpc/proto-loader reads them; what is not used is left out. */
 
@@ -62,10 +62,10 @@ export function readInferRequest(message: ModelInferRequest): InferRequest {
 }
 
 /** Raw or typed, as the request was. */
-export function writeInferAnswer(
+export function writeInferResponse(
   { id, raw_input_contents }: ModelInferRequest,
   model: { readonly name: string; readonly version: string },
-  { outputs }: ModelAnswer,
+  { outputs }: InferResult,
 ): object {
   const isRaw = raw_input_contents.length > 0;
   return {

@@ -7,13 +7,19 @@ import type { ServedModel } from '../../../tasks/served-model';
 import { TRUNCATED_HEADER } from '../../openapi/responses';
 import { type ErrorFormat, modelBelow, type Protocol, type ProtocolOptions } from '../../protocol';
 import { type Route, route } from '../../route';
-import { grpcService } from '../grpc/service';
+import { grpcService } from '../grpc/open-inference-service';
+import type { OpenInferenceModel } from '../open-inference-model';
+import { OpenInferenceModels } from '../open-inference-models';
 import { readInferRequest } from '../request-body';
-import type { OpenInferenceModel } from '../served-model';
-import { OpenInferenceModels } from '../served-models';
-import { describeInference, numberBytes } from './answer';
-import { CHANGES, repositoryRoutes } from './repository';
-import { ANSWERS, errorAnswer, exampleOf, inferAnswer, inferRequest } from './schemas';
+import { inferResponse, numberBytes } from './infer-response';
+import { REPOSITORY_MODELS, repositoryRoutes } from './repository-routes';
+import {
+  errorResponse,
+  exampleOf,
+  inferRequestSchema,
+  inferResponseSchema,
+  RESPONSES,
+} from './schemas';
 
 const LIVE = '/v2/health/live';
 const READY = '/v2/health/ready';
@@ -31,11 +37,14 @@ const INFER_HEADERS = {
 /** The Open Inference Protocol over HTTP for one model, as for tritonclient.http. */
 export function openInference(served: ServedModel, options: ProtocolOptions): Protocol {
   const catalogue = singleModelCatalogue(served);
-  return openInferenceOf(new OpenInferenceModels(() => catalogue, options), options);
+  return openInferenceModels(new OpenInferenceModels(() => catalogue, options), options);
 }
 
 /** The Open Inference Protocol over HTTP for all current models. */
-export function openInferenceOf(models: OpenInferenceModels, options: ProtocolOptions): Protocol {
+export function openInferenceModels(
+  models: OpenInferenceModels,
+  options: ProtocolOptions,
+): Protocol {
   const modelRoutes = models.byPath().flatMap(([path, model]) => {
     const route = { path: `${MODELS}${path}`, id: operationPrefix(path, models) };
     return [
@@ -54,7 +63,7 @@ export function openInferenceOf(models: OpenInferenceModels, options: ProtocolOp
       ),
       // The metadata of a model with the name "stats" is only available below its versions.
       get(STATISTICS, 'V2Stats', 'Statistics of all models', 'Statistics', (call) =>
-        models.describeStatistics(models.allFor(call)),
+        models.describeStatistics(models.visible(call)),
       ),
     ],
     prefix: '/v2/',
@@ -68,7 +77,7 @@ export function openInferenceOf(models: OpenInferenceModels, options: ProtocolOp
       name: 'Open Inference Protocol',
       description: 'Version 2, for clients of Triton and KServe',
     },
-    error: { name: 'V2Error', schema: errorAnswer },
+    error: { name: 'V2Error', schema: errorResponse },
   };
 }
 
@@ -80,7 +89,7 @@ function operationPrefix(path: string, { repository }: OpenInferenceModels): str
 
 /** Resource of a path for the scope of API keys. */
 function resourceOf(path: string): ProtectedResource | null {
-  if (path.startsWith(CHANGES)) return 'management';
+  if (path.startsWith(REPOSITORY_MODELS)) return 'management';
   return path === STATISTICS ? null : modelBelow(MODELS, path);
 }
 
@@ -113,12 +122,12 @@ function describeRoutes(
   ];
 }
 
-/** A GET route. @param response key of the schema of its response in `ANSWERS` */
+/** A GET route. @param response key of the schema of its response in `RESPONSES` */
 function get(
   path: string,
   operationId: string,
   summary: string,
-  response: keyof typeof ANSWERS,
+  response: keyof typeof RESPONSES,
   describe: (call: ServiceRequest) => object | Promise<object>,
 ): Route {
   const canFail = response !== 'Server' && response !== 'Live' && response !== 'Statistics';
@@ -128,7 +137,7 @@ function get(
     operationId,
     schemaName: `V2${response}`,
     summary,
-    response: ANSWERS[response],
+    response: RESPONSES[response],
     errors: canFail ? ['NOT_READY'] : [],
     handler: async (call) => ({ body: await describe(call) }),
   });
@@ -158,8 +167,8 @@ function infer(
     description:
       'Tensor data is JSON, flat or nested, or binary data after the JSON: then the header ' +
       'Inference-Header-Content-Length specifies the length of the JSON, and `binary_data_size` the length of the data.',
-    request: () => inferRequest(model),
-    response: inferAnswer,
+    request: () => inferRequestSchema(model),
+    response: inferResponseSchema,
     examples: model && { request: exampleOf(model) },
     headers: INFER_HEADERS,
     isBinary: true,
@@ -180,7 +189,7 @@ function infer(
       const jsonBytes = call.header('inference-header-content-length');
       const request = readInferRequest(call.body as Buffer, jsonBytes);
       const result = await served.infer(request, call, numberBytes(request));
-      return describeInference(served, request, result, responseLimit);
+      return inferResponse(served, request, result, responseLimit);
     },
   });
 }

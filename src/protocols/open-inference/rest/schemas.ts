@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type Node, propertiesOf, toSchema, withProperties } from '../../openapi/responses';
-import type { Model } from '../model';
 import { inferBody, outputBody } from '../request-body';
 import type { InputSpecification } from '../tensor';
+import type { TensorModel } from '../tensor-model';
 
-/** A text, or two sine waves, no recording of anybody. */
+/** Inputs of the examples: a text, and the sum of two sine waves. */
 const TEXT = 'A warm, funny film that never outstays its welcome.';
 const wave = (i: number): number =>
   Number((20 * Math.sin(i / 1.5) + 5 * Math.sin(i / 7)).toFixed(2));
@@ -17,12 +17,12 @@ const tensor = z.object({ name: text, datatype: text, shape: z.array(integer) })
 const configured = z.object({ name: text, data_type: text, dims: z.array(integer) });
 const duration = z.object({ count, ns: count });
 
-export const errorAnswer = z.object({
-  error: text.describe('One line: what is wrong, and where'),
+export const errorResponse = z.object({
+  error: text.describe('Position and problem, in one line'),
 });
 
-/** Of everything that is asked for by GET; the names of schemas have V2 before them. */
-export const ANSWERS = {
+/** Responses of GET routes. */
+export const RESPONSES = {
   Server: z.object({ name: text, version: text, extensions: z.array(text) }),
   Live: z.object({ live: always }),
   Ready: z.object({ ready: always }),
@@ -47,9 +47,9 @@ export const ANSWERS = {
       z.object({
         name: text,
         version: text,
-        last_inference: count.describe('ms since the Unix epoch; 0: none yet'),
-        inference_count: count.describe('Texts or windows, of all routes'),
-        execution_count: count.describe('Runs of the model'),
+        last_inference: count.describe('Unix time in ms; 0: no inference yet'),
+        inference_count: count.describe('Texts or windows, over all routes'),
+        execution_count: count.describe('Batches'),
         inference_stats: z.object({
           success: duration,
           fail: duration,
@@ -64,8 +64,8 @@ export const ANSWERS = {
   }),
 };
 
-export const inferAnswer = z.object({
-  id: text.optional().describe('As it was sent'),
+export const inferResponseSchema = z.object({
+  id: text.optional().describe('Id of the request'),
   model_name: text,
   model_version: text,
   outputs: z.array(
@@ -82,8 +82,8 @@ export const inferAnswer = z.object({
   ),
 });
 
-/** Of JSON alone. What shapes and data have to do with each other cannot be said here. */
-export function inferRequest(model: Model | null): Node {
+/** Schema of the JSON of a request. It does not describe how shapes and data depend on each other. */
+export function inferRequestSchema(model: TensorModel | null): Node {
   const inputs = model?.inputs ?? [];
   return withProperties(toSchema(inferBody), {
     inputs: {
@@ -96,10 +96,10 @@ export function inferRequest(model: Model | null): Node {
   });
 }
 
-function describeOutput(model: Model | null): Node {
+function describeOutput(model: TensorModel | null): Node {
   const schema = toSchema(outputBody);
   const { name, parameters } = propertiesOf(schema) as { readonly [name: string]: Node };
-  const description = `Of ${model?.classified?.name}: how many of the highest values, as "value:index:label"`;
+  const description = `Number of highest values of ${model?.classified?.name} to return, as "value:index:label"`;
   const classification = { ...toSchema(count), description };
   return withProperties(schema, {
     name: model ? { enum: model.outputs.map((output) => output.name) } : (name as Node),
@@ -112,15 +112,15 @@ function describeInput({ metadata: { name }, datatypes }: InputSpecification): N
   const data = {
     type: 'array',
     items: { anyOf: [element, { type: 'array' }] },
-    description: 'Row-major; flat, or nested as the shape says',
+    description: 'Row-major; flat, or nested according to the shape',
   };
   const shape = toSchema(z.array(count).min(1).max(3));
   const properties = { name: { const: name }, datatype: { enum: datatypes }, shape, data };
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 
-/** A request that the model answers. */
-export function exampleOf(model: Model): Node {
+/** A valid request for the model. */
+export function exampleOf(model: TensorModel): Node {
   const [input] = model.inputs as [InputSpecification];
   const { name, datatype, shape } = input.metadata;
   const length = shape[1] ?? 1;

@@ -12,7 +12,7 @@ import {
 import type { Repository } from '../../tasks/model-repository';
 import type { ServedModel } from '../../tasks/served-model';
 import type { ProtocolOptions } from '../protocol';
-import { OpenInferenceModel } from './served-model';
+import { OpenInferenceModel } from './open-inference-model';
 
 const SERVER = 'libtorch-serve';
 
@@ -88,7 +88,7 @@ export class OpenInferenceModels {
   }
 
   /** Those that whoever asks may see. */
-  allFor({ access }: Pick<ServiceRequest, 'access'>): readonly OpenInferenceModel[] {
+  visible({ access }: Pick<ServiceRequest, 'access'>): readonly OpenInferenceModel[] {
     return this.all.filter(({ name }) => access.canSee(name));
   }
 

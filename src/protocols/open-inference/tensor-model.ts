@@ -10,12 +10,12 @@ import type {
   TensorElement,
   TensorInput,
 } from '../../tasks/tensors';
-import { countElements, readElements, takeInputs } from './inputs';
+import { countElements, matchInputs, readElements } from './inputs';
 import { maxTokenOutputs, rowBytes } from './output-size';
-import { requireKnownOutputs, selectOutputs } from './requested-outputs';
+import { requireKnownOutputs, selectOutputs } from './outputs';
 import type { InferRequest, InputSpecification, InputTensor, TensorMetadata } from './tensor';
 
-export interface ModelAnswer {
+export interface InferResult {
   readonly outputs: readonly OutputTensor[];
   /** What the engine said of each element. */
   readonly inferences: readonly Inference[];
@@ -32,7 +32,7 @@ interface Limits {
 type Asked = Predictor<unknown, Prediction>;
 
 /** A model as the protocol sees it: named tensors in, named tensors out. */
-export class Model {
+export class TensorModel {
   readonly inputs: readonly InputSpecification[];
   readonly outputs: readonly TensorMetadata[];
   /** To which the classification extension applies; null: to no output. */
@@ -68,9 +68,9 @@ export class Model {
     request: InferRequest,
     options: () => InferOptions,
     numberBytes: (output: string) => number,
-  ): Promise<ModelAnswer> {
+  ): Promise<InferResult> {
     requireKnownOutputs(request.outputs, this);
-    const given = takeInputs(request.inputs, this.inputs);
+    const given = matchInputs(request.inputs, this.inputs);
     const count = countElements(given, this.inputs, this.#limits.listLength);
     const selected = { outputs: this.outputs, requested: request.outputs, numberBytes };
     const { responseLimit } = this.#limits;

@@ -2,9 +2,9 @@ import { ServiceError } from '../../serving/errors';
 import type { ServiceRequest } from '../../serving/service-request';
 import type { ServedModel } from '../../tasks/served-model';
 import type { ProtocolOptions } from '../protocol';
-import { Model, type ModelAnswer } from './model';
 import { type ModelStatistics, statisticsOf } from './statistics';
 import type { Datatype, InferRequest, TensorMetadata } from './tensor';
+import { type InferResult, TensorModel } from './tensor-model';
 
 /** Triton's name for what runs the models. */
 const PLATFORM = 'pytorch_libtorch';
@@ -21,7 +21,7 @@ export class OpenInferenceModel {
   readonly name: string;
   readonly version: string;
   /** Null where it is not loaded: then whoever asks is told so once the request has been read. */
-  readonly modelIfLoaded: Model | null;
+  readonly modelIfLoaded: TensorModel | null;
   /** Null: there is nothing of it. */
   readonly #served: ServedModel<unknown> | null;
   /** Why it is not loaded. */
@@ -37,7 +37,7 @@ export class OpenInferenceModel {
     const model = served?.model ?? null;
     this.name = name;
     this.version = version;
-    this.modelIfLoaded = model && served && new Model(model, served.task.tensors, limits);
+    this.modelIfLoaded = model && served && new TensorModel(model, served.task.tensors, limits);
     this.#served = served;
     this.#reason = reason;
     this.#statistics = served && statisticsOf(served);
@@ -48,14 +48,14 @@ export class OpenInferenceModel {
     request: InferRequest,
     call: Pick<ServiceRequest, 'inferOptions'>,
     numberBytes: (output: string) => number,
-  ): Promise<ModelAnswer> {
+  ): Promise<InferResult> {
     const asked = this.#served ?? this;
     const options = () => call.inferOptions(asked, request.timeoutMs);
     return this.model.infer(request, options, numberBytes);
   }
 
   /** @throws ServiceError NOT_READY: as Triton says of a model that it knows and could not load */
-  get model(): Model {
+  get model(): TensorModel {
     if (this.modelIfLoaded) return this.modelIfLoaded;
     throw new ServiceError('NOT_READY', `Model is not loaded: ${this.#reason}`);
   }

@@ -11,7 +11,7 @@ import { boolean, object } from '../../validation/fields';
 
 const INDEX = '/v2/repository/index';
 /** Path prefix of the routes that load and unload models. */
-export const CHANGES = '/v2/repository/models/';
+export const REPOSITORY_MODELS = '/v2/repository/models/';
 const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
 
 const text = z.string();
@@ -64,7 +64,7 @@ const CHANGE = {
 function load(repository: Repository): Route {
   return route({
     ...CHANGE,
-    path: `${CHANGES}:model/load`,
+    path: `${REPOSITORY_MODELS}:model/load`,
     operationId: 'V2RepositoryLoad',
     summary: 'Load the current files of a model folder',
     handler: async (call) => {
@@ -78,7 +78,7 @@ function load(repository: Repository): Route {
 function unload(repository: Repository): Route {
   return route({
     ...CHANGE,
-    path: `${CHANGES}:model/unload`,
+    path: `${REPOSITORY_MODELS}:model/unload`,
     operationId: 'V2RepositoryUnload',
     summary: 'Unload a model after its accepted requests',
     handler: async (call) => {

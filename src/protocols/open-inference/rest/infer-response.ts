@@ -3,8 +3,8 @@ import type { ServiceResponse } from '../../../serving/request-context';
 import { DOUBLE_JSON_BYTES, FLOAT_BYTES } from '../../../serving/response-size';
 import type { OutputTensor } from '../../../tasks/tensors';
 import { writeRaw } from '../contents';
-import type { ModelAnswer } from '../model';
 import type { HttpInferRequest } from '../request-body';
+import type { InferResult } from '../tensor-model';
 
 interface Body {
   readonly bytes: Buffer;
@@ -23,10 +23,10 @@ export function numberBytes(request: HttpInferRequest): (output: string) => numb
  * @param limit bytes of its JSON
  * @throws ServiceError RESPONSE_TOO_LARGE
  */
-export async function describeInference(
+export async function inferResponse(
   model: { readonly name: string; readonly version: string },
   request: HttpInferRequest,
-  { outputs, inferences }: ModelAnswer,
+  { outputs, inferences }: InferResult,
   limit: number,
 ): Promise<ServiceResponse> {
   const { bytes, jsonBytes } = await write(model, request, { outputs, limit });

@@ -3,8 +3,8 @@ import { ServiceError } from '../../../serving/errors';
 import type { ServiceRequest } from '../../../serving/service-request';
 import { listVisible, type Repository } from '../../../tasks/model-repository';
 import type { CountedFields, GrpcService } from '../../grpc-service';
-import type { OpenInferenceModel } from '../served-model';
-import type { OpenInferenceModels } from '../served-models';
+import type { OpenInferenceModel } from '../open-inference-model';
+import type { OpenInferenceModels } from '../open-inference-models';
 import { infer, modelStreamInfer } from './infer';
 import type { ModelInferRequest } from './messages';
 
@@ -69,7 +69,7 @@ export function grpcService(models: OpenInferenceModels, mostElements: number): 
       ModelMetadata: ofModel((model) => model.describeMetadata(models.versionsOf(model))),
       ModelConfig: ofModel((model) => ({ config: model.describeConfiguration() })),
       ModelStatistics: async ({ name, version }: OfModel, call: ServiceRequest) => {
-        const asked = name === '' ? models.allFor(call) : [models.find(name, version, call)];
+        const asked = name === '' ? models.visible(call) : [models.find(name, version, call)];
         return { body: await models.describeStatistics(asked) };
       },
       ModelInfer: (request: ModelInferRequest, call: ServiceRequest) =>
