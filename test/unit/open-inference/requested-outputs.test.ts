@@ -1,7 +1,4 @@
-import {
-  requireKnownOutputs,
-  selectOutputs,
-} from '../../../src/protocols/open-inference/outputs';
+import { requireKnownOutputs, selectOutputs } from '../../../src/protocols/open-inference/outputs';
 import type { RequestedOutput } from '../../../src/protocols/open-inference/tensor';
 import type { OutputTensor } from '../../../src/tasks/tensors';
 
