@@ -93,7 +93,7 @@ export class Calls {
     try {
       connections.begin(call);
       pipeline.begin(call, () => {
-        if (!route.isPublic) pipeline.checkDeadline(call, route.refusal);
+        if (!route.isPublic) pipeline.checkDeadline(call, route.admissionError);
         this.#receive(call, route);
       });
     } catch (error) {

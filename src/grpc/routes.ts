@@ -34,7 +34,7 @@ export type RouteHandler =
   | {
       readonly kind: 'requests';
       readonly method: StreamMethod;
-      readonly refusal: GrpcService['refusal'];
+      readonly refusal: GrpcService['admissionError'];
     }
   /** The handler reads and writes messages as it likes, until the stream ends. */
   | { readonly kind: 'duplex'; readonly open: (messages: Duplex) => void };
@@ -96,13 +96,13 @@ function routeOf(
     fields: FEW_FIELDS,
     isPublic: false,
     isManagement: false,
-    refusal: () => null,
+    admissionError: () => null,
     ...options,
   };
 }
 
 function serviceRoutes(service: GrpcService, definitions: ServiceDefinition): readonly GrpcRoute[] {
-  const { methods, streams, probes, inferenceMethods, managementMethods, fields, refusal } =
+  const { methods, streams, probes, inferenceMethods, managementMethods, fields, admissionError } =
     service;
   return Object.entries(definitions).map(([name, definition]) => {
     const handle = Object.hasOwn(methods, name) ? methods[name] : undefined;
@@ -111,10 +111,10 @@ function serviceRoutes(service: GrpcService, definitions: ServiceDefinition): re
       fields,
       isPublic: probes.includes(name),
       isManagement: managementMethods.includes(name),
-      ...(inferenceMethods.includes(name) && { refusal }),
+      ...(inferenceMethods.includes(name) && { admissionError }),
       handler:
         (handle && { kind: 'unary', handle }) ??
-        (method && { kind: 'requests', method, refusal }) ??
+        (method && { kind: 'requests', method, refusal: admissionError }) ??
         null,
     });
   });

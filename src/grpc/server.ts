@@ -114,7 +114,7 @@ export class GrpcServer extends Transport {
       ...service,
       methods: Object.fromEntries(methods),
       streams: Object.fromEntries(streams),
-      refusal: (timeoutMs) => current().refusal(timeoutMs),
+      admissionError: (timeoutMs) => current().admissionError(timeoutMs),
     };
   }
 

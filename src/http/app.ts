@@ -65,7 +65,6 @@ export function createApp(
   app.use(notFound);
   app.use(sendError);
 
-  let published = { site, isPublic: (_path: string) => false, errors: errorFormats([]) };
   const publish = (next: Site): void => {
     const probes = next.mounts.flatMap(({ at, protocol }) =>
       protocol.probes.map((path) => pathAt(at, path)),
@@ -73,8 +72,12 @@ export function createApp(
     for (const probe of probes) probeRoutes.add(probe);
     const pages = next.pages.map(({ path }) => path);
     const isPublic = isPublicPath(pages, probes, access);
-    published = { site: next, isPublic, errors: errorFormats(next.mounts) };
-    const removed = routes.publish(siteRoutes(next, metrics, credentials.keys && isPublic));
+    const rules = {
+      isPublic,
+      resourceOf: next.resourceOf,
+      errorFormats: errorFormats(next.mounts),
+    };
+    const removed = routes.publish(rules, siteRoutes(next, metrics, credentials.keys && isPublic));
     metrics.requests.forget(removed);
   };
   publish(site);
@@ -86,9 +89,6 @@ export function createApp(
     routes,
     responseLimit,
     unsentResponses: new UnsentResponses(bodyMemory, connections),
-    isPublic: (path) => published.isPublic(path),
-    errorFormats: () => published.errors,
-    resourceOf: (path) => published.site.resourceOf(path),
   };
   const upgrades = new Upgrades(shared, { pipeline, origins, limits: config });
   const cors = access.corsOrigins.length > 0 ? new Cors(access.corsOrigins) : null;

@@ -45,7 +45,7 @@ export class BodyReader {
     const bytes: unknown = request.body;
     request.body = undefined;
     const body = kind === 'bytes' ? bytes : parseJson(bytes);
-    this.#release(response);
+    if (requestContextOf(response).hasReservedMemory) this.#release(response);
     return body;
   }
 
@@ -72,6 +72,7 @@ export class BodyReader {
     const budget = isCompressed ? this.#compressed : this.#plain;
     const expected = isCompressed ? this.#limit : Math.min(Number(length ?? 0), this.#limit);
     if (!budget.hasRoomFor(expected)) throw full();
+    requestContextOf(response).hasReservedMemory = true;
     budget.begin(response, isCompressed ? this.#limit : 0);
     response.on('close', () => this.#release(response));
     if (!isCompressed) {

@@ -17,9 +17,10 @@ import {
 import { responseTooLarge } from '../serving/response-size';
 import { serveEventStream } from './event-stream';
 import type { PendingResponses } from './pending-responses';
-import { pathOf, queryOf } from './request-target';
 import { sendBytes, sendJson, type UnsentResponses } from './send';
 
+/** `http://any.host`: clients that treat the service as a proxy send it (RFC 9112, 3.2.2). */
+const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i;
 const TIMEOUT_HEADER = 'x-request-timeout-ms';
 const TIMEOUT_INVALID =
   'X-Request-Timeout-Ms: expected a whole number of milliseconds, at least 1.';
@@ -33,8 +34,17 @@ export interface FoundRoutes {
   readonly parameters: Parameters;
 }
 
+/** Rules of a site that apply before routing. */
+export interface SiteRules {
+  readonly isPublic: IsPublic;
+  /** What the API key of a request must permit, by path. */
+  readonly resourceOf: (path: string) => ProtectedResource | null;
+  readonly errorFormats: ErrorFormats;
+}
+
 /** Routes by path, outside of Express: see `SiteRoutes`. */
 export interface RouteLookup {
+  readonly site: SiteRules;
   find(path: string): FoundRoutes | undefined;
   findUpgrade(path: string): Route['upgrade'] | null;
   isRemoved(path: string): boolean;
@@ -48,9 +58,6 @@ export interface HttpShared {
   readonly connections: Connections;
   readonly unsentResponses: UnsentResponses;
   readonly routes: RouteLookup;
-  readonly isPublic: IsPublic;
-  readonly resourceOf: (path: string) => ProtectedResource | null;
-  readonly errorFormats: () => ErrorFormats;
   /** RESPONSE_LIMIT, in bytes. */
   readonly responseLimit: number;
 }
@@ -60,6 +67,8 @@ export class HttpRequestContext extends RequestContext {
   readonly isQueued: boolean;
   /** Unanswered requests of the connection at arrival, including this one. */
   pipelined = 0;
+  /** The body counts in a memory budget, see `BodyReader`. */
+  hasReservedMemory = false;
   readonly unsentResponses: UnsentResponses;
   readonly #path: string;
   readonly #request: Request;
@@ -78,7 +87,7 @@ export class HttpRequestContext extends RequestContext {
     this.#expectsContinue = expectsContinue;
     this.unsentResponses = shared.unsentResponses;
     this.#path = pathOf(request);
-    this.#errors = shared.errorFormats();
+    this.#errors = shared.routes.site.errorFormats;
     this.isQueued = request.method === 'POST' || this.#hasBodyRoute(request.method);
   }
 
@@ -91,11 +100,11 @@ export class HttpRequestContext extends RequestContext {
   }
 
   get resource(): ProtectedResource | null {
-    return this.#shared.resourceOf(this.#path);
+    return this.#shared.routes.site.resourceOf(this.#path);
   }
 
   get isPublic(): boolean {
-    return !this.isQueued && this.#shared.isPublic(this.#path);
+    return !this.isQueued && this.#shared.routes.site.isPublic(this.#path);
   }
 
   get isPipelined(): boolean {
@@ -197,4 +206,28 @@ export class HttpRequestContext extends RequestContext {
 
 export function requestContextOf(response: Response): HttpRequestContext {
   return response.locals as HttpRequestContext;
+}
+
+/**
+ * Removes origin and fragment from a request target: `http://any.host/health?x#y` becomes `/health?x`. All later
+ * code sees the same path, and no code parses a host name, which may be invalid.
+ */
+export function originForm(target: string): string {
+  if (target.startsWith('/') && !target.includes('#')) return target;
+  const fragment = target.indexOf('#');
+  const rest = (fragment < 0 ? target : target.slice(0, fragment)).replace(ORIGIN, '');
+  if (rest === target) return target; // such as the * of OPTIONS
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** Path of a URL in origin form, not decoded. */
+export function pathOf({ url }: { readonly url: string }): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
+
+/** Query of a URL in origin form. */
+export function queryOf({ url }: { readonly url: string }): URLSearchParams {
+  const query = url.indexOf('?');
+  return new URLSearchParams(query < 0 ? '' : url.slice(query));
 }

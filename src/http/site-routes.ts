@@ -1,12 +1,17 @@
 import express, { type RequestHandler, type Router } from 'express';
-import { decoded } from '../protocols/protocol';
+import { decoded, errorFormats } from '../protocols/protocol';
 import type { Method, Route } from '../protocols/route';
 import { ServiceError } from '../serving/errors';
 import type { Parameters } from '../serving/request-context';
 import type { RequestPipeline } from '../serving/request-pipeline';
 import type { BodyReader } from './body';
-import { type FoundRoutes, type RouteLookup, requestContextOf } from './http-request-context';
-import { pathOf } from './request-target';
+import {
+  type FoundRoutes,
+  pathOf,
+  type RouteLookup,
+  requestContextOf,
+  type SiteRules,
+} from './http-request-context';
 import { endResponse } from './send';
 
 /** A route of a protocol, or the Express handler of a static file. */
@@ -32,6 +37,12 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 export class SiteRoutes implements RouteLookup {
   readonly #bodies: BodyReader;
   readonly #pipeline: RequestPipeline;
+  /** Rules of the published site, by path. */
+  site: SiteRules = {
+    isPublic: () => false,
+    resourceOf: () => null,
+    errorFormats: errorFormats([]),
+  };
   #byPath: ReadonlyMap<string, PathRoutes> = new Map();
   #patterns: readonly { readonly path: string; readonly pattern: RegExp }[] = [];
   #routers = new Map<string, SiteRouter>();
@@ -68,12 +79,16 @@ export class SiteRoutes implements RouteLookup {
   }
 
   /**
-   * Replaces all routes.
+   * Replaces all routes and rules.
    *
    * @returns paths of routes that no longer exist
    * @throws Error if two routes have the same path and method
    */
-  publish(routes: readonly (readonly [path: string, method: Method, handler: RouteHandler])[]) {
+  publish(
+    site: SiteRules,
+    routes: readonly (readonly [path: string, method: Method, handler: RouteHandler])[],
+  ): readonly string[] {
+    this.site = site;
     const byPath = new Map<string, Map<Method, RouteHandler>>();
     for (const [path, method, handler] of routes) {
       const present = byPath.get(path) ?? new Map<Method, RouteHandler>();
@@ -157,7 +172,7 @@ export class SiteRoutes implements RouteLookup {
     const checkDeadline: RequestHandler = (_request, response, next) => {
       const route = current();
       if (typeof route !== 'object') throw pathNotFound();
-      this.#pipeline.checkDeadline(requestContextOf(response), route.refusal);
+      this.#pipeline.checkDeadline(requestContextOf(response), route.admissionError);
       next();
     };
     return [checkDeadline, ...this.#bodies.middleware(kind), respond];

@@ -8,9 +8,8 @@ import type { RequestHeader } from '../serving/header-names';
 import { type Parameters, RequestContext } from '../serving/request-context';
 import type { RequestPipeline } from '../serving/request-pipeline';
 import { headersError, type OriginPolicy } from './check-headers';
-import type { HttpShared } from './http-request-context';
+import { type HttpShared, originForm, pathOf, queryOf } from './http-request-context';
 import { rawResponse } from './raw-response';
-import { originForm, pathOf, queryOf } from './request-target';
 import { keyOfSubprotocols, WebSockets } from './websockets';
 
 /** Time for a client to read the response to a rejected upgrade, in ms. */
@@ -111,7 +110,7 @@ class UpgradeRequestContext extends RequestContext {
   }
 
   get resource(): ProtectedResource | null {
-    return this.#shared.resourceOf(this.#path);
+    return this.#shared.routes.site.resourceOf(this.#path);
   }
 
   header(name: RequestHeader): string | undefined {

@@ -66,5 +66,5 @@ export interface GrpcService {
   readonly managementMethods: readonly string[];
   readonly fields: FieldLimit;
   /** Error with which the engine would reject a request now, with this many ms left; null: the request is admitted. */
-  readonly refusal: (timeoutMs: number) => EngineError | null;
+  readonly admissionError: (timeoutMs: number) => EngineError | null;
 }

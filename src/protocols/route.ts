@@ -40,14 +40,14 @@ export interface RouteDeclaration<Body> extends Operation, Omit<Route, 'handle' 
 
 /** A route whose handler receives the validated body. */
 export function route<Body = undefined>(declaration: RouteDeclaration<Body>): Route {
-  const { method, path, body, refusal, upgrade, handler, read, ...operation } = declaration;
+  const { method, path, body, admissionError, upgrade, handler, read, ...operation } = declaration;
   const { request: schema } = operation;
   if (schema instanceof z.ZodType) requireBounded(schema);
   return {
     method,
     path,
     ...(body && { body }),
-    ...(refusal && { refusal }),
+    ...(admissionError && { admissionError }),
     ...(upgrade && { upgrade }),
     operation,
     handle:

@@ -86,7 +86,7 @@ export class GuardService {
   }
 
   /** Admission check: the first model that would reject a request and whose check blocks on errors. */
-  readonly refusal = (timeoutMs: number): EngineError | null => {
+  readonly admissionError = (timeoutMs: number): EngineError | null => {
     for (const check of this.#state.guard?.file.checks ?? []) {
       if (!('model' in check) || check.on_error === 'allow') continue;
       const named = findModel(this.#catalogue(), check.model);

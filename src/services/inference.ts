@@ -4,9 +4,9 @@ import type { ModelRoute } from '../serving/request-context';
 import type { Predictor } from '../tasks/capabilities';
 
 /** The admission check of a route whose model is known; null: the handler reports that it is not loaded. */
-export function refusalOf(
+export function admissionErrorOf(
   model: Pick<Predictor<never, unknown>, 'admissionError'> | null,
-): NonNullable<ModelRoute['refusal']> {
+): NonNullable<ModelRoute['admissionError']> {
   return (timeoutMs) => model?.admissionError(timeoutMs) ?? null;
 }
 

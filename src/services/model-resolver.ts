@@ -67,7 +67,7 @@ export class ModelResolver<Name extends Capability> {
   }
 
   /** Admission check before the body is read: only if a single model has the ability. */
-  readonly refusal = (timeoutMs: number): EngineError | null => {
+  readonly admissionError = (timeoutMs: number): EngineError | null => {
     const [one, ...others] = this.#able;
     if (!one || others.length > 0) return null;
     return currentVersion(one)?.served?.model?.admissionError(timeoutMs) ?? null;

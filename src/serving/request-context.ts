@@ -45,7 +45,7 @@ export interface ModelRoute {
    * Admission error of the model's queue for a request with this remaining time in ms; null: it would be accepted.
    * Absent: the route runs no model.
    */
-  readonly refusal?: (timeoutMs: number, parameters: Parameters) => EngineError | null;
+  readonly admissionError?: (timeoutMs: number, parameters: Parameters) => EngineError | null;
 }
 
 /** Result of a request, for log, metrics and trace. */
@@ -200,7 +200,7 @@ export abstract class RequestContext {
   /** See `ServiceRequest.inferOptions`. */
   inferOptions(model: ModelRef, timeoutMs: number | null = null): InferOptions {
     const isGuardCall = model.isGuardModel === true && this.access.canUseGuard;
-    if (!isGuardCall) this.access.require({ model: model.name });
+    if (this.access !== FULL_ACCESS && !isGuardCall) this.access.require({ model: model.name });
     this.model = model;
     this.submittedAt = performance.now();
     if (timeoutMs !== null) this.timeoutMs = Math.min(this.timeoutMs, timeoutMs);

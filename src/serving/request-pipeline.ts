@@ -65,7 +65,7 @@ export class RequestPipeline {
    *
    * @throws ServiceError REQUEST_INVALID, DRAINING; EngineError of the model's queue
    */
-  checkDeadline(context: RequestContext, refusal: ModelRoute['refusal']): void {
+  checkDeadline(context: RequestContext, refusal: ModelRoute['admissionError']): void {
     const { requestTimeoutMs } = this.#server.config;
     context.isUnread = true; // until it passes these checks
     context.timeoutMs = Math.min(context.clientTimeoutMs(), requestTimeoutMs);

@@ -19,7 +19,7 @@ export interface MessageStreamOptions {
   readonly route: GrpcRoute;
   readonly method: StreamMethod;
   /** See `GrpcService`. */
-  readonly refusal: GrpcService['refusal'];
+  readonly refusal: GrpcService['admissionError'];
   readonly pipeline: RequestPipeline;
   readonly connections: GrpcConnections;
   readonly inFlight: RequestsInFlight;

@@ -90,7 +90,7 @@ function rerank(rerankers: ModelResolver<'reranking'>, { listLength }: ProtocolO
     examples,
     errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'NOT_FOUND'],
     headers: TRUNCATED_HEADER,
-    refusal: rerankers.refusal,
+    admissionError: rerankers.admissionError,
     handler: async (call, { model: name, query, documents, top_n, max_tokens_per_doc }) => {
       requireListLength(documents, 'documents', listLength);
       const served = rerankers.resolve(name, call);

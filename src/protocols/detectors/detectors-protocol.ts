@@ -115,7 +115,7 @@ function contents(guard: GuardService, { listLength }: ProtocolOptions): Route {
       response: [[{ start: 5, end: 20, text: 'ann@example.org', ...EMAIL }]],
     },
     errors: [...ROUTE_ERRORS, 'LIST_TOO_LONG'],
-    refusal: guard.refusal,
+    admissionError: guard.admissionError,
     handler: async (call, { contents: texts, detector_params }) => {
       requireListLength(texts, 'contents', listLength);
       const options = checkOptions(guard, detector_params, 'both');
@@ -149,7 +149,7 @@ function generation(guard: GuardService): Route {
       response: [{ ...EMAIL, evidence: [{ name: 'generated_text', value: 'ann@example.org' }] }],
     },
     errors: ROUTE_ERRORS,
-    refusal: guard.refusal,
+    admissionError: guard.admissionError,
     handler: async (call, { generated_text: text, detector_params }) => {
       const options = checkOptions(guard, detector_params, 'output');
       const { findings, inferences } = await detect(guard, call, { ...options, texts: [text] });
@@ -174,7 +174,7 @@ function chat(guard: GuardService, { listLength }: ProtocolOptions): Route {
       response: [{ ...EMAIL, evidence: [{ name: 'messages[0]', value: 'ann@example.org' }] }],
     },
     errors: [...ROUTE_ERRORS, 'LIST_TOO_LONG'],
-    refusal: guard.refusal,
+    admissionError: guard.admissionError,
     handler: async (call, { messages, detector_params }) => {
       const parts = messages.flatMap((message, index) =>
         textsOf(message).map((text) => ({ name: `messages[${index}]`, text })),

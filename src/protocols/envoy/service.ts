@@ -72,6 +72,6 @@ export function extProc(
     inferenceMethods: [],
     managementMethods: [],
     fields: { counted: COUNTED, max: MAX_FIELDS },
-    refusal: guard.refusal,
+    admissionError: guard.admissionError,
   };
 }

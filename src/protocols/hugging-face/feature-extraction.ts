@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { writeVectors } from '../../native/json-vectors';
 import { type Encoding, embed, similarity } from '../../services/embed';
-import { refusalOf, requireListLength } from '../../services/inference';
+import { admissionErrorOf, requireListLength } from '../../services/inference';
 import type { TextEmbedder } from '../../tasks/capabilities';
 import type { ServedModel } from '../../tasks/served-model';
 import { jsonArray, jsonResponse } from '../json-response';
@@ -92,7 +92,7 @@ export function featureExtraction(
     },
     errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'INPUT_TOO_LONG'],
     headers: TRUNCATED_HEADER,
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
       const { inputs, normalize } = body;
       const encoding: Encoding = {

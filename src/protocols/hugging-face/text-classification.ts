@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mapInTimeSlices } from '../../lib/time-slice';
 import type { TextInput } from '../../native/engine';
 import { classify } from '../../services/classify';
-import { refusalOf, requireListLength, requireModel } from '../../services/inference';
+import { admissionErrorOf, requireListLength, requireModel } from '../../services/inference';
 import { zeroShot } from '../../services/zero-shot';
 import type { ServiceResponse } from '../../serving/request-context';
 import type { ServiceRequest } from '../../serving/service-request';
@@ -132,7 +132,7 @@ export function textClassification(
     request,
     response,
     examples,
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: (call, body) => classifyTexts(call, body, served, options),
   });
 }
@@ -159,7 +159,7 @@ export function textOrZeroShotClassification(
     response: z.union([zeroShotResponse, response]),
     examples: zeroShotExamples,
     errors: [...COMMON.errors, 'BODY_INVALID'],
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call) => {
       if (!hasCandidateLabels(call.body)) {
         return classifyTexts(call, parseBody(request, call), served, options);

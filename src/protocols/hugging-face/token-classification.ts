@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { codePointCounter } from '../../lib/code-points';
 import { mapInTimeSlices } from '../../lib/time-slice';
-import { refusalOf, requireListLength } from '../../services/inference';
+import { admissionErrorOf, requireListLength } from '../../services/inference';
 import { tagTexts } from '../../services/tag';
 import type { TokenClassifier } from '../../tasks/capabilities';
 import type { ServedModel } from '../../tasks/served-model';
@@ -71,7 +71,7 @@ export function tokenClassification(
     examples,
     errors: [...MODEL_ERRORS, 'LIST_TOO_LONG'],
     headers: TRUNCATED_HEADER,
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, { inputs, parameters }) => {
       const isList = typeof inputs !== 'string';
       const texts = isList ? inputs : [inputs];

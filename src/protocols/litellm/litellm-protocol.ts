@@ -91,7 +91,7 @@ function guardrail(guard: GuardService, { listLength }: ProtocolOptions): Route 
     response,
     examples,
     errors: [...MODEL_ERRORS, 'LIST_TOO_LONG'],
-    refusal: guard.refusal,
+    admissionError: guard.admissionError,
     handler: async (call, { input_type, texts = [], tools = [], tool_calls = [] }) => {
       const descriptions = descriptionsOf(tools);
       const toolArguments = textsOfToolCalls(tool_calls);

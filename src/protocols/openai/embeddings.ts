@@ -62,7 +62,7 @@ export function embeddings(
     examples,
     errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'NOT_FOUND'],
     headers: TRUNCATED_HEADER,
-    refusal: models.refusal,
+    admissionError: models.admissionError,
     handler: async (call, { input, model, encoding_format, dimensions }) => {
       const { elements, isList } = input;
       requireListLength(elements, 'input', listLength);

@@ -97,7 +97,7 @@ function moderations(guard: GuardService, { listLength }: ProtocolOptions): Rout
       'QUEUE_FULL',
       'DEADLINE_EXCEEDED',
     ],
-    refusal: guard.refusal,
+    admissionError: guard.admissionError,
     handler: async (call, { input, model }) => {
       requireGuard(model);
       const texts = partsOf(input);

@@ -4,8 +4,8 @@ import { mapInTimeSlices } from '../../lib/time-slice';
 import type { TextInput } from '../../native/engine';
 import { classify, namedScores } from '../../services/classify';
 import {
+  admissionErrorOf,
   checkElements,
-  refusalOf,
   requireListLength,
   requireModel,
 } from '../../services/inference';
@@ -180,7 +180,7 @@ export function analyze(served: ServedModel<TextClassifier>): Route {
     examples: ANALYZE_EXAMPLES.single,
     errors: [...MODEL_ERRORS, 'INPUT_EMPTY'],
     headers: TRUNCATED_HEADER,
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
       const model = requireModel(served.model);
       requireText(body);
@@ -208,7 +208,7 @@ export function analyzeBatch(
     examples: ANALYZE_EXAMPLES.batch,
     errors: [...MODEL_ERRORS, 'INPUT_EMPTY', 'LIST_TOO_LONG'],
     headers: TRUNCATED_HEADER,
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
       const { texts } = body;
       requireListLength(texts, 'texts', listLength);

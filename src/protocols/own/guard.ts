@@ -132,7 +132,7 @@ function check(guard: GuardService, { listLength }: ProtocolOptions): Route {
     response,
     examples,
     errors: [...MODEL_ERRORS, 'LIST_TOO_LONG'],
-    refusal: guard.refusal,
+    admissionError: guard.admissionError,
     handler: async (call, body) => {
       const texts = textsOf(body);
       requireListLength(texts, 'texts', listLength);

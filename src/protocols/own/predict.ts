@@ -3,8 +3,8 @@ import { roundToFourDecimals } from '../../lib/rounding';
 import { mapInTimeSlices } from '../../lib/time-slice';
 import { classify, namedScores } from '../../services/classify';
 import {
+  admissionErrorOf,
   checkElements,
-  refusalOf,
   requireListLength,
   requireModel,
 } from '../../services/inference';
@@ -119,7 +119,7 @@ export function predict(served: ServedModel<SignalClassifier>): Route {
     response,
     examples: length === WINDOW_LENGTH ? PREDICT_EXAMPLES.single : null,
     errors: [...MODEL_ERRORS, 'INPUT_LENGTH'],
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, { signal, patient_id }) => {
       const model = requireModel(served.model);
       requireLength(signal, length);
@@ -153,7 +153,7 @@ export function predictBatch(
     response: batchResponse,
     examples: length === WINDOW_LENGTH ? PREDICT_EXAMPLES.batch : null,
     errors: [...MODEL_ERRORS, 'INPUT_LENGTH', 'LIST_TOO_LONG'],
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, { signals, patient_id }) => {
       requireListLength(signals, 'signals', listLength);
       const { labels } = requireModel(served.model).metadata;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { roundToFourDecimals } from '../../lib/rounding';
 import { mapInTimeSlices } from '../../lib/time-slice';
-import { refusalOf, requireListLength } from '../../services/inference';
+import { admissionErrorOf, requireListLength } from '../../services/inference';
 import { type TaggedText, tagText, tagTexts } from '../../services/tag';
 import type { TokenClassifier } from '../../tasks/capabilities';
 import type { ServedModel } from '../../tasks/served-model';
@@ -76,7 +76,7 @@ export function tag(served: ServedModel<TokenClassifier>): Route {
     examples,
     errors: MODEL_ERRORS,
     headers: TRUNCATED_HEADER,
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, { text, ...settings }) => {
       const { tagged, inferences } = await tagText(call, served, text, settings);
       return { body: await resultOf(tagged), inferences };
@@ -100,7 +100,7 @@ export function tagBatch(
     examples: batchExamples,
     errors: [...MODEL_ERRORS, 'LIST_TOO_LONG'],
     headers: TRUNCATED_HEADER,
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, { texts, ...settings }) => {
       requireListLength(texts, 'texts', listLength);
       const { tagged, inferences } = await tagTexts(call, served, texts, {

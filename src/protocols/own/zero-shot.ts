@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { roundToFourDecimals } from '../../lib/rounding';
-import { refusalOf, requireModel } from '../../services/inference';
+import { admissionErrorOf, requireModel } from '../../services/inference';
 import { zeroShot as classifyZeroShot } from '../../services/zero-shot';
 import { ServiceError } from '../../serving/errors';
 import type { EntailmentClassifier } from '../../tasks/capabilities';
@@ -47,7 +47,7 @@ export function zeroShot(
     examples,
     errors: [...MODEL_ERRORS, 'INPUT_EMPTY', 'LIST_TOO_LONG'],
     headers: TRUNCATED_HEADER,
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
       const { text } = body;
       requireModel(served.model);

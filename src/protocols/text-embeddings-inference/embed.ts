@@ -8,7 +8,7 @@ import {
   embedTokens,
   similarity as similarityOf,
 } from '../../services/embed';
-import { refusalOf } from '../../services/inference';
+import { admissionErrorOf } from '../../services/inference';
 import type { SparseEmbedder, TextEmbedder, TokenEmbedder } from '../../tasks/capabilities';
 import type { ServedModel } from '../../tasks/served-model';
 import { jsonArray, jsonResponse } from '../json-response';
@@ -61,7 +61,7 @@ export function embed(served: ServedModel<TextEmbedder>, options: ProtocolOption
     request: embedRequest,
     response: z.array(z.array(z.number())),
     examples: { request: TEXTS_EXAMPLE, response: [[0.6123, -0.3312, 0.7179]] },
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
       const { vectors, inferences } = await embedTexts(call, served, {
         ...inputOf(body, listLength),
@@ -91,7 +91,7 @@ export function similarity(served: ServedModel<TextEmbedder>, options: ProtocolO
       },
       response: [0.82, 0.11],
     },
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, { inputs, parameters }) => {
       const { source_sentence: source, sentences } = inputs;
       requireBatchSize(sentences, options.listLength);
@@ -117,7 +117,7 @@ export function embedAll(served: ServedModel<TokenEmbedder>, options: ProtocolOp
     request: textsRequest,
     response: z.array(z.array(z.array(z.number()))),
     examples: { request: TEXTS_EXAMPLE },
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
       const input = inputOf(body, listLength);
       const { predictions, inferences } = await embedTokens(call, served, {
@@ -149,7 +149,7 @@ export function embedSparse(served: ServedModel<SparseEmbedder>, options: Protoc
     request: textsRequest,
     response: z.array(z.array(z.object({ index: z.int(), value: z.number() }))),
     examples: { request: TEXTS_EXAMPLE, response: [[{ index: 2143, value: 1.2031 }]] },
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
       const input = inputOf(body, listLength);
       const { vectors, inferences } = await embedSparseTexts(call, served, {

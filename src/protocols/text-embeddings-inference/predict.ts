@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mapInTimeSlices } from '../../lib/time-slice';
 import type { TextInput } from '../../native/engine';
 import { classify } from '../../services/classify';
-import { refusalOf, requireModel } from '../../services/inference';
+import { admissionErrorOf, requireModel } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
 import type { TextClassifier } from '../../tasks/capabilities';
 import type { ServedModel } from '../../tasks/served-model';
@@ -74,7 +74,7 @@ export function predict(
     examples,
     errors: [...MODEL_ERRORS, 'INPUT_EMPTY', 'INPUT_TOO_LONG', 'LIST_TOO_LONG'],
     headers: TRUNCATED_HEADER,
-    refusal: refusalOf(served.model),
+    admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
       const { texts, isBatch } = body.inputs;
       requireBatchSize(texts, listLength);

@@ -46,7 +46,7 @@ export function rerank(
     examples,
     errors: [...MODEL_ERRORS, 'INPUT_EMPTY', 'INPUT_TOO_LONG', 'LIST_TOO_LONG', 'NOT_FOUND'],
     headers: TRUNCATED_HEADER,
-    refusal: rerankers.refusal,
+    admissionError: rerankers.admissionError,
     handler: async (call, body) => {
       const { query, texts, raw_scores, return_text } = body;
       if (texts.length === 0) {

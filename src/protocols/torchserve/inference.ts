@@ -71,7 +71,7 @@ function predictions(models: TorchServeModels, path: string, method: Method): Ro
     isBinary: true,
     body: 'bytes',
     read: readInput,
-    refusal: models.refusal,
+    admissionError: models.admissionError,
     handler: async (call, value) => {
       const { scores, inferences } = await models.classify(call, [value], null);
       return { body: scores[0] as object, inferences };
@@ -116,7 +116,7 @@ function predict(models: TorchServeModels, listLength: number): Route {
     headers: TRUNCATED_HEADER,
     body: 'bytes', // clients send JSON with any content type
     read: ({ body }) => parseJson(body),
-    refusal: models.refusal,
+    admissionError: models.admissionError,
     handler: async (call, { instances: values }) => {
       requireListLength(values, 'instances', listLength);
       const { scores, inferences } = await models.classify(call, values, 'instances');

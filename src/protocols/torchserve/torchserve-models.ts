@@ -59,7 +59,10 @@ export class TorchServeModels {
   }
 
   /** Admission check of a route with the parameters `model` and `version`. */
-  readonly refusal = (timeoutMs: number, { model, version }: Parameters): EngineError | null => {
+  readonly admissionError = (
+    timeoutMs: number,
+    { model, version }: Parameters,
+  ): EngineError | null => {
     const named = findModel(this.all, model ?? '');
     const found = named && versionOf(named, version);
     return found?.served?.model?.admissionError(timeoutMs) ?? null;

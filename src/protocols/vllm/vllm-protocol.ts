@@ -130,7 +130,7 @@ function score(
     examples,
     errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'NOT_FOUND'],
     headers: TRUNCATED_HEADER,
-    refusal: rerankers.refusal,
+    admissionError: rerankers.admissionError,
     handler: async (call, body) => {
       const { pairs, field } = pairsOf(body);
       requireListLength(pairs, field, listLength);

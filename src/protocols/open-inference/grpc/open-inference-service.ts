@@ -55,7 +55,7 @@ export function grpcService(models: OpenInferenceModels, mostElements: number): 
     // Each element of a list may be a field, in two inputs.
     fields: { counted: COUNTED, max: OTHER_FIELDS + 2 * mostElements },
     // Of several models the message says which; then it is refused once it has been read.
-    refusal: (timeoutMs) => {
+    admissionError: (timeoutMs) => {
       const [only, ...others] = models.all;
       return others.length === 0 ? (only?.modelIfLoaded?.admissionError(timeoutMs) ?? null) : null;
     },

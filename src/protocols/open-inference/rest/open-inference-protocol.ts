@@ -1,4 +1,4 @@
-import { refusalOf } from '../../../services/inference';
+import { admissionErrorOf } from '../../../services/inference';
 import type { Access, ProtectedResource } from '../../../serving/access';
 import { ERRORS, type ServiceError } from '../../../serving/errors';
 import type { ServiceRequest } from '../../../serving/service-request';
@@ -184,7 +184,7 @@ function infer(
       'DEADLINE_EXCEEDED',
       'INFERENCE_TIMEOUT',
     ],
-    refusal: refusalOf(model),
+    admissionError: admissionErrorOf(model),
     handler: async (call) => {
       const jsonBytes = call.header('inference-header-content-length');
       const request = readInferRequest(call.body as Buffer, jsonBytes);
