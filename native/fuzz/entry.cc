@@ -1,4 +1,4 @@
-// libFuzzer's entry of one target: FUZZ_TARGET names the function.
+// libFuzzer entry point of a target: FUZZ_TARGET is the name of the function.
 #include <cstddef>
 #include <cstdint>
 

@@ -31,7 +31,7 @@ uint32_t crc32(std::string_view bytes) {
   return ~sum;
 }
 
-/// What local header and directory have in common, from the version on.
+/// Fields that local header and directory entry share, starting with the version.
 void append_facts(std::string& bytes, const ZipEntry& entry) {
   append(bytes, 20, 2);  // version
   append(bytes, 0, 2);   // flags
@@ -44,7 +44,7 @@ void append_facts(std::string& bytes, const ZipEntry& entry) {
   append(bytes, 0, 2);  // extra
 }
 
-/// The content of the entry whose place in the directory is given.
+/// Content of the entry at an offset of the directory.
 std::optional<std::string_view> content_of(std::string_view file, size_t central) {
   const size_t size = number(file, central + 20, 4);
   const size_t local = number(file, central + 42, 4);

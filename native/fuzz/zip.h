@@ -1,5 +1,5 @@
-// Archives as torch.save writes them, taken apart and put together again: with random bytes alone
-// no checksum would be right, and nothing behind it be reached.
+// Unpacks and packs archives as torch.save writes them: with random bytes only, checksums would be
+// wrong and the code behind them unreachable.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ZipEntry {
   std::string content;
 };
 
-/// nullopt: not an archive of entries without compression.
+/// Unset: not an archive of uncompressed entries.
 std::optional<std::vector<ZipEntry>> read_zip(std::string_view file);
 
 std::string write_zip(const std::vector<ZipEntry>& entries);

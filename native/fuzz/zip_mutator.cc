@@ -1,5 +1,4 @@
-// libFuzzer's mutator for targets that read archives: one entry changes, and the archive stays
-// whole.
+// libFuzzer mutator for archives: changes an entry and keeps the archive valid.
 #include <algorithm>
 #include <random>
 
@@ -40,10 +39,10 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t mos
                                           unsigned int seed) {
   std::minstd_rand random(seed);
   const std::string_view file(reinterpret_cast<const char*>(data), size);
-  // The checkpoint's first byte says what follows.
+  // The first byte of a checkpoint input selects the format.
   const size_t start = std::min(file.find("PK\x03\x04"), size);
   auto entries = start <= 1 ? fuzz::read_zip(file.substr(start)) : std::nullopt;
-  // Damage to the archive itself, too, and every other kind of file.
+  // Sometimes mutates the archive itself, and all other files.
   if (!entries || random() % 8 == 0) return LLVMFuzzerMutate(data, size, most);
   fuzz::mutate(*entries, random);
   const std::string changed = fuzz::write_zip(*entries);

@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "backend/backends.h"
 #include "backend/inspect.h"
+#include "common/error.h"
 #include "completions.h"
 #include "engine_object.h"
 #include "guard_scan.h"
@@ -88,7 +89,7 @@ Napi::Value inspect_program(const Napi::CallbackInfo& info) {
   try {
     return report_object(env,
                          backend::inspect_program(info[0].As<Napi::String>().Utf8Value(), allowed));
-  } catch (const backend::LoadError& error) {
+  } catch (const common::LoadError& error) {
     throw Napi::Error::New(env, error.what());
   }
 }

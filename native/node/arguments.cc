@@ -41,11 +41,11 @@ constexpr Named<backend::Truncation> kTruncations[] = {
     {"only_second", backend::Truncation::kOnlySecond},
     {"do_not_truncate", backend::Truncation::kNone}};
 constexpr Named<backend::TruncationSide> kSides[] = {{"right", backend::TruncationSide::kRight},
-                                                     {"left", backend::TruncationSide::kLeft}};
-constexpr Named<backend::ProductNumbers> kProducts[] = {
-    {"auto", backend::ProductNumbers::kAuto},
-    {"float32", backend::ProductNumbers::kFloat32},
-    {"bfloat16", backend::ProductNumbers::kBFloat16}};
+                                                    {"left", backend::TruncationSide::kLeft}};
+constexpr Named<backend::AttentionPrecision> kProducts[] = {
+    {"auto", backend::AttentionPrecision::kAuto},
+    {"float32", backend::AttentionPrecision::kFloat32},
+    {"bfloat16", backend::AttentionPrecision::kBFloat16}};
 
 /// TextInput of src/native/binding.ts.
 backend::TextInput text_input(const Napi::Object& from) {
@@ -106,8 +106,8 @@ backend::Dtype dtype_argument(const Napi::Value& value) {
   return choice<backend::Dtype>(value, "dtype", backend::Dtype::kFloat32, choices, " or ");
 }
 
-backend::ProductNumbers products_argument(const Napi::Value& value) {
-  return choice<backend::ProductNumbers>(value, "products", backend::ProductNumbers::kAuto,
+backend::AttentionPrecision products_argument(const Napi::Value& value) {
+  return choice<backend::AttentionPrecision>(value, "products", backend::AttentionPrecision::kAuto,
                                          kProducts, " or ");
 }
 
@@ -125,7 +125,7 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
   return {
       .source = source_argument(object(source, "source")),
       .compute = {.dtype = dtype_argument(given.Get("dtype")),
-                  .products = products_argument(given.Get("products")),
+                  .attention_precision = products_argument(given.Get("products")),
                   .threads_per_worker = static_cast<int>(threads),
                   .run_limit = run_limit,
                   .progress = std::make_shared<backend::LoadProgress>(),

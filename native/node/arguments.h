@@ -23,7 +23,7 @@ struct LoadArguments {
 /// "float32", "bfloat16" or "int8"; float32 if undefined.
 backend::Dtype dtype_argument(const Napi::Value& value);
 /// kAuto if undefined.
-backend::ProductNumbers products_argument(const Napi::Value& value);
+backend::AttentionPrecision products_argument(const Napi::Value& value);
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options);
 /// Converts a NativeInput of src/native/binding.ts, or an array of them. `max_outputs`: maximum
 /// number of values in all outputs together, for models with a row for each token; 0: no limit.

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "backend/memory.h"
+#include "backend/backends.h"
 #include "completions.h"
 #include "scheduler/abandoned_threads.h"
 
@@ -142,7 +142,7 @@ void EngineHost::unload() {
   const auto memory = std::make_shared<ModelMemory>(take_model());
   const auto free = [memory, post_freed] {
     *memory = {};
-    backend::give_back_free_memory();
+    backend::release_free_memory();
     post_freed();
   };
   try {
@@ -184,7 +184,7 @@ void EngineHost::stop_threads() {
     scheduler::join_in_background([memory = take_model()]() mutable {
       memory.queue->abort();
       memory = {};
-      backend::give_back_free_memory();
+      backend::release_free_memory();
     });
   }
 }

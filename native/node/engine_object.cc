@@ -28,7 +28,7 @@ Napi::Value refusal(Napi::Env env, const scheduler::Admission& admission) {
   return object;
 }
 
-Napi::Object trial_object(Napi::Env env, const backend::Trial& trial) {
+Napi::Object trial_object(Napi::Env env, const backend::LoadTimeCheck& trial) {
   auto object = Napi::Object::New(env);
   object["outputs"] = array(
       env, trial.outputs, [&](const scheduler::Output& each) { return floats(env, each.values); });
@@ -193,7 +193,7 @@ Napi::Value EngineObject::join(const Napi::CallbackInfo& info) {
 
 Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
   const auto& [_, description, report, vocabulary, file_bytes] = host_->model();
-  const backend::Multiplication& multiplication = report.multiplication;
+  const backend::KernelsInUse& multiplication = report.kernels_in_use;
   auto products = Napi::Object::New(info.Env());
   products["linear"] = multiplication.linear;
   products["attention"] = multiplication.attention;
@@ -204,7 +204,7 @@ Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
   object["numOutputs"] = static_cast<double>(report.num_outputs);
   object["vocabularySize"] = static_cast<double>(report.vocabulary_size);
   object["batching"] = description.batching;
-  object["trial"] = trial_object(info.Env(), report.trial);
+  object["trial"] = trial_object(info.Env(), report.load_time_check);
   object["products"] = products;
   object["warnings"] = array(info.Env(), report.warnings);
   if (vocabulary) {

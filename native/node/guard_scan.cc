@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "async_worker.h"
-#include "backend/memory.h"
+#include "backend/backends.h"
 #include "tokenizers/bridge.h"
 #include "values.h"
 
@@ -127,7 +127,7 @@ Napi::Value close_patterns(const Napi::CallbackInfo& info) {
       env,
       [patterns = handle_argument(info[0]).take(env)]() mutable {
         patterns.reset();
-        backend::give_back_free_memory();
+        backend::release_free_memory();
         return true;
       },
       [](Napi::Env env, bool) -> Napi::Value { return env.Undefined(); });

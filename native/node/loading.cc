@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/error.h"
 #include "scheduler/abandoned_threads.h"
 #include "scheduler/result_cache.h"
 
@@ -114,15 +115,15 @@ Model Loading::run() {
   bool hung = false;
   while (!ended_ && !cancelled_ && !hung) {
     changed_.wait_for(lock, kPeriod);
-    hung = progress.runs_for(limit + kSlack);
+    hung = progress.is_running_longer_than(limit + kSlack);
   }
   if (!ended_ && cancelled_) changed_.wait_for(lock, kCancelTimeout, [this] { return ended_; });
   if (!ended_) {
     abandoned_ = true;
     lock.unlock();
     scheduler::join_in_background([self = shared_from_this()] { self->thread_.join(); });
-    if (!hung) throw backend::LoadError("loading was cancelled");
-    throw backend::LoadError(backend::too_slow(program_of(arguments_.source), limit));
+    if (!hung) throw common::LoadError("loading was cancelled");
+    throw common::LoadError(backend::run_limit_error(program_of(arguments_.source), limit));
   }
   lock.unlock();
   thread_.join();

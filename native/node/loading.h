@@ -31,7 +31,7 @@ class Loading : public std::enable_shared_from_this<Loading> {
       : arguments_(std::move(arguments)), on_completions_(std::move(on_completions)) {}
 
   /// Loads the model; returns when the load has ended or is abandoned. Throws the error of the
-  /// load, backend::LoadError, or std::system_error if no thread can be started. Call it once.
+  /// load, common::LoadError, or std::system_error if no thread can be started. Call it once.
   Model run();
 
   /// Makes run() return soon. Any thread.

@@ -97,16 +97,16 @@ std::optional<size_t> limit(const Napi::Object& from, const char* name) {
 }
 
 /// Both properties are optional.
-backend::TextReading reading(const Napi::Object& from) {
-  return {.max_length = optional(limit, from, "maxLength"), .lowercases = flag(from, "lowercases")};
+backend::TokenizationOptions reading(const Napi::Object& from) {
+  return {.max_length = optional(limit, from, "maxLength"), .lowercase = flag(from, "lowercases")};
 }
 
 backend::LateInteraction late_interaction(const Napi::Object& from, const char* name) {
   const Napi::Object given = object(from.Get(name), name);
-  return {.filled_length = optional(limit, given, "filledLength").value_or(0),
-          .filling_token = optional<std::string>(text, given, "fillingToken"),
-          .filling_is_seen = flag(given, "fillingIsSeen"),
-          .skipped = texts(given, "skipped"),
+  return {.query_length = optional(limit, given, "filledLength").value_or(0),
+          .expansion_token = optional<std::string>(text, given, "fillingToken"),
+          .attend_to_expansion = flag(given, "fillingIsSeen"),
+          .skiplist = texts(given, "skipped"),
           .prefixes = texts(given, "prefixes")};
 }
 
@@ -142,7 +142,7 @@ Source source_argument(const Napi::Object& from) {
         .head = head(from.Get("head")),
         .weight_files = texts(from, "weightFiles"),
         .tokenizer_directory = text(from, "tokenizerDirectory"),
-        .reading = reading(from),
+        .tokenization = reading(from),
         .late_interaction = optional(late_interaction, from, "lateInteraction")};
   }
   if (type == "text-program") {
@@ -151,8 +151,8 @@ Source source_argument(const Napi::Object& from) {
                                       .num_labels = count(from, "numLabels"),
                                       .position_limit = count(from, "positionLimit"),
                                       .padding_id = optional(id, from, "paddingId"),
-                                      .of_tokens = flag(from, "ofTokens"),
-                                      .reading = reading(from)};
+                                      .per_token = flag(from, "ofTokens"),
+                                      .tokenization = reading(from)};
   }
   if (type == "signal-program") {
     return backend::SignalProgramSource{.path = text(from, "path"),

@@ -1,4 +1,4 @@
-// Weights from safetensors files: what is read, and what is said when it cannot be.
+// Weights from safetensors files: values, and error messages.
 #include "checkpoint/checkpoint.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <string>
 
-#include "backend/model_config.h"
 #include "checkpoint/weights.h"
+#include "common/error.h"
 
 namespace backend {
 namespace {
@@ -24,7 +24,7 @@ class CheckpointTest : public testing::Test {
   }
   ~CheckpointTest() override { std::filesystem::remove_all(folder_); }
 
-  /// header: the JSON of a safetensors file; data: what follows it.
+  /// header: JSON of a safetensors file. data: the bytes after it.
   std::string write(const std::string& name, const std::string& header, const std::string& data) {
     const std::string path = (folder_ / name).string();
     std::ofstream file(path, std::ios::binary);
@@ -40,12 +40,12 @@ class CheckpointTest : public testing::Test {
     return path;
   }
 
-  /// The message of the LoadError that the call throws.
+  /// Message of the LoadError that the call throws.
   template <typename Call>
   std::string message_of(Call call) {
     try {
       call();
-    } catch (const LoadError& error) {
+    } catch (const common::LoadError& error) {
       return error.what();
     }
     return "no error";
@@ -56,7 +56,7 @@ class CheckpointTest : public testing::Test {
     return Weights(std::make_shared<const Checkpoint>(Checkpoint::open(paths)), base_prefix);
   }
 
-  /// A file with a float16 tensor of shape [1] and value 1 under each key.
+  /// A file with a float16 tensor of shape [1] and value 1 for each key.
   Weights weights_with(const std::vector<std::string>& keys, const std::string& base_prefix) {
     std::string header, data;
     for (const auto& key : keys) {
@@ -92,7 +92,7 @@ TEST_F(CheckpointTest, ReadsEveryStoredTypeAsFloat32) {
   weights.require_all_used();
 }
 
-/// The header may have any length, and what follows it lies in the file one behind the other.
+/// The header can have any length, so the data after it may be unaligned.
 TEST_F(CheckpointTest, TensorsLieAtMultiplesOfTheirSize) {
   const std::string header = R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},)"
                              R"("b":{"dtype":"F32","shape":[2],"data_offsets":[3,11]},)"
@@ -155,7 +155,7 @@ TEST_F(CheckpointTest, AllocatesNothingForTheWordOfAConfiguration) {
 
 TEST_F(CheckpointTest, AllocatesNoMoreForWhatIsMissingThanTheFilesHold) {
   const Weights weights = weights_with({"a"}, "");
-  weights.get("b", {200'000});  // 0.8 MB: little enough to go on and name what else is missing
+  weights.get("b", {200'000});  // 0.8 MB: small enough to report other missing keys
   EXPECT_EQ(message_of([&] { weights.get("c", {200'000}); }),
             "model.safetensors: b [200000], c [200000]: are missing; the file has a instead");
 }
@@ -191,11 +191,11 @@ TEST_F(CheckpointTest, RefusesAKeyThatStandsInAHeaderTwice) {
   const std::string entry = R"("a":{"dtype":"F16","shape":[1],"data_offsets":[0,2]})";
   const auto path = write("model.safetensors", "{" + entry + "," + entry + "}", kData.substr(0, 2));
   EXPECT_EQ(message_of([&] { Checkpoint::open({path}); }),
-            "model.safetensors: tensor `a`: stands there more than once");
+            "model.safetensors: tensor `a`: is duplicated");
 }
 
 TEST_F(CheckpointTest, AddsAndStripsTheNameOfTheBaseModel) {
-  // Saved from the base model with a head beside it, and a head saved inside the base model.
+  // Saved from the base model next to a head, and a head saved inside the base model.
   const Weights weights = weights_with({"layer.weight", "bert.classifier.weight"}, "bert");
   weights.get("bert.layer.weight", {1});
   weights.get("classifier.weight", {1});
@@ -256,7 +256,7 @@ TEST_F(CheckpointTest, RefusesAKeyThatStandsInTwoShards) {
   const auto one = write("one.safetensors", kHeader, kData);
   const auto two = write("two.safetensors", kHeader, kData);
   EXPECT_EQ(message_of([&] { Checkpoint::open({one, two}); }),
-            "one.safetensors: a.weight: stands there more than once, or in another file too");
+            "one.safetensors: a.weight: is duplicated in this file or in another shard");
 }
 
 TEST_F(CheckpointTest, RefusesATypeThatIsNoWeightWhereOneIsNeeded) {
@@ -295,10 +295,10 @@ TEST_F(CheckpointTest, ReadsOldLayerNormNames) {
 TEST_F(CheckpointTest, NamesTheFileThatIsDamaged) {
   const std::string file = "model.safetensors";
   for (const auto& [header, data] : {
-           std::pair{kHeader, kData.substr(0, 5)},           // cut short
-           std::pair{kHeader, kData + "x"},                  // something behind the last tensor
-           std::pair{kHeader.substr(0, 40), std::string()},  // header cut
-           std::pair{std::string("[]"), std::string()},      // no object
+           std::pair{kHeader, kData.substr(0, 5)},           // truncated
+           std::pair{kHeader, kData + "x"},                  // bytes after the last tensor
+           std::pair{kHeader.substr(0, 40), std::string()},  // truncated header
+           std::pair{std::string("[]"), std::string()},      // not an object
        }) {
     const auto path = write(file, header, data);
     EXPECT_EQ(message_of([&] { Checkpoint::open({path}); }).substr(0, file.size() + 2), file + ": ")

@@ -1,4 +1,4 @@
-// The states of an encoder, for the tokens that are asked for.
+// Hidden states of an encoder, for the requested tokens.
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/zeros.h>
@@ -18,9 +18,9 @@ namespace {
 using backend::Checkpoint;
 using backend::ModelConfig;
 using backend::Weights;
-using backend::nn::Outputs;
+using backend::nn::OutputTokens;
 
-/// Of test/fixtures/models/bert-single-label.
+/// Encoder of test/fixtures/models/bert-single-label.
 ModelConfig config() {
   return ModelConfig({{"hidden_size", 32.0},
                       {"intermediate_size", 64.0},
@@ -50,8 +50,8 @@ TEST(EncoderTest, GivesTheStatesThatAreAskedFor) {
       {.input_ids = {2, 60, 3}, .token_type_ids = {0, 0, 0}, .samples = {}}};
   const backend::Sequence* const pointers[] = {&texts[0], &texts[1]};
   const backend::nn::PackedBatch batch(pointers);
-  const at::Tensor all = (*encoder)(batch, Outputs::kAllTokens);
-  const at::Tensor first = (*encoder)(batch, Outputs::kFirstTokens);
+  const at::Tensor all = (*encoder)(batch, OutputTokens::kAllTokens);
+  const at::Tensor first = (*encoder)(batch, OutputTokens::kClsOnly);
   EXPECT_EQ(all.sizes(), (at::IntArrayRef{7, 32}));
   EXPECT_EQ(first.sizes(), (at::IntArrayRef{2, 32}));
   EXPECT_TRUE(at::allclose(all[0], first[0], 1e-5, 1e-5));
@@ -74,29 +74,30 @@ TEST(EncoderTest, HasEveryHead) {
                                              .vocabulary_size = 420});
         },
         what);
-    return std::pair(head->columns(), head->reads());
+    return std::pair(head->columns(), head->input_tokens());
   };
   using backend::PoolingMode;
   const auto pooled = [&](std::vector<PoolingMode> modes) {
     return columns_and_reads(
         backend::EmbeddingHead{{backend::PoolingModule{.modes = std::move(modes)}}});
   };
-  const std::pair<int64_t, Outputs> all{32, Outputs::kAllTokens}, first{32, Outputs::kFirstTokens};
+  const std::pair<int64_t, OutputTokens> all{32, OutputTokens::kAllTokens},
+      first{32, OutputTokens::kClsOnly};
   EXPECT_EQ(columns_and_reads(backend::SequenceClassificationHead{}),
-            std::pair(int64_t{3}, Outputs::kFirstTokens));
+            std::pair(int64_t{3}, OutputTokens::kClsOnly));
   EXPECT_EQ(columns_and_reads(backend::TokenClassificationHead{}),
-            std::pair(int64_t{3}, Outputs::kAllTokens));
+            std::pair(int64_t{3}, OutputTokens::kAllTokens));
   EXPECT_EQ(columns_and_reads(backend::MaskedLmHead{}),
-            std::pair(int64_t{420}, Outputs::kAllTokens));
+            std::pair(int64_t{420}, OutputTokens::kAllTokens));
   EXPECT_EQ(columns_and_reads(backend::EmbeddingHead{}), all);
   EXPECT_EQ(pooled({PoolingMode::kMean}), all);
   EXPECT_EQ(pooled({PoolingMode::kCls}), first);
   EXPECT_EQ(pooled({PoolingMode::kCls, PoolingMode::kMax}),
-            std::pair(int64_t{64}, Outputs::kAllTokens));
-  EXPECT_THROW(pooled({}), backend::LoadError);
+            std::pair(int64_t{64}, OutputTokens::kAllTokens));
+  EXPECT_THROW(pooled({}), common::LoadError);
 }
 
-/// The states of two texts of 2 and 4 tokens, of which one number is not one.
+/// Hidden states of two texts of 2 and 4 tokens, with one NaN.
 struct Diverged {
   explicit Diverged(int64_t token) : batch(pointers), states(at::zeros({6, 32})) {
     states[token][5] = std::numeric_limits<float>::quiet_NaN();
@@ -110,7 +111,7 @@ struct Diverged {
   at::Tensor states;  ///< the first text's, then the second's
 };
 
-/// Whichever token has it: as torch.max() has it, and so that whoever reads it can refuse it.
+/// NaN propagates from any token, as in torch.max(), so that it can be rejected.
 TEST(EncoderTest, NoPoolingHidesThatAStateIsNoNumber) {
   const c10::InferenceMode inference_mode;
   const auto settings = config();

@@ -1,4 +1,4 @@
-// Parts of native/backend/exported that no file reaches alone.
+// Parts of native/backend/programs/exported that no fixture file covers.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "programs/exported/guards.h"
+#include "programs/exported/operators.h"
+#include "programs/exported/symbolic.h"
 #include "scheduler/backend.h"
-#include "exported/guards.h"
-#include "exported/operators.h"
-#include "exported/symbolic.h"
 
 namespace backend {
 namespace {
@@ -40,7 +40,7 @@ TEST(Symbolic, DividesAsPythonDoes) {
   EXPECT_DOUBLE_EQ(compute("_operator.mod", {-7.5, int64_t{2}}).toDouble(), 0.5);
 }
 
-/// "0x1.8p+1", "inf", "-3" or "True", as test/fixtures/arithmetic/make.py writes numbers.
+/// "0x1.8p+1", "inf", "-3" or "True", as written by test/fixtures/arithmetic/make.py.
 c10::IValue number_of(const std::string& text) {
   if (text == "True" || text == "False") return text == "True";
   const bool is_integer = text.find_first_not_of("-0123456789") == std::string::npos;
@@ -48,8 +48,8 @@ c10::IValue number_of(const std::string& text) {
   return std::strtod(text.c_str(), nullptr);
 }
 
-/// Type and value of a number, the sign of 0 included.
-std::string words_for(const c10::IValue& value) {
+/// Type and value of a number, including the sign of 0.
+std::string describe(const c10::IValue& value) {
   if (value.isBool()) return value.toBool() ? "True" : "False";
   if (value.isInt()) return std::to_string(value.toInt());
   if (std::isnan(value.toDouble())) return "nan";
@@ -70,7 +70,7 @@ TEST(Symbolic, ComputesWhatPythonDoes) {
     if (expected == "error") {
       EXPECT_THROW(compute(words[0].c_str(), operands), scheduler::BackendError) << line;
     } else {
-      EXPECT_EQ(words_for(compute(words[0].c_str(), operands)), words_for(number_of(expected)))
+      EXPECT_EQ(describe(compute(words[0].c_str(), operands)), describe(number_of(expected)))
           << line;
     }
   }
@@ -96,7 +96,7 @@ TEST(Symbolic, ComparesAndChooses) {
   EXPECT_EQ(symbolic_operator("_operator.matmul"), std::nullopt);
 }
 
-/// These return views of their input, and their schemas do not say so.
+/// Operators that return views of their input without an annotation in their schemas.
 TEST(ExportedOperators, KnowsWhatMayReturnItsInput) {
   for (const char* name : {
            "unsafe_split.Tensor",
@@ -109,7 +109,7 @@ TEST(ExportedOperators, KnowsWhatMayReturnItsInput) {
        }) {
     const auto found = find_operator(std::string("torch.ops.aten.") + name, {});
     ASSERT_TRUE(found.handle) << name << ": " << found.problem;
-    EXPECT_TRUE(may_return_its_input(*found.handle)) << name;
+    EXPECT_TRUE(may_alias_input(*found.handle)) << name;
   }
 }
 
@@ -127,7 +127,7 @@ TEST_F(Guards, HoldWhereTheSizesAreSo) {
                            "not L['x'].size()[1] < 40 and L['x'].size()[1] // 7 + 1 >= 6",
                            "-1 + L['x'].size()[0] > 4"}) {
     const Guard guard(text, names_);
-    ASSERT_TRUE(guard.is_known()) << text;
+    ASSERT_TRUE(guard.is_supported()) << text;
     EXPECT_TRUE(guard.holds(inputs_)) << text;
   }
 }
@@ -136,7 +136,7 @@ TEST_F(Guards, DoNotHoldElsewhere) {
   for (const char* text : {"L['x'].size()[1] == L['mask'].size()[1]", "L['x'].size()[0] % 4 == 0",
                            "L['x'].size()[5] == 1", "1 // (L['x'].size()[0] - 6) == 0"}) {
     const Guard guard(text, names_);
-    ASSERT_TRUE(guard.is_known()) << text;
+    ASSERT_TRUE(guard.is_supported()) << text;
     EXPECT_FALSE(guard.holds(inputs_)) << text;
   }
 }
@@ -148,7 +148,7 @@ TEST_F(Guards, AreNotKnownWhereTheySayMore) {
         std::string("__import__('os')"), std::string(""), std::string("L['x"),
         std::string("L['x'].size()[0] =="), std::string("1.5 < 2"), std::string(5'000, '('),
         "1" + std::string(1'900, '('), std::string(1'900, '-') + "1"}) {
-    EXPECT_FALSE(Guard(text, names_).is_known()) << text.substr(0, 50);
+    EXPECT_FALSE(Guard(text, names_).is_supported()) << text.substr(0, 50);
   }
 }
 

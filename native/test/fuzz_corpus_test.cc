@@ -1,5 +1,5 @@
-// The kept inputs of the fuzzers, each once: those that reach most of the code, and all that
-// failed.
+// Runs the fuzz targets on the corpus: inputs with high coverage, and all inputs that failed
+// before.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What LibTorch's libraries are kept from, and that they mind it.
+// Instruction limits of the libraries inside LibTorch.
 #include "runtime/instruction_limits.h"
 
 #include <ATen/Version.h>
@@ -21,13 +21,13 @@ using kernels::Processor;
 constexpr Processor kUsual{.usable = kernels::kAvx512f};
 constexpr Processor kInconsistent{.usable = kernels::kAvx512f, .is_amx_inconsistent = true};
 
-/// "-" where it is not set.
+/// "-" if unset.
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "-";
 }
 
-/// Starts without any of the variables, and puts them back.
+/// Unsets all variables, and restores them afterwards.
 class InstructionLimitsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -70,7 +70,7 @@ const kernels::InstructionLimit* limit_of(std::string_view name) {
 }
 
 TEST_F(InstructionLimitsTest, GoAlongWithOurs) {
-  // Also where CPUID is inconsistent about AMX, which allows more.
+  // Also if CPUID is inconsistent about AMX, whose limit is less strict.
   limit_instructions(kInconsistent, limit_of("portable"));
   EXPECT_EQ(variable("ATEN_CPU_CAPABILITY"), "default");
   EXPECT_EQ(variable("ONEDNN_MAX_CPU_ISA"), "SSE41");
@@ -105,7 +105,7 @@ TEST_F(InstructionLimitsTest, WhatTheUserHasSetByItsOlderNameStays) {
 }
 
 #if defined(__x86_64__)
-/// limited.cc has done so before the first operator.
+/// limited.cc has set the variables before the first operator.
 TEST(InstructionLimits, LibTorchKeepsToOurs) {
   const auto* const limit = kernels::chosen_limit();
   if (limit == nullptr) GTEST_SKIP() << "INSTRUCTIONS is not set";
@@ -114,8 +114,8 @@ TEST(InstructionLimits, LibTorchKeepsToOurs) {
   EXPECT_EQ(at::get_cpu_capability(), wanted);
 }
 
-/// oneDNN has read nothing while LibTorch was opened: a variable that is set afterwards counts. In
-/// a process of its own, of which oneDNN says on standard output what it uses.
+/// Opening LibTorch does not read the variables: values that are set afterwards have an effect.
+/// Runs in a separate process, whose standard output shows oneDNN's instruction set.
 TEST(InstructionLimitsDeathTest, ALimitCountsUntilTheFirstOperator) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(

@@ -1,4 +1,4 @@
-// Entries of config.json: what is accepted, and how a wrong one is named.
+// Entries of config.json: accepted values, and error messages.
 #include "backend/model_config.h"
 
 #include <gtest/gtest.h>
@@ -12,13 +12,13 @@ namespace {
 std::string message_of(const std::function<void()>& call) {
   try {
     call();
-  } catch (const LoadError& error) {
+  } catch (const common::LoadError& error) {
     return error.what();
   }
   return "no error";
 }
 
-/// What it says of the value, where it expects another one.
+/// The received value in an error message.
 std::string received(double value) {
   const ModelConfig entries({{"size", value}});
   return message_of([&] { entries.positive_integer("size"); });

@@ -1,4 +1,4 @@
-// What a model answers to a packed batch, given back to its texts.
+// Assignment of output rows to the sequences of a packed batch.
 #include "text/packed_batch.h"
 
 #include <ATen/ops/arange.h>
@@ -10,7 +10,7 @@ namespace {
 
 using backend::nn::PackedBatch;
 
-/// Of these lengths, which the batch has in the order 1, 2, 3.
+/// Sequences of lengths that are sorted in the order 1, 2, 3.
 struct Texts {
   Texts() {
     for (const size_t length : {3, 1, 2}) {

@@ -1,4 +1,4 @@
-// Convolutions on packed products: as LibTorch's, and the same bits in any batch.
+// Packed convolutions: results as LibTorch's, bitwise identical in any batch.
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/randn.h>
@@ -13,10 +13,10 @@
 
 namespace {
 
-using backend::FilterPlaces;
+using backend::ConvolutionGeometry;
 using backend::PackedConvolution;
 
-/// Of sums of up to 480 products of normally distributed numbers.
+/// Maximum error of sums of up to 480 products of normally distributed numbers.
 constexpr double kClose = 5e-4;
 
 struct Filters {
@@ -28,8 +28,9 @@ Filters filters_of(int64_t filters, int64_t channels, int64_t samples) {
   return {.weight = at::randn({filters, channels, samples}), .bias = at::randn({filters})};
 }
 
-at::Tensor by_libtorch(const at::Tensor& x, const Filters& filters, const FilterPlaces& places) {
-  const at::Tensor filled = at::constant_pad_nd(x, {places.zeros_before, places.zeros_behind});
+at::Tensor by_libtorch(const at::Tensor& x, const Filters& filters,
+                       const ConvolutionGeometry& places) {
+  const at::Tensor filled = at::constant_pad_nd(x, {places.padding_before, places.padding_after});
   const auto doubled = [](const at::Tensor& t) { return t.defined() ? t.to(at::kDouble) : t; };
   return at::conv1d(doubled(filled), doubled(filters.weight), doubled(filters.bias), places.stride,
                     at::IntArrayRef{0}, places.dilation)
@@ -38,13 +39,14 @@ at::Tensor by_libtorch(const at::Tensor& x, const Filters& filters, const Filter
 
 TEST(PackedConvolutionTest, IsThatOfLibTorch) {
   const c10::InferenceMode inference_mode;
-  const FilterPlaces all_places[] = {{},
-                                     {.stride = 2, .zeros_before = 7, .zeros_behind = 7},
-                                     {.stride = 5},
-                                     {.stride = 3, .zeros_before = 1},
-                                     {.dilation = 2, .zeros_before = 28},
-                                     {.dilation = 3, .zeros_before = 14, .zeros_behind = 15}};
-  for (const FilterPlaces& places : all_places) {
+  const ConvolutionGeometry all_places[] = {
+      {},
+      {.stride = 2, .padding_before = 7, .padding_after = 7},
+      {.stride = 5},
+      {.stride = 3, .padding_before = 1},
+      {.dilation = 2, .padding_before = 28},
+      {.dilation = 3, .padding_before = 14, .padding_after = 15}};
+  for (const ConvolutionGeometry& places : all_places) {
     for (const int64_t channels : {1, 3, 32}) {
       for (const int64_t samples : {1, 4, 15}) {
         for (const int64_t windows : {0, 1, 3}) {
@@ -67,7 +69,7 @@ TEST(PackedConvolutionTest, AWindowHasTheSameBitsInAnyBatch) {
   const c10::InferenceMode inference_mode;
   const Filters filters = filters_of(16, 3, 7);
   const PackedConvolution packed(filters.weight, filters.bias,
-                                 {.stride = 2, .zeros_before = 3, .zeros_behind = 3});
+                                 {.stride = 2, .padding_before = 3, .padding_after = 3});
   const at::Tensor x = at::randn({9, 3, 101});
   const at::Tensor together = packed(x, true);
   for (int64_t window = 0; window < x.size(0); ++window) {
@@ -79,10 +81,10 @@ TEST(PackedConvolutionTest, AWindowHasTheSameBitsInAnyBatch) {
 TEST(PackedConvolutionTest, LeavesToLibTorchWhatItDoesNotTake) {
   const c10::InferenceMode inference_mode;
   const Filters filters = filters_of(2, 3, 5);
-  const PackedConvolution packed(filters.weight, filters.bias, {.zeros_before = 1});
+  const PackedConvolution packed(filters.weight, filters.bias, {.padding_before = 1});
   EXPECT_EQ(packed(at::randn({1, 3, 4}), false).sizes(), (at::IntArrayRef{1, 2, 1}));
   const at::Tensor alone = at::randn({3, 9});
-  const at::Tensor wanted = by_libtorch(alone.unsqueeze(0), filters, {.zeros_before = 1});
+  const at::Tensor wanted = by_libtorch(alone.unsqueeze(0), filters, {.padding_before = 1});
   EXPECT_TRUE(packed(alone, false).allclose(wanted[0], 1e-5, 1e-5));
   EXPECT_TRUE(packed(alone, true).allclose(at::relu(wanted[0]), 1e-5, 1e-5));
   EXPECT_THROW(packed(at::randn({1, 3, 3}), false), c10::Error);
@@ -90,14 +92,14 @@ TEST(PackedConvolutionTest, LeavesToLibTorchWhatItDoesNotTake) {
   EXPECT_THROW(packed(at::randn({1, 3, 9}).to(at::kDouble), false), c10::Error);
 }
 
-using Numbers = std::vector<int64_t>;
+using ComputeTypes = std::vector<int64_t>;
 
 struct Call {
   const char* name = "aten::conv1d";
   at::Tensor weight = at::randn({16, 2, 4});
-  Numbers stride{1};
-  c10::IValue padding = Numbers{1};
-  Numbers dilation{1};
+  ComputeTypes stride{1};
+  c10::IValue padding = ComputeTypes{1};
+  ComputeTypes dilation{1};
   int64_t groups = 1;
 };
 
@@ -107,7 +109,7 @@ std::shared_ptr<const PackedConvolution> packed_of(const Call& call) {
   const std::string_view name = call.name;
   if (name.ends_with("convolution")) {
     arguments.emplace_back(false);
-    arguments.emplace_back(Numbers{0});
+    arguments.emplace_back(ComputeTypes{0});
   }
   arguments.emplace_back(call.groups);
   for (size_t i = 0; name == "aten::_convolution" && i < 4; ++i) arguments.emplace_back(true);
@@ -118,7 +120,7 @@ TEST(PackedConvolutionTest, IsMadeOfTheArgumentsOfAten) {
   const c10::InferenceMode inference_mode;
   const at::Tensor x = at::randn({1, 2, 8});
   const auto places = [&](const Call& call) { return (*packed_of(call))(x, false).size(-1); };
-  EXPECT_EQ(places({.stride = {2}, .padding = Numbers{2}}), 5);
+  EXPECT_EQ(places({.stride = {2}, .padding = ComputeTypes{2}}), 5);
   EXPECT_EQ(places({.name = "aten::convolution", .stride = {2}}), 4);
   EXPECT_EQ(places({.name = "aten::_convolution", .dilation = {2}}), 4);
   EXPECT_EQ(places({.padding = "valid"}), 5);

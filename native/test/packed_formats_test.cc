@@ -1,5 +1,5 @@
-// The products of linear layers in every number format, whether this processor is fast at it or
-// not.
+// Products of linear layers in every number format, including those that are slow on this
+// processor.
 #include <ATen/Context.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/randn.h>
@@ -13,7 +13,7 @@ namespace {
 
 using backend::Dtype;
 
-/// The largest error of a product relative to the largest result.
+/// Maximum error of a product, relative to the largest result.
 double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {
   constexpr int64_t kOutputs = 70, kFirst = 32, kCount = 35;
   const at::Tensor weight = at::randn({kOutputs, x.size(1)}).to(stored);
@@ -27,10 +27,10 @@ double worst_error(Dtype dtype, at::ScalarType stored, const at::Tensor& x) {
   return error.item<double>() / wanted.abs().max().item<double>();
 }
 
-/// Rows end to end and with gaps, a few and many, so far apart that they are moved and not.
+/// Few and many rows, contiguous and with gaps: kernels copy some of them.
 TEST(PackedFormats, AreAsExactAsTheirFormat) {
   const c10::InferenceMode inference_mode;
-  at::manual_seed(1);  // else the tests before it would choose the numbers
+  at::manual_seed(1);  // independent of the order of tests
   for (const auto& format : kernels::formats()) {
     for (const at::ScalarType stored : {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble}) {
       for (const int64_t inputs : {48, 1024}) {
@@ -46,7 +46,7 @@ TEST(PackedFormats, AreAsExactAsTheirFormat) {
   }
 }
 
-/// Also of rows that are moved apart: whether they are depends on how many there are.
+/// Also for rows that are copied, which depends on their number.
 TEST(PackedFormats, ARowHasTheSameBitsInAnyBatch) {
   const c10::InferenceMode inference_mode;
   constexpr int64_t kInputs = 1024, kOutputs = 40;

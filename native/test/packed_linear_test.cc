@@ -1,4 +1,4 @@
-// Linear layers of programs, as the operators of ATen that they are made of.
+// Linear layers of programs, by their ATen operators.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -25,9 +25,9 @@ using backend::PackedLinears;
 
 constexpr int64_t kInputs = 50, kOutputs = 35;
 constexpr auto kStore = kernels::Epilogue::kStore;
-constexpr c10::nullopt_t kInput = c10::nullopt;  // is left empty
+constexpr c10::nullopt_t kInput = c10::nullopt;  // unset: the input
 
-/// Packed alone.
+/// Packs a single layer.
 std::shared_ptr<const backend::PackedLinear> packed(const char* name,
                                                     const std::vector<c10::IValue>& arguments) {
   return PackedLinears(Dtype::kFloat32).pack(name, arguments);
@@ -64,7 +64,7 @@ TEST(PackedLinearTest, IsThatOfLibTorch) {
   EXPECT_FALSE(linear->takes(at::randn({2, kInputs}, at::kDouble)));
 }
 
-/// The number of rows chooses LibTorch's way to add up a row, and on some processors its last bits.
+/// The number of rows determines LibTorch's algorithm and, on some processors, its last bits.
 TEST(PackedLinearTest, ARowHasTheSameBitsInAnyBatch) {
   const c10::InferenceMode inference_mode;
   at::manual_seed(2);
@@ -76,7 +76,7 @@ TEST(PackedLinearTest, ARowHasTheSameBitsInAnyBatch) {
   }
 }
 
-/// As of x[mask] where nothing is wanted.
+/// Like x[mask] if nothing is selected.
 TEST(PackedLinearTest, NoRowsBecomeNoRows) {
   const c10::InferenceMode inference_mode;
   const at::Tensor weight = at::randn({kOutputs, kInputs});
@@ -114,7 +114,7 @@ TEST(PackedLinearTest, LeavesToLibTorchWhatItDoesNotTake) {
   EXPECT_FALSE(packed("aten::addmm", {bias, kInput, transposed, 1, 0.5}));
 }
 
-/// However many operators multiply by it.
+/// A weight is packed once for all operators that use it.
 TEST(PackedLinearTest, PacksAWeightOnce) {
   const c10::InferenceMode inference_mode;
   const at::Tensor weight = at::randn({kOutputs, kInputs});
@@ -124,7 +124,7 @@ TEST(PackedLinearTest, PacksAWeightOnce) {
   EXPECT_NE(layers.pack("aten::matmul", std::vector<c10::IValue>{kInput, weight}), first);
 }
 
-/// The same numbers in memory, read with other strides.
+/// Equal memory with other strides is another weight.
 TEST(PackedLinearTest, LayersOfOneAddressAreToldApart) {
   const c10::InferenceMode inference_mode;
   const at::Tensor weight = at::randn({kOutputs, kInputs}), bias = at::randn({kOutputs});
@@ -137,7 +137,7 @@ TEST(PackedLinearTest, LayersOfOneAddressAreToldApart) {
   }
 }
 
-/// Though other threads set another number meanwhile, for other models.
+/// Other threads set another number for other models in between.
 TEST(PackedLinearTest, AThreadKeepsTheIntraOpThreadsThatItWasGiven) {
   std::promise<void> is_set, is_set_elsewhere;
   std::thread worker([&] {

@@ -1,4 +1,4 @@
-// Programs whose signature and answers a test chooses, and which note what they were given.
+// Programs with a chosen signature and output, which record their inputs.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "program/program.h"
+#include "programs/program.h"
 
 namespace test {
 
-inline constexpr backend::DimRange kAny{.least = 2};
+inline constexpr backend::DimRange kAny{.min = 2};
 
-inline backend::DimRange exactly(int64_t size) { return {.least = size, .most = size}; }
+inline backend::DimRange exactly(int64_t size) { return {.min = size, .max = size}; }
 
-/// What the runs of a program were given, in their order.
+/// Inputs of the runs, in order.
 using Runs = std::vector<std::vector<at::Tensor>>;
 
 class ProgramUnderTest final : public backend::Program {
@@ -45,7 +45,7 @@ class ProgramUnderTest final : public backend::Program {
   std::shared_ptr<Runs> runs_;
 };
 
-/// The message of what `call` throws.
+/// Message of the exception that `call` throws.
 template <class Error, class Call>
 std::string message_of(const Call& call) {
   try {

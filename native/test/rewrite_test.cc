@@ -1,5 +1,4 @@
-// What becomes of operators side by side (native/backend/program/rewrite), in graphs of
-// TorchScript.
+// Rewriting (native/backend/programs/rewrite) of TorchScript graphs.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/ir/ir.h>
@@ -9,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "torchscript/frozen_view.h"
+#include "programs/torchscript/frozen_view.h"
 
 namespace backend {
 namespace {
@@ -46,7 +45,7 @@ class Rewriting : public testing::Test {
     return stack.front().toTensor();
   }
 
-  /// Rewrites the graph, whose answer stays the same, into these.
+  /// Rewrites the graph to these operators; its output is unchanged.
   void expect(Value* output, const at::Tensor& x, const std::vector<std::string>& expected,
               bool fuses_gelu = true) {
     graph_->registerOutput(output);

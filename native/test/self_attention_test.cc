@@ -1,5 +1,5 @@
-// Attention of packed sequences in every number format, whether this processor is fast at it or
-// not.
+// Attention of packed sequences in every number format, including those that are slow on this
+// processor.
 #include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/matmul.h>
@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "encoder/nn/attention.h"
+#include "packed/parallel_for.h"
 #include "scheduler/thread_pool.h"
-#include "packed/pool_in_use.h"
 
 namespace {
 
-using backend::nn::Outputs;
+using backend::nn::OutputTokens;
 using backend::nn::PackedBatch;
 using backend::nn::Projections;
 
@@ -26,7 +26,7 @@ constexpr int64_t kHeads = 3;
 constexpr int64_t kHeadSize = 20;
 constexpr int64_t kHidden = kHeads * kHeadSize;
 
-/// Texts of these lengths, in this order.
+/// Sequences of these lengths, in this order.
 struct Texts {
   Texts(std::initializer_list<size_t> lengths) {
     for (const size_t length : lengths) {
@@ -53,16 +53,16 @@ struct Limit {
 constexpr Limit kFormats[] = {{"float32", kernels::Format::kFloat32, 2e-6},
                               {"bfloat16", kernels::Format::kBFloat16, 3e-2}};
 
-/// [tokens, 3 × hidden] → what supports_attention. Of first tokens: those of `batch`.
-Projections projections(const at::Tensor& states, const PackedBatch& batch, Outputs outputs,
+/// Projections from [tokens, 3 × hidden]; kClsOnly: of the first tokens of `batch`.
+Projections projections(const at::Tensor& states, const PackedBatch& batch, OutputTokens outputs,
                         kernels::Format format) {
-  return {.query = backend::nn::kept_tokens(states.narrow(1, 0, kHidden), batch, outputs),
+  return {.query = backend::nn::gather_output_rows(states.narrow(1, 0, kHidden), batch, outputs),
           .key_value = states.narrow(1, kHidden, 2 * kHidden),
           .outputs = outputs,
           .format = format};
 }
 
-/// Sequence by sequence, in double precision.
+/// Reference: sequence by sequence, in double precision.
 at::Tensor expected(const at::Tensor& states, const PackedBatch& batch) {
   at::Tensor all = at::randn({states.size(0), kHidden}, at::kDouble);
   for (size_t i = 0; i + 1 < batch.cu_seqlens.size(); ++i) {
@@ -86,8 +86,8 @@ TEST(SelfAttention, IsAsExactAsItsFormat) {
   const PackedBatch batch = texts.batch();
   const at::Tensor states = at::randn({batch.tokens(), 3 * kHidden});
   const at::Tensor all = expected(states, batch);
-  for (const Outputs outputs : {Outputs::kAllTokens, Outputs::kFirstTokens}) {
-    const at::Tensor wanted = backend::nn::kept_tokens(all, batch, outputs);
+  for (const OutputTokens outputs : {OutputTokens::kAllTokens, OutputTokens::kClsOnly}) {
+    const at::Tensor wanted = backend::nn::gather_output_rows(all, batch, outputs);
     for (const auto& [name, format, limit] : kFormats) {
       const at::Tensor got =
           self_attention(projections(states, batch, outputs, format), batch, kHeads);
@@ -103,19 +103,20 @@ TEST(SelfAttention, OfATextHasTheSameBitsInAnyBatch) {
   const Texts alone{90}, together{90, 7, 200, 64};
   const PackedBatch one = alone.batch(), many = together.batch();
   const at::Tensor others = at::randn({many.tokens(), 3 * kHidden});
-  // The batch's order is its own.
+  // The packed order differs from the order of the texts.
   size_t place = 0;
   while (many.order[place] != 0) ++place;
   const int64_t first = many.cu_seqlens[place];
   scheduler::ThreadPool pool(1);
   for (const auto& [name, format, limit] : kFormats) {
     const auto attend = [&, format = format](const at::Tensor& states, const PackedBatch& batch) {
-      return self_attention(projections(states, batch, Outputs::kAllTokens, format), batch, kHeads);
+      return self_attention(projections(states, batch, OutputTokens::kAllTokens, format), batch,
+                            kHeads);
     };
     const at::Tensor wanted = attend(others.narrow(0, first, 90).contiguous(), one);
     EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name;
     const scheduler::AssignedPool lent(&pool);
-    const backend::PoolInUse in_use(lent);
+    const backend::ScopedThreadPool scoped_pool(lent);
     EXPECT_TRUE(attend(others, many).narrow(0, first, 90).equal(wanted)) << name << ", by a pool";
   }
 }

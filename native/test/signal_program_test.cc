@@ -1,22 +1,22 @@
-// What a program says of its input, and how windows are given to it.
+// Inputs of signal programs, and grouping of windows.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/stack.h>
 #include <gtest/gtest.h>
 
 #include "backend/backends.h"
-#include "program/program_backend.h"
 #include "program_under_test.h"
+#include "programs/program_backend.h"
 
 namespace {
 
 using backend::DimRange;
-using backend::LoadError;
 using backend::ProgramInput;
+using common::LoadError;
 using test::exactly;
 using test::kAny;
 using test::Runs;
 
-/// Two numbers for each window, which depend on nothing else.
+/// Two values for each window, independent of other windows.
 at::Tensor alone(const std::vector<at::Tensor>& inputs) {
   const at::Tensor windows = inputs.front().flatten(1).to(at::kFloat);
   return at::stack({windows.sum(1), windows.mul(windows).sum(1)}, 1);
@@ -30,7 +30,7 @@ at::Tensor among_others(const std::vector<at::Tensor>& inputs) {
 struct Served : backend::LoadedModel {
   std::shared_ptr<Runs> runs = std::make_shared<Runs>();
 
-  /// The sizes of what the model was given for so many windows.
+  /// Sizes of the model's inputs for a number of windows.
   std::vector<at::IntArrayRef::value_type> first_sizes(size_t windows) {
     auto& model = static_cast<backend::ModelBackend&>(*backend);
     std::vector<backend::Sequence> sequences;
@@ -70,7 +70,7 @@ ProgramInput windows(std::vector<DimRange> sizes, c10::ScalarType type = c10::kF
 
 std::string problem_of(const std::vector<ProgramInput>& inputs,
                        const backend::SignalProgramSource& source = {}) {
-  return test::message_of<LoadError>([&] { serve(inputs, source); });
+  return test::message_of<common::LoadError>([&] { serve(inputs, source); });
 }
 
 TEST(SignalProgramTest, SharesRunsWhereTheNumberOfWindowsIsFree) {
@@ -97,7 +97,7 @@ TEST(SignalProgramTest, FillsUpToWhatTheFileTakes) {
   const at::Tensor& last = served.runs->back().front();
   EXPECT_TRUE(last[3].equal(last[1]));
 
-  Served bounded = serve({windows({{.least = 3, .most = 5}, exactly(12)})});
+  Served bounded = serve({windows({{.min = 3, .max = 5}, exactly(12)})});
   EXPECT_EQ(bounded.first_sizes(6), (std::vector<int64_t>{5, 3}));
 }
 
@@ -125,7 +125,7 @@ TEST(SignalProgramTest, TakesTheShapeOfTheSettingsWhereTheFileLeavesItOpen) {
   EXPECT_EQ(shape_of(serve({silent})), (std::vector<int64_t>{2, 1, 12}));
   EXPECT_EQ(shape_of(serve({silent}, {.path = {}, .window_length = 12, .input_shape = {2, 3, 2}})),
             (std::vector<int64_t>{2, 2, 3, 2}));
-  EXPECT_EQ(shape_of(serve({windows({kAny, exactly(1), {.least = 2, .most = 64}})})),
+  EXPECT_EQ(shape_of(serve({windows({kAny, exactly(1), {.min = 2, .max = 64}})})),
             (std::vector<int64_t>{2, 1, 12}));
 }
 
@@ -140,7 +140,7 @@ TEST(SignalProgramTest, RefusesWhatDoesNotFit) {
                        {.path = {}, .window_length = 12, .input_shape = {4, 3}}),
             "eeg_model.pt2: takes windows of [3, 4], but is given [4, 3]: set input_shape in "
             "eeg_model.json");
-  EXPECT_EQ(problem_of({windows({kAny, exactly(1), {.least = 64, .most = 128}})}),
+  EXPECT_EQ(problem_of({windows({kAny, exactly(1), {.min = 64, .max = 128}})}),
             "eeg_model.pt2: takes windows of [1, 64 to 128], but is given [1, 12]: set input_shape "
             "in eeg_model.json");
   EXPECT_EQ(problem_of({windows({})}), "eeg_model.pt2: x: takes one number, expected windows");

@@ -1,4 +1,4 @@
-// What a program says of its inputs, and how texts are given to it.
+// Inputs of text programs, and grouping of texts.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/stack.h>
@@ -7,19 +7,19 @@
 #include <algorithm>
 
 #include "backend/backends.h"
-#include "program/program_backend.h"
 #include "program_under_test.h"
+#include "programs/program_backend.h"
 
 namespace {
 
 using backend::DimRange;
-using backend::LoadError;
 using backend::ProgramInput;
+using common::LoadError;
 using test::exactly;
 using test::kAny;
 using test::Runs;
 
-/// Of the tokens that the mask, the second input, lets through.
+/// Output from the tokens that the mask (the second input) selects.
 at::Tensor masked_mean(const std::vector<at::Tensor>& inputs) {
   const at::Tensor values = inputs[0].to(at::kFloat).sin();
   const at::Tensor mask = inputs[1].to(at::kFloat);
@@ -34,8 +34,8 @@ at::Tensor mean_of_all(const std::vector<at::Tensor>& inputs) {
 struct Served : backend::LoadedModel {
   std::shared_ptr<Runs> runs = std::make_shared<Runs>();
 
-  /// What the model was given for texts of so many words, a run each; their answers have to be
-  /// those that each has alone.
+  /// Inputs of the model for texts of these numbers of words, one entry for each run. Outputs must
+  /// be equal to those of single texts.
   std::vector<at::IntArrayRef> sizes(const std::vector<size_t>& words) {
     auto& model = static_cast<backend::ModelBackend&>(*backend);
     std::vector<backend::Sequence> texts;
@@ -93,7 +93,7 @@ std::vector<ProgramInput> both(const DimRange& texts, const DimRange& length,
 }
 
 std::string problem_of(const std::vector<ProgramInput>& inputs) {
-  return test::message_of<LoadError>([&] { serve(inputs); });
+  return test::message_of<common::LoadError>([&] { serve(inputs); });
 }
 
 using Sizes = std::vector<at::IntArrayRef>;
@@ -102,7 +102,7 @@ TEST(TextProgramTest, PadsTextsOfCloseLengths) {
   Served served = serve(both(kAny, kAny));
   EXPECT_TRUE(served.backend->description().batching);
   EXPECT_TRUE(served.report.warnings.empty());
-  // With two special tokens 5, 6, 7 and 12: what is one token apart goes together.
+  // With two special tokens 5, 6, 7 and 12: lengths that differ by one token share a run.
   EXPECT_EQ(served.sizes({10, 3, 5, 4}), (Sizes{{2, 6}, {1, 7}, {1, 12}}));
   const at::Tensor mask = served.runs->front()[1];
   for (int64_t i = 0; i < 2; ++i) EXPECT_EQ(mask[i].sum().item<int64_t>(), 5 + i);
@@ -144,7 +144,7 @@ TEST(TextProgramTest, FillsUpToWhatTheFileTakes) {
   EXPECT_EQ(fixed.report.warnings.size(), 1U);
   EXPECT_EQ(fixed.sizes({3, 40, 7}), (Sizes{{3, 16}}));
 
-  Served least = serve(both(kAny, {.least = 8, .most = 32}));
+  Served least = serve(both(kAny, {.min = 8, .max = 32}));
   EXPECT_EQ(least.backend->description().max_length, 32U);
   EXPECT_EQ(least.sizes({1, 2, 3}), (Sizes{{3, 8}}));
 }

@@ -1,5 +1,5 @@
-// Files of torch.save, of both formats: what is read, and that no damage to a file does more than
-// fail its loading. The files are written by test/parity/archives.py.
+// Files of torch.save in both formats: values, and LoadErrors for damaged files.
+// test/parity/archives.py writes the files.
 #include "checkpoint/torch_save_file.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/model_config.h"
-#include "files/pickle_reader.h"
+#include "common/error.h"
+#include "common/files/pickle_reader.h"
 
 namespace backend {
 namespace {
@@ -34,17 +34,17 @@ std::vector<float> values(const at::Tensor& tensor) {
   return {data, data + plain.numel()};
 }
 
-/// The message of the LoadError that reading these bytes throws; empty when they are read.
-/// Anything else that is thrown fails the test.
+/// Message of the LoadError for these bytes; empty if they can be read. Other exceptions fail the
+/// test.
 std::string problem_of(const std::string& bytes) {
-  // Of this process alone: it is mapped while it is read.
+  // A separate file for each process, because it is memory-mapped.
   const auto folder = std::filesystem::path(testing::TempDir()) / std::to_string(getpid());
   std::filesystem::create_directories(folder);
   const auto path = folder / "damaged.bin";
   std::ofstream(path, std::ios::binary) << bytes;
   try {
     read_torch_save(path.string());
-  } catch (const LoadError& error) {
+  } catch (const common::LoadError& error) {
     return error.what();
   }
   return "";
@@ -82,7 +82,7 @@ TEST_P(TorchSaveFileTest, NamesAFileThatEndsTooEarlyWhereverItEnds) {
   const std::string whole = content_of(path());
   ASSERT_EQ(problem_of(whole), "");
   const bool zip = whole.starts_with("PK");
-  // An archive's directory stands at its end: where it is cut makes little difference.
+  // The directory is at the end of an archive, so the truncation point makes little difference.
   for (size_t size = 0; size < whole.size(); size += zip ? 97 : 1) {
     EXPECT_EQ(problem_of(whole.substr(0, size)).find("damaged.bin: "), 0U) << size;
   }
@@ -117,10 +117,10 @@ INSTANTIATE_TEST_SUITE_P(Files, TorchSaveFileTest,
 TEST(TorchSaveFile, NamesWhatAStateDictHasNoUseFor) {
   const auto problem = [](const char* name) { return problem_of(content_of(archives() / name)); };
   EXPECT_EQ(problem("runs-code.bin"),
-            "damaged.bin: refers to posix.mkdir, which a state_dict has no use for");
-  EXPECT_EQ(problem("list.bin"), "damaged.bin: holds no dictionary of tensors");
+            "damaged.bin: refers to posix.mkdir, which is not allowed in a state_dict");
+  EXPECT_EQ(problem("list.bin"), "damaged.bin: contains no dictionary of tensors");
   EXPECT_EQ(problem("training-checkpoint.bin"),
-            "damaged.bin: epoch: is no tensor; expected a state_dict");
+            "damaged.bin: epoch: is not a tensor, expected a state_dict");
 }
 
 TEST(TorchSaveFile, NamesAStorageThatIsShorterThanItsTensors) {
@@ -140,21 +140,21 @@ TEST(TorchSaveFile, NamesAnArchiveWhoseRecordsLieOverOneAnother) {
 
 TEST(Pickle, RefusesWhatAStackMachineCouldBeFooledWith) {
   for (const std::string& text : {
-           std::string(),                      // nothing at all
+           std::string(),                      // empty
            std::string("."),                   // ends with an empty stack
            std::string("u."),                  // a container operation without a mark
            std::string("X\xff\xff\xff\xff."),  // a text longer than the file
-           std::string("\x87."),               // a tuple of what is not there
+           std::string("\x87."),               // a tuple from an empty stack
            std::string("cposix\nsystem\n."),   // a function
-           std::string("cposix"),              // a name without its end
-           std::string(5'000'000, '}'),        // more than any checkpoint has
+           std::string("cposix"),              // an incomplete name
+           std::string(5'000'000, '}'),        // more instructions than any checkpoint
        }) {
     std::string_view bytes = text;
-    EXPECT_THROW(Pickle{bytes}, LoadError) << text.substr(0, 20);
+    EXPECT_THROW(common::Pickle{bytes}, common::LoadError) << text.substr(0, 20);
   }
 }
 
-/// 64 sizes in the memo, and tensors that take them as their shape, for five bytes each.
+/// 64 sizes in the memo, and tensors that use them as shape, for five bytes each.
 TEST(Pickle, RefusesAShapeThatIsTakenFromTheMemoAgainAndAgain) {
   std::string text =
       "ctorch._utils\n_rebuild_tensor_v2\nq\x01("
@@ -164,17 +164,17 @@ TEST(Pickle, RefusesAShapeThatIsTakenFromTheMemoAgainAndAgain) {
   for (int i = 0; i < 200'000; ++i) text += "h\x01h\x04R";
   text += "t.";
   std::string_view bytes = text;
-  EXPECT_THROW(Pickle{bytes}, LoadError);
+  EXPECT_THROW(common::Pickle{bytes}, common::LoadError);
 }
 
 TEST(Pickle, TakesAnyDepthAndACycle) {
   const std::string deep = std::string(500'000, ']') + std::string(499'999, 'a') + ".";
   std::string_view bytes = deep;
-  EXPECT_NO_THROW(Pickle{bytes});
+  EXPECT_NO_THROW(common::Pickle{bytes});
   bytes =
       "]q\x01h\x01"
-      "a.";  // a list that holds itself
-  EXPECT_NO_THROW(Pickle{bytes});
+      "a.";  // a list that contains itself
+  EXPECT_NO_THROW(common::Pickle{bytes});
   EXPECT_TRUE(bytes.empty());
 }
 
@@ -184,8 +184,8 @@ TEST(Pickle, ReadsAnOrderedDictOfPython2) {
       "ccollections\nOrderedDict\n](](U\x01"
       "aK\x05"
       "ee\x85R.";
-  const Pickle pickle(bytes);
-  const PickleItems& items = *std::get<PickleDict>(pickle.value()).items;
+  const common::Pickle pickle(bytes);
+  const common::PickleItems& items = *std::get<common::PickleDict>(pickle.value()).items;
   ASSERT_EQ(items.size(), 2U);
   EXPECT_EQ(*std::get<const std::string*>(items[0]), "a");
   EXPECT_EQ(std::get<int64_t>(items[1]), 5);

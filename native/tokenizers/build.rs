@@ -1,5 +1,4 @@
-//! The C++ side of the bridges: functions into the library, headers into Cargo's target directory
-//! (cxxbridge/hf/src/bridge.rs.h).
+//! Compiles the C++ side of the bridges into the library. headers/build.rs provides the headers.
 
 const BRIDGES: [&str; 3] = [
     "src/bridge.rs",
@@ -10,7 +9,7 @@ const BRIDGES: [&str; 3] = [
 fn main() {
     cxx_build::bridges(BRIDGES)
         .std("c++20")
-        .compile("hf-bridge");
+        .compile("tokenizers-bridge");
     for bridge in BRIDGES {
         println!("cargo::rerun-if-changed={bridge}");
     }

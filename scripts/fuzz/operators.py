@@ -3,7 +3,7 @@
 Takes the calls that PyTorch's own samples make (torch.testing's op_db), changes one to three of their
 arguments, and makes them where each tensor lies right before a page that may not be read, each
 operator in a process of its own from its first crash on. Those with a precondition
-(native/backend/program/preconditions.cc) are marked: a program is kept from such calls, this is not.
+(native/backend/programs/preconditions.cc) are marked: a program is kept from such calls, this is not.
 
     pip install torch==2.15.0 expecttest
     python scripts/fuzz/operators.py [--calls 200] [--seed 1]

@@ -44,7 +44,7 @@ function wheelsMegabytes(platform: string): number {
 }
 
 const MIB = 1024 ** 2;
-const TORCHSCRIPT = 'native/backend/torchscript';
+const TORCHSCRIPT = 'native/backend/programs/torchscript';
 const COMPRESSED = 'src/http/send.ts#LEAST_TO_COMPRESS';
 const CHUNK_ROWS = constant('src/files/readers/row-reader.ts#ROWS_PER_CHUNK');
 
@@ -109,7 +109,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['unpacks to at most {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMaxUnpacked`) / MIB],
   ['its code to {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMaxCode`) / MIB],
   ['{} blocks deep', constant(`${TORCHSCRIPT}/operators.cc#kMaxNesting`)],
-  ['its JSON | {} MiB', constant('native/backend/exported/read_program.cc#kMaxJson') / MIB],
-  ['{} million values', constant('native/backend/exported/read_program.cc#kMaxValues') / 1e6],
+  ['its JSON | {} MiB', constant('native/backend/programs/exported/read_program.cc#kMaxJson') / MIB],
+  ['{} million values', constant('native/backend/programs/exported/read_program.cc#kMaxValues') / 1e6],
   ['{} nodes in all graphs', constant('native/tokenizers/src/exported.rs#MOST_NODES')],
 ];

@@ -99,7 +99,7 @@ describe('a signal model that torch.export saved', () => {
     [
       'mobile-image',
       undefined,
-      'takes windows of [3, 16, 16], but eeg_model.json says (or leaves it at) window_length 256: ' +
+      'takes windows of [3, 16, 16], but eeg_model.json specifies (or defaults to) window_length 256: ' +
         'set it there to the product of these',
     ],
     [

@@ -126,7 +126,7 @@ it('refuses a pair where the tokenizer tells two texts apart and the model does 
     ).rejects.toMatchObject({
       code: 'INFERENCE_FAILED',
       index: 1,
-      message: 'the tokenizer gave the token type 1, the model knows types below 1',
+      message: 'the tokenizer returned token type 1, but the model supports types below 1',
     });
   } finally {
     await classifier.close();

@@ -229,8 +229,8 @@ const OTHERS: readonly HostileCase[] = [
       /^config\.json: max_position_embeddings: /,
     ],
     [
-      'a DeBERTa of a million positions',
-      set({ max_position_embeddings: 1e6 }),
+      'a DeBERTa of ten million positions',
+      set({ max_position_embeddings: 1e7 }),
       /^config\.json: max_position_embeddings: /,
     ],
     [

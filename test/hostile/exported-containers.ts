@@ -25,15 +25,15 @@ const version = (name: string): Buffer =>
 const ZIPS: readonly HostileCase[] = (
   [
     ['that is empty', () => Buffer.alloc(0), /./],
-    ['of NUL', () => Buffer.alloc(100_000), /is no zip archive, or is truncated/],
-    ['without its last byte', (all) => all.subarray(0, -1), /is no zip archive, or is truncated/],
-    ['of a half', (all) => all.subarray(0, all.length / 2), /is no zip archive, or is truncated/],
+    ['of NUL', () => Buffer.alloc(100_000), /is not a zip archive, or is truncated/],
+    ['without its last byte', (all) => all.subarray(0, -1), /is not a zip archive, or is truncated/],
+    ['of a half', (all) => all.subarray(0, all.length / 2), /is not a zip archive, or is truncated/],
     ['that is a directory alone', (all) => all.subarray(-22), /has a damaged zip directory/],
     ['with a byte behind it', (all) => Buffer.concat([all, Buffer.of(0)]), /is no zip archive/],
     [
       'that is TorchScript',
       () => readFileSync(path.join(FIXTURES, 'eeg/plain-cnn-scripted.pt')),
-      /plain-cnn-scripted\/code\/\S+: is compressed, as no record of such a file is/,
+      /plain-cnn-scripted\/code\/\S+: is compressed; records of such files must not be/,
     ],
   ] satisfies [string, (all: Buffer) => Buffer, RegExp][]
 ).map(([name, change, error]) =>
@@ -89,7 +89,7 @@ const RECORDS: readonly Records[] = [
   [
     'of a graph that is packed',
     claim(GRAPH, { method: 8 }),
-    /\S+models\/model\.json: is compressed, as no record of such a file is/,
+    /\S+models\/model\.json: is compressed; records of such files must not be/,
   ],
   [
     'of a weight that is packed',
@@ -105,7 +105,7 @@ const RECORDS: readonly Records[] = [
   [
     'of a record outside the file',
     claim('weight_4', { offset: 0xfffffff0 }),
-    /is no zip archive, or is truncated/,
+    /is not a zip archive, or is truncated/,
   ],
   [
     'of records that overlap',
@@ -170,7 +170,7 @@ const RECORDS: readonly Records[] = [
   [
     'of a key twice',
     put(GRAPH, '{"schema_version":1,"schema_version":2}'),
-    /its graph is no JSON: schema_version: stands there more than once/,
+    /its graph is no JSON: schema_version: is duplicated/,
   ],
   ['of JSON 1,000,000 deep', put(GRAPH, deep(1_000_000)), /its graph is no JSON: recursion limit/],
   ['of JSON 120 deep', put(GRAPH, deep(120)), /expected an object/],
@@ -379,7 +379,7 @@ const STATE: readonly Records[] = [
   [
     'whose weights are no archive',
     put(SAVED, 'x'.repeat(1000)),
-    /serialized_state_dict\.pt: is no zip archive, or is truncated/,
+    /serialized_state_dict\.pt: is not a zip archive, or is truncated/,
   ],
   [
     'whose weights are archives of themselves',

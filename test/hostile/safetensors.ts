@@ -312,7 +312,7 @@ const KEYS: readonly Damage[] = [
     header((all) => {
       all[NORM.replace('weight', 'gamma')] = { ...all[NORM], shape: [0], data_offsets: [0, 0] };
     }),
-    /^model\.safetensors: .*LayerNorm\.weight: stands there more than once/,
+    /^model\.safetensors: .*LayerNorm\.weight: is duplicated/,
   ],
   [
     'without a tensor',

@@ -210,7 +210,7 @@ export const SHARDS: readonly HostileCase[] = [
     [
       'one shard twice',
       (folder) => copyFileSync(path.join(folder, FIRST), path.join(folder, SECOND)),
-      /^model-0000[12]-of-00002\.safetensors: .*: stands there more than once/,
+      /^model-0000[12]-of-00002\.safetensors: .*: is duplicated/,
     ],
   ]),
   ...textCases(

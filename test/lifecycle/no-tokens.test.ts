@@ -11,7 +11,7 @@ import { FIXTURES } from '../helpers/service';
 const NOTHING = '~~~';
 const NO_TOKEN = {
   code: 'INFERENCE_FAILED',
-  message: expect.stringMatching(/^the tokenizer leaves no token of the text$/),
+  message: expect.stringMatching(/^the tokenizer returned no tokens for the text$/),
 };
 
 /** Of a model that classifies by the first token, and of one that takes the mean of all. */

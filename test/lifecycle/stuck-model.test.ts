@@ -128,7 +128,7 @@ describe('an endless loop', () => {
     ['or an operator that does not end', 'slow-always'],
   ])('%s, at load (%s.pt), is a load error, and the service serves', async (_where, model) => {
     const service = await startEeg(model, TIMEOUT);
-    const why = `${model}.pt: forward() did not end within 1000 ms when it was tried: if it has no endless loop, set INFERENCE_TIMEOUT_MS to more`;
+    const why = `${model}.pt: forward() did not end within 1000 ms in the load-time check. Increase INFERENCE_TIMEOUT_MS unless it has an endless loop`;
     expect(service.logs[0]).toMatchObject({
       level: 'error',
       msg: `Model is not loaded: ${why}`,

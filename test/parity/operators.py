@@ -6,7 +6,7 @@ How to run it (never needed to build, run or test the project; minutes a library
     python test/parity/operators.py torchvision torchaudio braindecode timm transformers
 
 Each model is scripted and traced, as far as that can be done; the operators of its forward() are
-compared with those of native/backend/program/allowed_operators.cc. What is left is printed with the models.
+compared with those of native/backend/programs/allowed_operators.cc. What is left is printed with the models.
 """
 
 import inspect
@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import nn
 
-SOURCE = Path(__file__).parents[2] / "native/backend/program/allowed_operators.cc"
+SOURCE = Path(__file__).parents[2] / "native/backend/programs/allowed_operators.cc"
 
 Model = tuple[str, nn.Module, Any]  # name, module, example inputs
 

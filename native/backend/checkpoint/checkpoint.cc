@@ -6,16 +6,16 @@
 #include <string_view>
 #include <utility>
 
-#include "backend/model_config.h"
 #include "checkpoint/torch_save_file.h"
-#include "tokenizers/bridge.h"
+#include "common/error.h"
 #include "runtime/runtime.h"
+#include "tokenizers/bridge.h"
 
 namespace backend {
 namespace {
 
-/// Of the types of safetensors those that a module may have. Weights are floating-point numbers,
-/// buffers may be the others; undefined for any other, whose tensor nothing can read.
+/// Type of a weight (floating point) or buffer; undefined for safetensors types that models cannot
+/// have.
 at::ScalarType scalar_type(std::string_view dtype) {
   static const auto* types = new std::map<std::string, at::ScalarType, std::less<>>{
       {"F32", at::kFloat}, {"F16", at::kHalf},  {"BF16", at::kBFloat16}, {"F64", at::kDouble},
@@ -26,34 +26,35 @@ at::ScalarType scalar_type(std::string_view dtype) {
   return it == types->end() ? at::ScalarType::Undefined : it->second;
 }
 
-/// The tensor keeps the mapping alive, and nothing writes to a weight. It is a copy where the file
-/// has its numbers at addresses that are no multiple of their size.
-at::Tensor mapped_tensor(const std::shared_ptr<MappedFile>& file, const tokenizers::Tensor& view,
-                         at::ScalarType type) {
+/// A view of the mapped file, which the tensor keeps alive; a copy if the elements are not aligned.
+/// Weights are never written.
+at::Tensor mapped_tensor(const std::shared_ptr<common::MappedFile>& file,
+                         const tokenizers::Tensor& view, at::ScalarType type) {
   const auto bytes = file->bytes().subspan(view.begin, view.end - view.begin);
   try {
     const at::Tensor elements = view_elements(bytes, type, file);
     void* const data = const_cast<void*>(elements.const_data_ptr());
     const at::IntArrayRef shape(view.shape.data(), view.shape.size());
     return at::from_blob(data, shape, [elements](void*) {}, at::TensorOptions(type));
-  } catch (const c10::Error&) {  // without elements, and yet too large: [0, 2**62, 8]
-    throw LoadError(file->name() + ": " + std::string(view.name) + ": " +
-                    message_of_current_exception());
+  } catch (const c10::Error&) {  // 0 elements, but an overflow: [0, 2**62, 8]
+    throw common::LoadError(file->name() + ": " + std::string(view.name) + ": " +
+                            message_of_current_exception());
   }
 }
 
-/// What `git clone` leaves in the place of a large file where Git LFS is not installed.
-void require_no_pointer(const MappedFile& file) {
+/// Rejects Git LFS pointers, which `git clone` creates instead of large files if Git LFS is not
+/// installed.
+void require_no_pointer(const common::MappedFile& file) {
   const auto bytes = file.bytes();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.starts_with("version https://git-lfs.github.com/spec/")) {
-    throw LoadError(file.name() +
-                    ": is a Git LFS pointer, not the file itself: fetch it with git lfs pull");
+    throw common::LoadError(
+        file.name() + ": is a Git LFS pointer, not the file itself: fetch it with git lfs pull");
   }
 }
 
-/// Checkpoints of the TensorFlow days call the weights of a layer norm gamma and beta; the
-/// reference renames them as it loads (transformers, conversion_mapping.py, "legacy").
+/// Renames gamma and beta of layer norms, as in checkpoints converted from TensorFlow
+/// (transformers, conversion_mapping.py, "legacy").
 std::string current_name(const std::string& stored_name) {
   for (const auto& [old_end, new_end] :
        {std::pair<std::string_view, std::string_view>{"LayerNorm.gamma", "LayerNorm.weight"},
@@ -70,7 +71,8 @@ std::string current_name(const std::string& stored_name) {
 Checkpoint Checkpoint::open(const std::vector<std::string>& paths) {
   Checkpoint checkpoint;
   for (const auto& path : paths) {
-    auto file = std::make_shared<MappedFile>(path);  // says plainly when it cannot be read
+    auto file = std::make_shared<common::MappedFile>(
+        path);  // throws a clear error if the file cannot be read
     require_no_pointer(*file);
     if (checkpoint.bytes_ == 0) checkpoint.first_file_ = file->name();
     checkpoint.bytes_ += file->bytes().size();
@@ -87,13 +89,14 @@ void Checkpoint::release_pages() const {
   for (const auto& file : files_) file->release_pages();
 }
 
-void Checkpoint::add_safetensors(std::shared_ptr<MappedFile> file) {
+void Checkpoint::add_safetensors(std::shared_ptr<common::MappedFile> file) {
   const auto bytes = file->bytes();
   rust::Vec<tokenizers::Tensor> views;
   try {
-    views = tokenizers::parse_safetensors({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+    views = tokenizers::parse_safetensors(
+        {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
   } catch (const rust::Error& error) {
-    throw LoadError(file->name() + ": " + error.what());
+    throw common::LoadError(file->name() + ": " + error.what());
   }
   for (const auto& view : views) {
     const std::string dtype(view.dtype);
@@ -116,8 +119,8 @@ void Checkpoint::add(const std::string& stored_name, Entry entry) {
   const std::string name = current_name(stored_name);
   const auto [existing, inserted] = entries_.emplace(name, std::move(entry));
   if (!inserted) {
-    throw LoadError(existing->second.file + ": " + name + ": stands there more than once, or in " +
-                    "another file too");
+    throw common::LoadError(existing->second.file + ": " + name +
+                            ": is duplicated in this file or in another shard");
   }
 }
 

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "backend/model_config.h"
-#include "files/mapped_file.h"
-#include "files/pickle_reader.h"
-#include "files/zip_directory.h"
+#include "common/error.h"
+#include "common/files/mapped_file.h"
+#include "common/files/pickle_reader.h"
+#include "common/files/zip_directory.h"
 #include "runtime/runtime.h"
 
 namespace backend {
@@ -21,66 +21,68 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// The integer 0x1950a86a20f9469cfc6c with which the old format begins, and the end of its pickle.
+/// The integer 0x1950a86a20f9469cfc6c at the start of the old format, and the end of its pickle.
 constexpr auto kLegacyMagic = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."sv;
 constexpr int64_t kLegacyProtocol = 1001;
 
-/// Elements of a storage, one dimension, in its stored type.
-using StorageReader = std::function<at::Tensor(const StorageReference&)>;
+/// Returns the elements of a storage as a one-dimensional tensor in the stored type.
+using StorageReader = std::function<at::Tensor(const common::StorageReference&)>;
 
-at::Tensor empty_storage(const StorageReference& storage) {
+at::Tensor empty_storage(const common::StorageReference& storage) {
   return at::empty({storage.length}, at::TensorOptions(storage.type));
 }
 
-/// The tensors of a dictionary. Reads each storage once, however many of them share it.
-NamedTensors named_tensors(const PickleValue& value, const StorageReader& read) {
-  const auto* dict = std::get_if<PickleDict>(&value);
-  if (!dict) throw LoadError("holds no dictionary of tensors");
+/// Converts a dictionary of tensors. Each storage is read once, even if tensors share it.
+NamedTensors named_tensors(const common::PickleValue& value, const StorageReader& read) {
+  const auto* dict = std::get_if<common::PickleDict>(&value);
+  if (!dict) throw common::LoadError("contains no dictionary of tensors");
   std::unordered_map<std::string, at::Tensor> storages;
-  const auto view = [&](const TensorReference& tensor) {
-    const StorageReference& storage = tensor.storage;
+  const auto view = [&](const common::TensorReference& tensor) {
+    const common::StorageReference& storage = tensor.storage;
     auto it = storages.find(*storage.key);
     if (it == storages.end()) it = storages.emplace(*storage.key, read(storage)).first;
     const at::Tensor& elements = it->second;
     if (elements.scalar_type() != storage.type) {
-      throw LoadError("takes one storage for two types");
+      throw common::LoadError("uses a storage with two types");
     }
-    if (!lies_inside(tensor, elements.numel())) {
-      throw LoadError("has a shape that does not fit its storage");
+    if (!common::lies_inside(tensor, elements.numel())) {
+      throw common::LoadError("has a shape that does not fit its storage");
     }
     return at::as_strided(elements, tensor.sizes, tensor.strides, tensor.offset + storage.offset);
   };
   NamedTensors named;
-  const PickleItems& items = *dict->items;
-  if (items.size() % 2 != 0) throw LoadError("holds a name without a tensor");
+  const common::PickleItems& items = *dict->items;
+  if (items.size() % 2 != 0) throw common::LoadError("holds a name without a tensor");
   for (size_t i = 0; i < items.size(); i += 2) {
     const auto* name = std::get_if<const std::string*>(&items[i]);
-    if (!name) throw LoadError("holds an entry whose name is no string");
-    const auto* tensor = std::get_if<const TensorReference*>(&items[i + 1]);
-    if (!tensor) throw LoadError(**name + ": is no tensor; expected a state_dict");
-    if (named.contains(**name)) throw LoadError(**name + ": stands there more than once");
+    if (!name) throw common::LoadError("holds an entry whose name is no string");
+    const auto* tensor = std::get_if<const common::TensorReference*>(&items[i + 1]);
+    if (!tensor) throw common::LoadError(**name + ": is not a tensor, expected a state_dict");
+    if (named.contains(**name)) throw common::LoadError(**name + ": is duplicated");
     try {
       named.emplace(**name, view(**tensor));
-    } catch (const LoadError& error) {
-      throw LoadError(**name + ": " + error.what());
+    } catch (const common::LoadError& error) {
+      throw common::LoadError(**name + ": " + error.what());
     }
   }
   return named;
 }
 
-/// Source: torch/serialization.py, _save: data.pkl, and data/<key> for each storage.
+/// Reads the zip format: data.pkl, and data/<key> for each storage. Source: torch/serialization.py,
+/// _save.
 NamedTensors read_zip(const std::string& path, size_t file_size) {
   caffe2::serialize::PyTorchStreamReader reader(path);
-  // A damaged directory of the archive may claim any size: nothing larger than the file is read.
-  // And records may lie over one another: all of them together are no larger than a file whose
-  // records were compressed when it was packed anew.
+  // A damaged directory can contain any size, and records can overlap: a record is at most as large
+  // as the file, and all records together are at most kMaxUnpacked times as large, which allows for
+  // compression.
   constexpr size_t kMaxUnpacked = 8;
   size_t all = 0;
   const auto checked_size = [&](const std::string& record) {
     const size_t size = reader.getRecordSize(record);
-    if (size > file_size) throw LoadError(record + " is larger than the file");
+    if (size > file_size) throw common::LoadError(record + " is larger than the file");
     all += size;
-    if (all / kMaxUnpacked > file_size) throw LoadError("its records are larger than the file");
+    if (all / kMaxUnpacked > file_size)
+      throw common::LoadError("its records are larger than the file");
     return size;
   };
   const auto text_of = [&](const std::string& record) {
@@ -89,15 +91,15 @@ NamedTensors read_zip(const std::string& path, size_t file_size) {
     return text;
   };
   if (reader.hasRecord("byteorder") && text_of("byteorder") != "little") {
-    throw LoadError("was written on a big-endian machine");
+    throw common::LoadError("was written on a big-endian machine");
   }
   const std::string pickled = text_of("data.pkl");
   std::string_view rest = pickled;
-  const Pickle pickle(rest);
-  return named_tensors(pickle.value(), [&](const StorageReference& storage) {
+  const common::Pickle pickle(rest);
+  return named_tensors(pickle.value(), [&](const common::StorageReference& storage) {
     const std::string record = "data/" + *storage.key;
-    const size_t size = byte_size(storage);
-    if (checked_size(record) != size) throw LoadError("is not as long as its storage");
+    const size_t size = common::byte_size(storage);
+    if (checked_size(record) != size) throw common::LoadError("is not as long as its storage");
     at::Tensor elements = empty_storage(storage);
     if (size > 0) reader.getRecord(record, elements.mutable_data_ptr(), size);
     return elements;
@@ -106,52 +108,55 @@ NamedTensors read_zip(const std::string& path, size_t file_size) {
 
 using BytesByKey = std::unordered_map<std::string_view, std::string_view>;
 
-/// Behind the pickles: of each key in turn an int64 number of elements, and the elements.
-BytesByKey legacy_storages(const Pickle& state_dict, const Pickle& keys, std::string_view rest) {
+/// Storages after the pickles: for each key an int64 number of elements, and the elements.
+BytesByKey legacy_storages(const common::Pickle& state_dict, const common::Pickle& keys,
+                           std::string_view rest) {
   std::unordered_map<std::string_view, size_t> element_sizes;
   for (const auto& storage : state_dict.storages()) {
     element_sizes.emplace(*storage.key, c10::elementSize(storage.type));
   }
   BytesByKey storages;
-  for (const auto& item : *std::get<PickleList>(keys.value()).items) {
+  for (const auto& item : *std::get<common::PickleList>(keys.value()).items) {
     const std::string& key = *std::get<const std::string*>(item);
     uint64_t length = 0;
     size_t size = 0;
-    if (rest.size() < sizeof(length)) throw LoadError("ends before its storage " + key);
+    if (rest.size() < sizeof(length)) throw common::LoadError("ends before its storage " + key);
     std::memcpy(&length, rest.data(), sizeof(length));
     rest.remove_prefix(sizeof(length));
     const bool overflow = __builtin_mul_overflow(length, element_sizes.at(key), &size);
-    if (overflow || size > rest.size()) throw LoadError("ends in the middle of its storage " + key);
+    if (overflow || size > rest.size())
+      throw common::LoadError("ends in the middle of its storage " + key);
     storages.emplace(key, rest.substr(0, size));
     rest.remove_prefix(size);
   }
   return storages;
 }
 
-void require_little_endian(const Pickle& machine) {
-  const PickleItems& facts = *std::get<PickleDict>(machine.value()).items;
+void require_little_endian(const common::Pickle& machine) {
+  const common::PickleItems& facts = *std::get<common::PickleDict>(machine.value()).items;
   for (size_t i = 0; i + 1 < facts.size(); i += 2) {
     const bool is_order = *std::get<const std::string*>(facts[i]) == "little_endian";
     if (is_order && !std::get<bool>(facts[i + 1])) {
-      throw LoadError("was written on a big-endian machine");
+      throw common::LoadError("was written on a big-endian machine");
     }
   }
 }
 
-/// Pickles of the magic number, the protocol, the machine, the state_dict and the storages' keys.
-/// Source: torch/serialization.py, _legacy_load.
+/// Reads the format before PyTorch 1.6: pickles of magic number, protocol, system info, state_dict
+/// and storage keys. Source: torch/serialization.py, _legacy_load.
 NamedTensors read_legacy(std::string_view rest) {
   rest.remove_prefix(rest.find(kLegacyMagic) + kLegacyMagic.size());
-  if (std::get<int64_t>(Pickle(rest).value()) != kLegacyProtocol) {
-    throw LoadError("is of an unknown version of the format before PyTorch 1.6");
+  if (std::get<int64_t>(common::Pickle(rest).value()) != kLegacyProtocol) {
+    throw common::LoadError("is of an unknown version of the format before PyTorch 1.6");
   }
-  require_little_endian(Pickle(rest));
-  const Pickle state_dict(rest);
-  const Pickle keys(rest);
+  require_little_endian(common::Pickle(rest));
+  const common::Pickle state_dict(rest);
+  const common::Pickle keys(rest);
   const BytesByKey storages = legacy_storages(state_dict, keys, rest);
-  return named_tensors(state_dict.value(), [&](const StorageReference& storage) {
+  return named_tensors(state_dict.value(), [&](const common::StorageReference& storage) {
     const std::string_view bytes = storages.at(*storage.key);
-    if (bytes.size() != byte_size(storage)) throw LoadError("is not as long as its storage");
+    if (bytes.size() != common::byte_size(storage))
+      throw common::LoadError("is not as long as its storage");
     at::Tensor elements = empty_storage(storage);
     if (!bytes.empty()) std::memcpy(elements.mutable_data_ptr(), bytes.data(), bytes.size());
     return elements;
@@ -160,36 +165,36 @@ NamedTensors read_legacy(std::string_view rest) {
 
 NamedTensors read(const std::string& path, std::string_view bytes) {
   if (bytes.starts_with("PK\x03\x04"sv)) return read_zip(path, bytes.size());
-  // After the pickle protocol, and from protocol 4 on a frame of nine bytes.
+  // The magic number follows the pickle protocol and, since protocol 4, a frame of nine bytes.
   const size_t magic = bytes.substr(0, 2 + 9 + kLegacyMagic.size()).find(kLegacyMagic);
   if (bytes.starts_with('\x80') && magic != std::string_view::npos) return read_legacy(bytes);
-  throw LoadError("is not a readable PyTorch checkpoint: no file that torch.save wrote");
+  throw common::LoadError("is not a readable PyTorch checkpoint: no file that torch.save wrote");
 }
 
 NamedTensors view_zip(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner) {
-  const ZipDirectory records = read_zip_directory(bytes, 0);
+  const common::ZipDirectory records = common::read_zip_directory(bytes, 0);
   records.require_little_endian();
   std::string_view rest = records.record("data.pkl").text();
-  const Pickle pickle(rest);
-  return named_tensors(pickle.value(), [&](const StorageReference& storage) {
+  const common::Pickle pickle(rest);
+  return named_tensors(pickle.value(), [&](const common::StorageReference& storage) {
     const auto record = records.find("data/" + *storage.key);
     if (storage.length == 0) return empty_storage(storage);
-    if (record == records.end() || record->second.size != byte_size(storage)) {
-      throw LoadError("is not as long as its storage");
+    if (record == records.end() || record->second.size != common::byte_size(storage)) {
+      throw common::LoadError("is not as long as its storage");
     }
     return view_elements(record->second.bytes, storage.type, owner);
   });
 }
 
-/// What read() returns. Throws LoadError for the errors of a pickle of another kind.
+/// Calls read(), and converts errors of pickles with other content to LoadError.
 template <class Read>
 NamedTensors of_state_dict(const Read& read) {
   try {
     return read();
   } catch (const std::bad_variant_access&) {
-    throw LoadError("is a pickle, but not of a state_dict");
+    throw common::LoadError("is a pickle, but not of a state_dict");
   } catch (const std::out_of_range&) {
-    throw LoadError("is a pickle, but not of a state_dict");
+    throw common::LoadError("is a pickle, but not of a state_dict");
   }
 }
 
@@ -199,7 +204,7 @@ at::Tensor view_elements(std::span<const std::byte> bytes, at::ScalarType type,
                          const std::shared_ptr<const void>& owner) {
   const size_t element = c10::elementSize(type);
   const auto count = static_cast<int64_t>(bytes.size() / element);
-  void* const data = const_cast<std::byte*>(bytes.data());  // nobody writes: see the header
+  void* const data = const_cast<std::byte*>(bytes.data());  // views are read-only
   if (!bytes.empty() && reinterpret_cast<uintptr_t>(data) % element != 0) {
     at::Tensor copy = at::empty({count}, at::TensorOptions(type));
     std::memcpy(copy.mutable_data_ptr(), data, bytes.size());
@@ -214,17 +219,17 @@ NamedTensors view_torch_save(std::span<const std::byte> bytes,
 }
 
 NamedTensors read_torch_save(const std::string& path) {
-  const MappedFile file(path);
+  const common::MappedFile file(path);
   const auto bytes = file.bytes();
   const std::string where = file.name() + ": ";
   try {
     return of_state_dict(
         [&] { return read(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}); });
-  } catch (const LoadError& error) {
-    throw LoadError(where + error.what());
+  } catch (const common::LoadError& error) {
+    throw common::LoadError(where + error.what());
   } catch (...) {
-    throw LoadError(where +
-                    "is not a readable PyTorch checkpoint: " + message_of_current_exception());
+    throw common::LoadError(
+        where + "is not a readable PyTorch checkpoint: " + message_of_current_exception());
   }
 }
 

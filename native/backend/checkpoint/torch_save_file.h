@@ -1,4 +1,4 @@
-// The tensors of a file that torch.save wrote.
+// Reader of torch.save files.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,18 +13,17 @@ namespace backend {
 
 using NamedTensors = std::map<std::string, at::Tensor>;
 
-/// Tensors by name from a state_dict saved with torch.save: the zip format, or the one of PyTorch
-/// before 1.6. No code of the file is run, see pickle_reader.h. Messages name the file without its
-/// folder. Throws LoadError.
+/// Reads the tensors of a state_dict, in the zip format or the format before PyTorch 1.6. No code
+/// in the file is executed (pickle_reader.h). Throws LoadError with the file name.
 NamedTensors read_torch_save(const std::string& path);
 
-/// The same of such a file that lies inside another one, in the zip format alone. The tensors are
-/// views of `bytes`, not to be written to, and keep `owner`. Messages have no file's name.
+/// Reads a torch.save file inside another file, in the zip format only. The tensors are read-only
+/// views of `bytes` and keep `owner` alive. Throws LoadError without a file name.
 NamedTensors view_torch_save(std::span<const std::byte> bytes,
                              const std::shared_ptr<const void>& owner);
 
-/// One dimension of `count` elements that lie in `bytes`, a view as above, or copied where the
-/// processor cannot read such elements from there.
+/// A one-dimensional read-only view of the elements in `bytes`, which keeps `owner` alive; a copy
+/// if they are not aligned.
 at::Tensor view_elements(std::span<const std::byte> bytes, at::ScalarType type,
                          const std::shared_ptr<const void>& owner);
 

@@ -8,25 +8,26 @@
 #include <cstdint>
 #include <cstring>
 
-#include "backend/model_config.h"
+#include "common/error.h"
 
 namespace backend {
 namespace {
 
 /// "a, b and 3 more"
 std::string listed(const std::vector<std::string>& names) {
-  constexpr size_t kShown = 5;
+  constexpr size_t kMaxShown = 5;
   std::string text;
-  for (size_t i = 0; i < names.size() && i < kShown; ++i) text += (i ? ", " : "") + names[i];
-  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
+  for (size_t i = 0; i < names.size() && i < kMaxShown; ++i) text += (i ? ", " : "") + names[i];
+  if (names.size() > kMaxShown)
+    text += " and " + std::to_string(names.size() - kMaxShown) + " more";
   return text;
 }
 
-/// Buffers, at the end of a key. The reference computes them (rotary_emb.inv_freq, position_ids).
+/// Suffixes of buffers, which are computed and not loaded.
 constexpr std::array<std::string_view, 3> kBuffers{"position_ids", "token_type_ids",
                                                    "rotary_emb.inv_freq"};
 
-/// At the start of a key, beside the base model or (saved with a wrapper) inside it.
+/// Prefixes of pre-training heads, outside the base model or (saved with a wrapper) inside it.
 constexpr std::array<std::string_view, 14> kPretrainingHeads{
     "cls.",                        // BERT: predictions, seq_relationship
     "lm_head.",                    // RoBERTa and its like, MPNet
@@ -41,7 +42,7 @@ constexpr std::array<std::string_view, 14> kPretrainingHeads{
     "lm_predictions.",             // DeBERTa
     "mask_predictions.",           //
     "decoder.",                    // ModernBERT
-    "pooler.",                     // left when the classifier has none
+    "pooler.",                     // unused by classifiers without a pooler
 };
 
 bool starts_with_head(std::string_view key) {
@@ -49,9 +50,9 @@ bool starts_with_head(std::string_view key) {
                              [key](std::string_view head) { return key.starts_with(head); });
 }
 
-/// Whether a classifier can leave this key of a checkpoint unread: buffers that old releases saved,
-/// heads of the pre-training, a pooler that the classifier has no use for.
-bool may_stay_unread(std::string_view key, std::string_view base_prefix) {
+/// True for keys that a classifier may ignore: buffers of old releases, pre-training heads, an
+/// unused pooler.
+bool may_be_unused(std::string_view key, std::string_view base_prefix) {
   for (const std::string_view buffer : kBuffers) {
     if (!key.ends_with(buffer)) continue;
     if (key.size() == buffer.size() || key[key.size() - buffer.size() - 1] == '.') return true;
@@ -62,10 +63,10 @@ bool may_stay_unread(std::string_view key, std::string_view base_prefix) {
   return key.starts_with('.') && starts_with_head(key.substr(1));
 }
 
-/// All bits of the exponent are set in NaN and infinities, and in nothing else.
+/// True if a number is NaN or infinite: only then all bits of the exponent are set.
 template <class Bits>
 bool has_full_exponent(const std::byte* numbers, size_t count, Bits exponent) {
-  // In blocks, through memory of its own: mapped files may hold numbers at any address.
+  // Copies blocks, because numbers in mapped files may be unaligned.
   std::array<Bits, 2048> block;
   for (size_t done = 0; done < count; done += block.size()) {
     const size_t size = std::min(block.size(), count - done);
@@ -77,7 +78,7 @@ bool has_full_exponent(const std::byte* numbers, size_t count, Bits exponent) {
   return false;
 }
 
-/// Whether a floating-point tensor holds neither NaN nor infinities. One pass over its memory.
+/// True if a floating-point tensor has neither NaN nor infinities. Reads the tensor once.
 bool is_finite(const at::Tensor& tensor) {
   const at::Tensor whole = tensor.contiguous();
   const auto* numbers = static_cast<const std::byte*>(whole.const_data_ptr());
@@ -97,9 +98,11 @@ bool is_finite(const at::Tensor& tensor) {
 }  // namespace
 
 Weights::Weights(std::shared_ptr<const Checkpoint> checkpoint, std::string_view base_prefix,
-                 const Numbers& numbers)
-    : checkpoint_(std::move(checkpoint)), record_(std::make_shared<Record>()), numbers_(numbers) {
-  record_->base_prefix = base_prefix;
+                 const ComputeTypes& compute_types)
+    : checkpoint_(std::move(checkpoint)),
+      usage_(std::make_shared<Usage>()),
+      compute_types_(compute_types) {
+  usage_->base_prefix = base_prefix;
 }
 
 Weights Weights::operator/(std::string_view name) const {
@@ -110,7 +113,7 @@ Weights Weights::operator/(std::string_view name) const {
 
 Weights Weights::in_float32() const {
   Weights same = *this;
-  same.numbers_ = {};
+  same.compute_types_ = {};
   return same;
 }
 
@@ -121,8 +124,8 @@ std::string Weights::full_name(std::string_view name) const {
 const Checkpoint::Entries::value_type* Weights::find(const std::string& key) const {
   const auto& entries = checkpoint_->entries();
   auto it = entries.find(key);
-  if (it == entries.end() && !record_->base_prefix.empty()) {
-    const std::string prefix = record_->base_prefix + ".";
+  if (it == entries.end() && !usage_->base_prefix.empty()) {
+    const std::string prefix = usage_->base_prefix + ".";
     it = entries.find(key.starts_with(prefix) ? key.substr(prefix.size()) : prefix + key);
   }
   return it == entries.end() ? nullptr : &*it;
@@ -138,106 +141,107 @@ at::Tensor Weights::get_as_stored(std::string_view name,
                                   std::initializer_list<int64_t> shape) const {
   const std::string key = full_name(name);
   const auto* found = find(key);
-  if (!found) return in_place_of(key, shape);
+  if (!found) return placeholder_for(key, shape);
   const auto& [tensor, file, type] = found->second;
   const std::string where = file + ": " + found->first;
   if (!tensor.defined() || !tensor.is_floating_point()) {
-    throw LoadError(where + ": type " + type + " is not supported (F32, F16, BF16 or F64 is)");
+    throw common::LoadError(where + ": type " + type +
+                            " is not supported (F32, F16, BF16 or F64 is)");
   }
   if (tensor.sizes() != at::IntArrayRef(shape)) {
-    throw LoadError(where + ": has shape " + c10::str(tensor.sizes()) + ", expected " +
-                    c10::str(at::IntArrayRef(shape)));
+    throw common::LoadError(where + ": has shape " + c10::str(tensor.sizes()) + ", expected " +
+                            c10::str(at::IntArrayRef(shape)));
   }
-  if (record_->used.contains(found->first)) return tensor;
-  // A view of stride 0 has any size that it likes.
+  if (usage_->used.contains(found->first)) return tensor;
+  // A view with stride 0 can have any size.
   if (!claim(shape, tensor.element_size())) {
-    throw LoadError(where + ": the configuration asks for more weights than the " +
-                    std::to_string(checkpoint_->bytes()) + " bytes of the files hold");
+    throw common::LoadError(where + ": the configuration asks for more weights than the " +
+                            std::to_string(checkpoint_->bytes()) + " bytes of the files hold");
   }
   if (!is_finite(tensor)) {
-    throw LoadError(where +
-                    ": holds NaN or an infinity: the file is damaged, or training diverged");
+    throw common::LoadError(
+        where + ": holds NaN or an infinity: the file is damaged, or training diverged");
   }
-  record_->used.insert(found->first);
+  usage_->used.insert(found->first);
   return tensor;
 }
 
-/// Whether the files can hold this, too, beside all that was claimed before. A configuration may
-/// name any size, and nothing is allocated for its word alone.
+/// Adds the tensor's size to the claimed bytes; false if the files cannot contain that much.
+/// Nothing is allocated for a size that only the configuration claims.
 bool Weights::claim(at::IntArrayRef shape, size_t element_size) const {
-  constexpr size_t kSlack = 1 << 20;  // so that of a small file all that is missing is named
+  constexpr size_t kSlack = 1 << 20;  // small files: lets require_all_used() report missing keys
   size_t bytes = element_size;
   for (const int64_t size : shape) {
     if (size < 0 || __builtin_mul_overflow(bytes, static_cast<size_t>(size), &bytes)) return false;
   }
-  return !__builtin_add_overflow(record_->claimed, bytes, &record_->claimed) &&
-         record_->claimed <= checkpoint_->bytes() + kSlack;
+  return !__builtin_add_overflow(usage_->claimed, bytes, &usage_->claimed) &&
+         usage_->claimed <= checkpoint_->bytes() + kSlack;
 }
 
-/// So that all that is missing can be named, and not only the first of it.
-at::Tensor Weights::in_place_of(const std::string& key, at::IntArrayRef shape) const {
+/// Returns zeros for a missing tensor, so that all missing keys are reported together.
+at::Tensor Weights::placeholder_for(const std::string& key, at::IntArrayRef shape) const {
   constexpr size_t kMaxKeys = 64;
-  record_->missing.push_back(key);
-  record_->missing_shown.push_back(key + " " + c10::str(shape));
-  if (!claim(shape, sizeof(float)) || record_->missing.size() >= kMaxKeys) throw_missing();
+  usage_->missing.push_back(key);
+  usage_->missing_with_shapes.push_back(key + " " + c10::str(shape));
+  if (!claim(shape, sizeof(float)) || usage_->missing.size() >= kMaxKeys) throw_missing();
   return at::zeros(shape, at::kFloat);
 }
 
 void Weights::ignore(std::string_view name) const {
-  if (const auto* found = find(full_name(name))) record_->used.insert(found->first);
+  if (const auto* found = find(full_name(name))) usage_->used.insert(found->first);
 }
 
-void Weights::ignore_beside_base() const {
+void Weights::ignore_outside_base() const {
   const auto& entries = checkpoint_->entries();
-  const auto is_in_base = [prefix = record_->base_prefix + "."](const auto& entry) {
+  const auto is_in_base = [prefix = usage_->base_prefix + "."](const auto& entry) {
     return entry.first.starts_with(prefix);
   };
-  if (std::ranges::none_of(entries, is_in_base)) return;  // it was saved alone
+  if (std::ranges::none_of(entries, is_in_base)) return;  // file of the base model
   for (const auto& entry : entries) {
-    if (!is_in_base(entry)) record_->used.insert(entry.first);
+    if (!is_in_base(entry)) usage_->used.insert(entry.first);
   }
 }
 
 void Weights::require_all_used() const {
-  if (!record_->missing.empty()) throw_missing();
-  const std::vector<std::string> unread = unread_keys();
-  if (unread.empty()) return;
-  throw LoadError(checkpoint_->entries().at(unread.front()).file + ": " + listed(unread) +
-                  ": unexpected, the model has no such weight");
+  if (!usage_->missing.empty()) throw_missing();
+  const std::vector<std::string> unused = unused_keys();
+  if (unused.empty()) return;
+  throw common::LoadError(checkpoint_->entries().at(unused.front()).file + ": " + listed(unused) +
+                          ": unexpected, the model has no such weight");
 }
 
-std::vector<std::string> Weights::unread_keys() const {
-  std::vector<std::string> unread;
+std::vector<std::string> Weights::unused_keys() const {
+  std::vector<std::string> unused;
   for (const auto& [key, entry] : checkpoint_->entries()) {
-    if (!record_->used.contains(key) && !may_stay_unread(key, record_->base_prefix))
-      unread.push_back(key);
+    if (!usage_->used.contains(key) && !may_be_unused(key, usage_->base_prefix))
+      unused.push_back(key);
   }
-  return unread;
+  return unused;
 }
 
 void Weights::throw_missing() const {
-  const auto& missing = record_->missing;
-  const std::string& first = record_->missing_shown.front();
+  const auto& missing = usage_->missing;
+  const std::string& first = usage_->missing_with_shapes.front();
   std::string message = checkpoint_->first_file() + ": ";
   if (missing.size() == 1) {
     message += missing.front() + ": is missing, expected a tensor of shape " +
                first.substr(missing.front().size() + 1);
   } else {
-    message += listed(record_->missing_shown) + ": are missing";
+    message += listed(usage_->missing_with_shapes) + ": are missing";
   }
   const auto& entries = checkpoint_->entries();
   const auto in_base = [&](const std::string& key) {
-    return key.starts_with(record_->base_prefix + ".");
+    return key.starts_with(usage_->base_prefix + ".");
   };
   const auto wrapped = [](const auto& entry) { return entry.first.starts_with("module."); };
   if (!entries.empty() && std::ranges::all_of(entries, wrapped)) {
     message += "; every key begins with \"module.\": save the model inside the wrapper instead";
-  } else if (!record_->base_prefix.empty() && std::ranges::none_of(missing, in_base)) {
-    message += std::string("; the file holds no trained ") + record_->head + " head";
-  } else if (const auto unread = unread_keys(); !unread.empty()) {
-    message += "; the file has " + listed(unread) + " instead";
+  } else if (!usage_->base_prefix.empty() && std::ranges::none_of(missing, in_base)) {
+    message += std::string("; the file holds no trained ") + usage_->head + " head";
+  } else if (const auto unused = unused_keys(); !unused.empty()) {
+    message += "; the file has " + listed(unused) + " instead";
   }
-  throw LoadError(message);
+  throw common::LoadError(message);
 }
 
 }  // namespace backend

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "common/error.h"
+
 namespace backend {
 namespace {
 
@@ -76,7 +78,7 @@ constexpr HeadKeys kModernbertHeads{.sequence_classification = {.transform = kMo
                                     .masked_lm = {.transform = kModernbertTransform,
                                                   .decoder = "decoder",
                                                   .bias_key = "decoder_bias",
-                                                  .words = "embeddings.tok_embeddings"},
+                                                  .word_embeddings = "embeddings.tok_embeddings"},
                                     .token_classification = {.transform = kModernbertTransform}};
 
 constexpr HeadKeys kRobertaHeads{
@@ -114,8 +116,8 @@ const Family& family_of(const std::string& model_type) {
   if (it != families().end()) return it->second;
   std::string known;
   for (const auto& [each, _] : families()) known += (known.empty() ? "" : ", ") + each;
-  throw LoadError("config.json: model_type: \"" + model_type + "\" is not supported (" + known +
-                  ")");
+  throw common::LoadError("config.json: model_type: \"" + model_type + "\" is not supported (" +
+                          known + ")");
 }
 
 }  // namespace backend

@@ -1,4 +1,4 @@
-// Which encoders there are, and what their checkpoints call the parts of every head.
+// Supported encoder architectures, and the keys of their checkpoints.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,17 @@
 
 namespace backend {
 
-/// How the encoder of one "model_type" is loaded, and what its checkpoints call the rest.
+/// Loader and checkpoint keys of a "model_type".
 struct Family {
   std::unique_ptr<models::Encoder> (*make_encoder)(const ModelConfig&, const Weights&);
-  /// The attribute under which a model for a task holds its base model: base_model_prefix in
-  /// transformers.
+  /// base_model_prefix of transformers: the prefix of the base model's keys in a checkpoint with a
+  /// task head.
   const char* base_prefix;
   tokenizers::Family tokenizer_family;
   heads::HeadKeys heads;
 };
 
-/// Throws LoadError that lists the supported types.
+/// Throws LoadError with the supported types if `model_type` is unknown.
 const Family& family_of(const std::string& model_type);
 
 }  // namespace backend

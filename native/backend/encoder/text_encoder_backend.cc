@@ -1,4 +1,4 @@
-// A text model: tokenizer, encoder and head of a Hugging Face directory.
+// Text encoders: tokenizer, encoder and head of a Hugging Face model directory.
 #include <ATen/core/Tensor.h>
 #include <c10/core/InferenceMode.h>
 
@@ -10,38 +10,38 @@
 #include <utility>
 
 #include "backend/backends.h"
+#include "common/error.h"
 #include "encoder/registry.h"
-#include "tokenizers/bridge.h"
-#include "packed/numbers.h"
-#include "packed/pool_in_use.h"
+#include "packed/parallel_for.h"
+#include "runtime/compute_types.h"
 #include "runtime/runtime.h"
-#include "text/late_reading.h"
+#include "text/colbert.h"
 #include "text/model_backend.h"
 #include "text/tokenize.h"
-#include "text/tokenizer_vocabulary.h"
+#include "tokenizers/bridge.h"
 
 namespace backend {
 namespace {
 
-/// A model of a directory: an encoder, the head of its task, and the tokenizer for what it reads.
+/// A loaded model directory.
 struct TextModel {
   std::unique_ptr<models::Encoder> encoder;
   std::unique_ptr<heads::Head> head;
   rust::Box<tokenizers::Tokenizer> tokenizer;
-  LateReading reading;
+  ColbertTokenization colbert;
 };
 
-/// The tokenizer is read on a thread of its own, if one can be had, beside the weights; each takes
-/// about as long. It learns at the end what the model's position table holds. When both fail, the
-/// model's error is the one thrown.
-TextModel load_text_model(const TextModelSource& source, const Numbers& numbers) {
+/// Loads the tokenizer on a second thread, in parallel with the weights: both take about as long.
+/// The tokenizer gets the maximum length of the model afterwards. If both fail, the model's error
+/// is thrown.
+TextModel load_text_model(const TextModelSource& source, const ComputeTypes& compute_types) {
   const Family& family = family_of(source.model_type);
-  auto opening = std::async(std::launch::async | std::launch::deferred, [&] {
-    return tokenizers::open_tokenizer(tokenizers::bytes(source.tokenizer_directory), family.tokenizer_family,
-                              SIZE_MAX);
+  auto tokenizer_future = std::async(std::launch::async | std::launch::deferred, [&] {
+    return tokenizers::open_tokenizer(tokenizers::bytes(source.tokenizer_directory),
+                                      family.tokenizer_family, SIZE_MAX);
   });
   const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
-  const Weights weights(checkpoint, family.base_prefix, numbers);
+  const Weights weights(checkpoint, family.base_prefix, compute_types);
   const Weights base = weights / family.base_prefix;
   auto encoder = family.make_encoder(source.config, base);
   const models::EncoderSizes sizes = encoder->sizes();
@@ -56,33 +56,35 @@ TextModel load_text_model(const TextModelSource& source, const Numbers& numbers)
   weights.require_all_used();
   checkpoint->release_pages();
   try {
-    rust::Box<tokenizers::Tokenizer> tokenizer = opening.get();
-    set_reading(*tokenizer, source.reading);
+    rust::Box<tokenizers::Tokenizer> tokenizer = tokenizer_future.get();
+    apply_options(*tokenizer, source.tokenization);
     for (const std::string& prefix : source.late_interaction.prefixes) {
       tokenizer->keep_whole(prefix);
     }
     tokenizer->limit(static_cast<size_t>(sizes.max_length));
     tokenizer->require_ids_below(static_cast<size_t>(sizes.vocabulary_size));
-    LateReading reading(source.late_interaction, *tokenizer, static_cast<size_t>(sizes.max_length));
-    return {std::move(encoder), std::move(head), std::move(tokenizer), std::move(reading)};
+    ColbertTokenization colbert(source.late_interaction, *tokenizer,
+                                static_cast<size_t>(sizes.max_length));
+    return {std::move(encoder), std::move(head), std::move(tokenizer), std::move(colbert)};
   } catch (const rust::Error& error) {
-    throw LoadError(error.what());
+    throw common::LoadError(error.what());
   }
 }
 
-/// A tokenizer with more entries than the model has rows would read past the table.
+/// Throws BackendError if an id is not below the number of rows: the lookup would read past the end
+/// of the table.
 void require_below(int64_t rows, const std::vector<int64_t>& entries, const char* what,
                    const char* all) {
   const auto highest = std::ranges::max_element(entries);
   if (highest == entries.end() || *highest < rows) return;
-  throw scheduler::BackendError(std::string("the tokenizer gave the ") + what + " " +
-                             std::to_string(*highest) + ", the model knows " + all + " below " +
-                             std::to_string(rows));
+  throw scheduler::BackendError(std::string("the tokenizer returned ") + what + " " +
+                                std::to_string(*highest) + ", but the model supports " + all +
+                                " below " + std::to_string(rows));
 }
 
-/// Tokens of a prompt before a text, of which the last is left away where the tokenizer ends every
-/// text with it. Source: sentence-transformers, base/modules/transformer.py (_get_prompt_length).
-size_t count_prompt(const tokenizers::Tokenizer& tokenizer, const std::string& prompt) {
+/// Number of tokens of a prompt, without the end-of-text token.
+/// Source: sentence-transformers, base/modules/transformer.py (_get_prompt_length).
+size_t count_prompt_tokens(const tokenizers::Tokenizer& tokenizer, const std::string& prompt) {
   if (prompt.empty()) return 0;
   const auto ids_of = [&](const std::string& text) {
     return tokenize(tokenizer, TextInput{.text = text}).input_ids;
@@ -99,12 +101,14 @@ std::shared_ptr<OutputBudget> budget_of(const ModelInput& input) {
   return nullptr;
 }
 
-/// Before anything is computed, and before there is memory for the answer.
-void take_outputs(OutputBudget* budget, size_t tokens, int64_t columns) {
+/// Reserves the output values, before anything is computed or allocated for them. Throws
+/// InputTooLong.
+void reserve_outputs(OutputBudget* budget, size_t tokens, int64_t columns) {
   if (budget == nullptr || budget->take(static_cast<int64_t>(tokens) * columns)) return;
-  throw scheduler::InputTooLong("The response would have more than " + std::to_string(budget->limit) +
-                             " numbers, the limit: " + std::to_string(columns) +
-                             " for each token. Send fewer or shorter texts.");
+  throw scheduler::InputTooLong("The response would have more than " +
+                                std::to_string(budget->limit) +
+                                " numbers, the limit: " + std::to_string(columns) +
+                                " for each token. Send fewer or shorter texts.");
 }
 
 class TextEncoderBackend final : public ModelBackend {
@@ -128,18 +132,18 @@ class TextEncoderBackend final : public ModelBackend {
     const bool has_skiplist = text != nullptr && text->apply_skiplist;
     Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
     if (sequence.is_windowed()) return sequence;
-    sequence.prompt_tokens = count_prompt(*model_.tokenizer, prompt);
-    // In a batch its first token would be another text's.
+    sequence.prompt_tokens = count_prompt_tokens(*model_.tokenizer, prompt);
+    // An empty sequence has no first token: classification heads would read the next sequence's.
     if (sequence.input_ids.empty()) {
-      throw scheduler::BackendError("the tokenizer leaves no token of the text");
+      throw scheduler::BackendError("the tokenizer returned no tokens for the text");
     }
-    if (expands) model_.reading.fill(sequence);
-    if (has_skiplist) model_.reading.skip(sequence);
-    take_outputs(budget.get(), sequence.input_ids.size() - sequence.skiplist_rows.size(),
-                 model_.head->columns());
+    if (expands) model_.colbert.expand_query(sequence);
+    if (has_skiplist) model_.colbert.apply_skiplist(sequence);
+    reserve_outputs(budget.get(), sequence.input_ids.size() - sequence.skiplist_rows.size(),
+                    model_.head->columns());
     const models::EncoderSizes sizes = model_.encoder->sizes();
     require_below(sizes.vocabulary_size, sequence.input_ids, "id", "ids");
-    // A model with one token type cannot be asked of pairs by a tokenizer that tells two apart.
+    // A model without token types accepts pairs from a tokenizer that has token types.
     if (sizes.token_types > 0) {
       require_below(sizes.token_types, sequence.token_type_ids, "token type", "types");
     }
@@ -147,27 +151,29 @@ class TextEncoderBackend final : public ModelBackend {
   }
 
   Sequence warm_up(const scheduler::AssignedPool& pool) override {
-    // The first run on a thread sets up its allocator and kernels; no request should pay for it.
+    // The first run on a thread initializes its allocator and kernels, which is too slow for a
+    // request.
     Sequence sequence = to_sequence(TextInput{.text = std::string(kWarmUpText)});
     const Sequence* batch[] = {&sequence, &sequence};
     for (const auto& [values, rows] : run_batch(batch, pool)) {
       if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) continue;
-      throw LoadError(
-          "the weights, or numbers of config.json: the model answers a trial text with NaN or an "
-          "infinity");
+      throw common::LoadError(
+          "the weights, or numbers of config.json: the model returns NaN or infinity for the "
+          "warm-up text");
     }
     return sequence;
   }
 
-  std::vector<scheduler::Output> run_batch(Batch batch, const scheduler::AssignedPool& pool) override {
+  std::vector<scheduler::Output> run_batch(Batch batch,
+                                           const scheduler::AssignedPool& pool) override {
     try {
-      set_intra_op_threads(1);  // of LibTorch's own operators; the layers have the pool
-      const PoolInUse in_use(pool);
+      set_intra_op_threads(1);  // for LibTorch's operators; our layers use the pool
+      const ScopedThreadPool scoped_pool(pool);
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
-      auto outputs =
-          packed.outputs((*model_.head)((*model_.encoder)(packed, model_.head->reads()), packed));
-      for (size_t i = 0; i < outputs.size(); ++i) leave_out(batch[i]->skiplist_rows, outputs[i]);
+      auto outputs = packed.outputs(
+          (*model_.head)((*model_.encoder)(packed, model_.head->input_tokens()), packed));
+      for (size_t i = 0; i < outputs.size(); ++i) drop_rows(batch[i]->skiplist_rows, outputs[i]);
       return outputs;
     } catch (...) {
       throw scheduler::BackendError(message_of_current_exception());
@@ -181,28 +187,29 @@ class TextEncoderBackend final : public ModelBackend {
 }  // namespace
 
 LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
-  const Numbers numbers = choose_numbers(compute);
-  set_intra_op_threads(1);  // no OpenMP team for a thread that only loads
+  const ComputeTypes compute_types = choose_compute_types(compute);
+  set_intra_op_threads(1);  // no OpenMP threads for loading
   keep_memory_between_batches();
   const c10::InferenceMode inference_mode;
   try {
-    TextModel model = load_text_model(source, numbers);
-    give_back_free_memory();
+    TextModel model = load_text_model(source, compute_types);
+    release_free_memory();
     const auto columns = static_cast<size_t>(model.head->columns());
-    const auto words = static_cast<size_t>(model.encoder->sizes().vocabulary_size);
+    const auto vocabulary_size = static_cast<size_t>(model.encoder->sizes().vocabulary_size);
     const auto backend = std::make_shared<TextEncoderBackend>(std::move(model));
     return {.backend = backend,
             .report = {.kind = "text-encoder",
                        .num_outputs = columns,
-                       .vocabulary_size = words,
-                       .multiplication = describe_multiplication(numbers.linear, numbers.attention),
+                       .vocabulary_size = vocabulary_size,
+                       .kernels_in_use =
+                           describe_kernels(compute_types.linear, compute_types.attention),
                        .warnings = {},
-                       .trial = {}},
+                       .load_time_check = {}},
             .vocabulary = std::make_shared<TokenizerVocabulary>(backend, backend->tokenizer())};
-  } catch (const LoadError&) {
+  } catch (const common::LoadError&) {
     throw;
   } catch (...) {
-    throw LoadError(message_of_current_exception());
+    throw common::LoadError(message_of_current_exception());
   }
 }
 

@@ -1,4 +1,4 @@
-// Convolutions over one dimension, on packed products.
+// Convolutions over one dimension, as matrix products with packed weights.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,39 +12,39 @@
 
 namespace backend {
 
-/// Where the filters are laid on the input.
-struct FilterPlaces {
-  int64_t stride = 1;    ///< samples from place to place; 1 where dilation is not
-  int64_t dilation = 1;  ///< samples from one number of a filter to the next
-  int64_t zeros_before = 0;
-  int64_t zeros_behind = 0;
+/// Stride, dilation and padding of a convolution.
+struct ConvolutionGeometry {
+  int64_t stride = 1;    ///< samples; 1 if dilation > 1
+  int64_t dilation = 1;  ///< samples between neighboring filter taps
+  int64_t padding_before = 0;
+  int64_t padding_after = 0;
 };
 
-/// y = W ∗ x + b in float32, filters over one dimension and not in groups. LibTorch goes another
-/// way for one window than for several, and its last bits differ: here a window's never depend on
-/// its batch. Any number of threads.
+/// y = W ∗ x + b in float32, for ungrouped filters over one dimension. The result of a window does
+/// not depend on its batch, unlike LibTorch's, which uses a different algorithm for a single
+/// window. Thread-safe.
 class PackedConvolution {
  public:
-  /// weight: float32 [filters, channels, samples]. bias: float32 [filters], or undefined.
-  PackedConvolution(at::Tensor weight, const at::Tensor& bias, FilterPlaces places);
+  /// weight: float32 [filters, channels, samples]. bias: float32 [filters], undefined if absent.
+  PackedConvolution(at::Tensor weight, const at::Tensor& bias, ConvolutionGeometry geometry);
 
-  /// x: [windows, channels, length] → [windows, filters, places]; negative numbers become zeros
-  /// where it is `rectified`. What is no such tensor of float32 is left to LibTorch, and throws
-  /// what that throws.
-  at::Tensor operator()(const at::Tensor& x, bool rectified) const;
+  /// x: float32 [windows, channels, length] → [windows, filters, output length], with relu if
+  /// `fuse_relu`. Other tensors are passed to LibTorch's operator, which throws its own errors.
+  at::Tensor operator()(const at::Tensor& x, bool fuse_relu) const;
 
  private:
-  bool takes(const at::Tensor& x) const;
-  at::Tensor convolved(const at::Tensor& x, bool rectified) const;
+  bool accepts(const at::Tensor& x) const;
+  at::Tensor convolved(const at::Tensor& x, bool fuse_relu) const;
 
   at::Tensor weight_;
   at::Tensor bias_;
-  FilterPlaces places_;
-  PackedLinear product_;
+  ConvolutionGeometry geometry_;
+  PackedLinear linear_;
 };
 
-/// `name`: of an operator of ATen. `arguments`: its own, but for the input, which is left empty.
-/// Null where it is no convolution, or LibTorch has to do it.
+/// The convolution of an ATen operator with constant weights. `name`: "aten::conv1d" and similar.
+/// `arguments`: those of the operator; the input is None. Null if it is not a supported
+/// convolution.
 std::shared_ptr<const PackedConvolution> packed_convolution(std::string_view name,
                                                             std::span<const c10::IValue> arguments);
 

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <vector>
 
-#include "packed/pool_in_use.h"
+#include "packed/parallel_for.h"
 
 namespace backend {
 namespace {
@@ -23,32 +23,33 @@ kernels::Storage storage_of(const at::Tensor& weight) {
   }
 }
 
-/// Where the parts begin that threads take one by one, the last first. Each is half of a thread's
-/// share of what is left: a thread reads panels one behind the other, for it asks for the next one
-/// ahead of time, and yet none waits long for the last part.
-std::vector<int64_t> starts_of_parts(int64_t panels, int64_t fewest, int64_t threads) {
+/// First panels of the parts, ascending, by guided self-scheduling: threads take the last part
+/// first, and each part is half of a thread's share of the remaining panels. Panels of a part are
+/// contiguous, which the kernel's prefetch needs.
+std::vector<int64_t> part_starts(int64_t panels, int64_t min_panels, int64_t threads) {
   std::vector<int64_t> starts;
   for (int64_t left = panels; left > 0; left = starts.back()) {
-    const int64_t count = std::max(left / (2 * threads), fewest);
+    const int64_t count = std::max(left / (2 * threads), min_panels);
     starts.push_back(std::max<int64_t>(0, left - count));
   }
   std::ranges::reverse(starts);
   return starts;
 }
 
-/// Calls multiply(first, count) for all outputs; in parts of whole panels where a pool helps.
+/// Calls multiply(first, count) for ranges of whole panels that cover all outputs, in parallel.
 template <class Multiply>
-void share_outputs(int64_t outputs, int64_t work, int64_t panel_width, const Multiply& multiply) {
-  const scheduler::ThreadPool* const pool = PoolInUse::current();
-  if (pool == nullptr || work < 2 * kShareOfWork) {
+void parallel_for_columns(int64_t outputs, int64_t work, int64_t panel_width,
+                          const Multiply& multiply) {
+  const scheduler::ThreadPool* const pool = ScopedThreadPool::current();
+  if (pool == nullptr || work < 2 * kMinMultiplyAddsPerPart) {
     multiply(0, outputs);
     return;
   }
   const int64_t panels = (outputs + panel_width - 1) / panel_width;
-  const int64_t fewest = std::max<int64_t>(1, kShareOfWork * panels / work);
-  const std::vector<int64_t> starts = starts_of_parts(panels, fewest, pool->threads());
+  const int64_t min_panels = std::max<int64_t>(1, kMinMultiplyAddsPerPart * panels / work);
+  const std::vector<int64_t> starts = part_starts(panels, min_panels, pool->threads());
   const auto count = static_cast<int64_t>(starts.size());
-  share_parts(count, [&](int64_t part) {
+  parallel_for(count, [&](int64_t part) {
     const int64_t first = starts[static_cast<size_t>(part)] * panel_width;
     const int64_t end =
         part + 1 < count ? starts[static_cast<size_t>(part) + 1] * panel_width : outputs;
@@ -56,25 +57,25 @@ void share_outputs(int64_t outputs, int64_t work, int64_t panel_width, const Mul
   });
 }
 
-constexpr size_t kNone = SIZE_MAX;
+constexpr size_t kNoBias = SIZE_MAX;
 
-/// Places of the arguments; the weight is [in, out] where it is transposed.
-struct Form {
+/// Positions of an operator's arguments. is_transposed: the weight is [in, out].
+struct Signature {
   std::string_view name;
   size_t arguments, input, weight, bias;
   bool is_transposed;
 };
 
-constexpr Form kForms[] = {
+constexpr Signature kSignatures[] = {
     {"aten::linear", 3, 0, 1, 2, false},
     {"aten::addmm", 5, 1, 2, 0, true},
-    {"aten::mm", 2, 0, 1, kNone, true},
-    {"aten::matmul", 2, 0, 1, kNone, true},
+    {"aten::mm", 2, 0, 1, kNoBias, true},
+    {"aten::matmul", 2, 0, 1, kNoBias, true},
 };
 
-const Form* form_of(std::string_view name) {
-  const auto* const form = std::ranges::find(kForms, name, &Form::name);
-  return form != std::end(kForms) ? form : nullptr;
+const Signature* find_signature(std::string_view name) {
+  const auto* const signature = std::ranges::find(kSignatures, name, &Signature::name);
+  return signature != std::end(kSignatures) ? signature : nullptr;
 }
 
 bool is_one(const c10::IValue& value) {
@@ -102,21 +103,21 @@ at::Tensor PackedLinear::operator()(const at::Tensor& x, int64_t first, int64_t 
 void PackedLinear::into(const at::Tensor& input, int64_t first, kernels::Epilogue epilogue,
                         const at::Tensor& y) const {
   const at::Tensor x = input.stride(1) == 1 ? input : input.contiguous();
-  // Once for all parts of the outputs.
+  // Packed once for all parts of the outputs.
   kernels::PackedA rows = linear_.deferred_a(x.const_data_ptr<float>(), x.size(0), x.stride(0));
   if (rows.needs_packing()) {
-    share_rows(rows.rows(), linear_.inputs(),
-               [&](int64_t start, int64_t some) { rows.pack(start, some); });
+    parallel_for_rows(rows.rows(), linear_.inputs(),
+                      [&](int64_t start, int64_t some) { rows.pack(start, some); });
   }
   const int64_t count = y.size(1);
   auto* const to = y.mutable_data_ptr<float>();
-  share_outputs(count, x.numel() * count, linear_.nr(),
-                [&](int64_t start, int64_t outputs) {
-                  linear_.multiply(rows, {first + start, outputs, epilogue}, to + start, count);
-                });
+  parallel_for_columns(
+      count, x.numel() * count, linear_.nr(), [&](int64_t start, int64_t outputs) {
+        linear_.multiply(rows, {first + start, outputs, epilogue}, to + start, count);
+      });
 }
 
-bool PackedLinear::takes(const at::Tensor& x) const {
+bool PackedLinear::accepts(const at::Tensor& x) const {
   return x.defined() && x.scalar_type() == at::kFloat && x.device().is_cpu() &&
          x.layout() == at::kStrided && x.dim() >= 1 && x.size(-1) == inputs() && inputs() > 0;
 }
@@ -130,29 +131,29 @@ at::Tensor PackedLinear::operator()(const at::Tensor& x, kernels::Epilogue epilo
 }
 
 std::optional<size_t> linear_input(std::string_view name) {
-  const Form* const form = form_of(name);
-  return form != nullptr ? std::optional(form->input) : std::nullopt;
+  const Signature* const signature = find_signature(name);
+  return signature != nullptr ? std::optional(signature->input) : std::nullopt;
 }
 
 std::shared_ptr<const PackedLinear> PackedLinears::pack(std::string_view name,
                                                         std::span<const c10::IValue> arguments) {
-  const Form* const form = form_of(name);
-  if (form == nullptr || arguments.size() != form->arguments) return nullptr;
+  const Signature* const signature = find_signature(name);
+  if (signature == nullptr || arguments.size() != signature->arguments) return nullptr;
   // addmm: beta × bias + alpha × product
-  if (form->bias == 0 && !(is_one(arguments[3]) && is_one(arguments[4]))) return nullptr;
-  const c10::IValue& weight = arguments[form->weight];
+  if (signature->bias == 0 && !(is_one(arguments[3]) && is_one(arguments[4]))) return nullptr;
+  const c10::IValue& weight = arguments[signature->weight];
   if (!weight.isTensor() || weight.toTensor().dim() != 2) return nullptr;
   at::Tensor bias;
-  if (form->bias != kNone && !arguments[form->bias].isNone()) {
-    if (!arguments[form->bias].isTensor()) return nullptr;
-    bias = arguments[form->bias].toTensor();
+  if (signature->bias != kNoBias && !arguments[signature->bias].isNone()) {
+    if (!arguments[signature->bias].isTensor()) return nullptr;
+    bias = arguments[signature->bias].toTensor();
   }
-  return pack(form->is_transposed ? weight.toTensor().t() : weight.toTensor(), bias);
+  return pack(signature->is_transposed ? weight.toTensor().t() : weight.toTensor(), bias);
 }
 
 std::shared_ptr<const PackedLinear> PackedLinears::pack(const at::Tensor& weight,
                                                         const at::Tensor& bias) {
-  // Lower types compute in themselves: with float32 weights alone is it the same arithmetic.
+  // LibTorch computes in the stored type: the arithmetic is equal for float32 only.
   const auto is_float32 = [](const at::Tensor& tensor) {
     return tensor.scalar_type() == at::kFloat && tensor.layout() == at::kStrided &&
            tensor.device().is_cpu() && !tensor.is_neg();

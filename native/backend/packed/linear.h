@@ -1,5 +1,4 @@
-// Linear layers on packed weights: those of text encoders, and those of programs whose weights are
-// constant.
+// Linear layers with packed weights, for text encoders and for programs with constant weights.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,12 +16,11 @@
 
 namespace backend {
 
-/// y = x Wᵀ + b with a weight and a bias that are laid out for the number format that multiplies.
-/// LibTorch's products may add up the same row in another order when there are others: here its
-/// bits never depend on them. Any number of threads.
+/// y = x Wᵀ + b, with weights packed for the kernel of a data type. The result of a row does not
+/// depend on the other rows of a batch, unlike LibTorch's. Thread-safe.
 class PackedLinear {
  public:
-  /// weight: [out, in], of any floating-point type. bias: float32 [out], or undefined.
+  /// weight: [out, in], any floating-point type. bias: float32 [out], undefined if absent.
   PackedLinear(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype);
 
   int64_t inputs() const { return linear_.inputs(); }
@@ -32,11 +30,12 @@ class PackedLinear {
   at::Tensor operator()(const at::Tensor& x, int64_t first, int64_t count,
                         kernels::Epilogue epilogue) const;
 
-  /// The same into y, float32 [rows, count], rows end to end: what the epilogue reads, too.
-  void into(const at::Tensor& x, int64_t first, kernels::Epilogue epilogue, const at::Tensor& y) const;
+  /// Like operator(), into y: contiguous float32 [rows, count]. Some epilogues read y.
+  void into(const at::Tensor& x, int64_t first, kernels::Epilogue epilogue,
+            const at::Tensor& y) const;
 
-  /// Whether x is float32 [..., in], in > 0.
-  bool takes(const at::Tensor& x) const;
+  /// True if x is float32 [..., in] with in > 0.
+  bool accepts(const at::Tensor& x) const;
   /// float32 [..., in] → [..., out]
   at::Tensor operator()(const at::Tensor& x, kernels::Epilogue epilogue) const;
 
@@ -45,24 +44,24 @@ class PackedLinear {
   kernels::Linear linear_;
 };
 
-/// Which argument of an operator of ATen (linear, addmm, mm, matmul) is multiplied by what may be a
-/// constant weight. Nothing: it is another operator.
+/// Index of the input argument of an ATen operator that may be a linear layer (linear, addmm, mm,
+/// matmul); empty for other operators.
 std::optional<size_t> linear_input(std::string_view name);
 
-/// Packs each weight once, however many nodes multiply by it.
+/// Linear layers of a program. Each weight is packed once, even if several nodes use it.
 class PackedLinears {
  public:
   explicit PackedLinears(Dtype dtype) : dtype_(dtype) {}
 
-  /// `arguments`: the operator's own, but for linear_input(), which is left empty. Null where it is
-  /// no linear layer, or LibTorch has to do it.
+  /// Packs the weight of an ATen operator. `arguments`: those of the operator; linear_input() is
+  /// None. Null if it is not a supported linear layer.
   std::shared_ptr<const PackedLinear> pack(std::string_view name,
                                            std::span<const c10::IValue> arguments);
 
  private:
   std::shared_ptr<const PackedLinear> pack(const at::Tensor& weight, const at::Tensor& bias);
 
-  /// Address, sizes and strides of the weight, address and stride of the bias.
+  /// Address, sizes and strides of the weight; address and stride of the bias.
   using Key = std::tuple<const void*, int64_t, int64_t, int64_t, int64_t, const void*, int64_t>;
 
   Dtype dtype_;

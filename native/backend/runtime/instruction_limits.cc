@@ -9,13 +9,13 @@
 namespace backend {
 namespace {
 
-/// What goes with a limit; null: the variable is left alone.
+/// Values of the environment variables for a limit; null: the variable is not set.
 struct Variables {
   const char* limit;
-  const char* aten;    ///< ATEN_CPU_CAPABILITY: LibTorch's own kernels
+  const char* aten;    ///< ATEN_CPU_CAPABILITY: LibTorch's kernels
   const char* onednn;  ///< ONEDNN_MAX_CPU_ISA
-  const char* mkl;     ///< MKL_ENABLE_INSTRUCTIONS, which it minds on Intel's processors alone
-  const char* cbwr;    ///< MKL_CBWR, on others, too: there it uses AVX2 at most
+  const char* mkl;     ///< MKL_ENABLE_INSTRUCTIONS: has an effect on Intel processors only
+  const char* cbwr;    ///< MKL_CBWR: also on other processors, where MKL uses at most AVX2
 };
 
 /// oneMKL's AVX512_E1 adds VNNI, E3 bfloat16, E4 AMX. Source: oneMKL, Developer Reference,
@@ -28,10 +28,9 @@ constexpr Variables kVariables[] = {
     {"avx512-bf16", "avx512", "AVX512_CORE_BF16", "AVX512_E3", nullptr},
 };
 
-/// All instructions of processors with AMX, except AMX. A TorchScript model that was saved in
-/// bfloat16 or quantized computes with oneDNN, or with MKL's products of bfloat16. Both ask Linux
-/// for permission to use AMX, and do without it if that is refused. But oneDNN makes tiles of the
-/// size that leaf 0x1D says: 0, on virtual machines that leave the leaf out.
+/// All instructions of processors with AMX, except AMX. bfloat16 and quantized TorchScript models
+/// compute with oneDNN or MKL, which request permission for AMX from Linux and work without it. But
+/// oneDNN uses the tile size of CPUID leaf 0x1D, which is 0 on virtual machines that omit the leaf.
 constexpr Variables kWithoutAmx = {"", nullptr, "AVX512_CORE_BF16", "AVX512_E3", nullptr};
 
 void set(const char* variable, const char* value, const char* older_name = nullptr) {
@@ -48,7 +47,8 @@ void set(const Variables& variables) {
 
 }  // namespace
 
-void limit_instructions(const kernels::Processor& processor, const kernels::InstructionLimit* limit) {
+void limit_instructions(const kernels::Processor& processor,
+                        const kernels::InstructionLimit* limit) {
 #if defined(__x86_64__)
   for (const Variables& variables : kVariables) {
     if (limit != nullptr && limit->name == std::string_view(variables.limit)) set(variables);
@@ -62,7 +62,8 @@ void limit_instructions(const kernels::Processor& processor, const kernels::Inst
 
 void limit_instructions() {
   static std::once_flag once;
-  std::call_once(once, [] { limit_instructions(kernels::this_processor(), kernels::chosen_limit()); });
+  std::call_once(once,
+                 [] { limit_instructions(kernels::this_processor(), kernels::chosen_limit()); });
 }
 
 std::string instructions_problem() { return kernels::limit_problem(); }

@@ -1,13 +1,15 @@
-// What LibTorch's libraries may not use here.
+// Instruction limits of the libraries inside LibTorch.
 #pragma once
 
 #include "kernels/cpu.h"
 
 namespace backend {
 
-/// Sets the environment variables by which the libraries inside LibTorch keep to a limit
-/// (INSTRUCTIONS), and leave AMX alone if CPUID is inconsistent about it. A variable that the user
-/// has set stays as it is. They are read once, when the libraries first compute.
-void limit_instructions(const kernels::Processor& processor, const kernels::InstructionLimit* limit);
+/// Sets the environment variables that limit the instructions of the libraries inside LibTorch to
+/// `limit` (INSTRUCTIONS; null: no limit), and that disable AMX if CPUID is inconsistent about it.
+/// Variables that are already set are kept. The libraries read them once, at their first
+/// computation.
+void limit_instructions(const kernels::Processor& processor,
+                        const kernels::InstructionLimit* limit);
 
 }  // namespace backend

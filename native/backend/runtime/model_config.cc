@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "common/error.h"
+
 namespace backend {
 namespace {
 
@@ -30,8 +32,8 @@ std::string shown(const ModelConfig::Value& value) {
 
 [[noreturn]] void fail(std::string_view key, const std::string& expected,
                        const ModelConfig::Value* value) {
-  throw LoadError("config.json: " + std::string(key) + ": expected " + expected +
-                  (value ? ", received " + shown(*value) : ", but it is missing"));
+  throw common::LoadError("config.json: " + std::string(key) + ": expected " + expected +
+                          (value ? ", received " + shown(*value) : ", but it is missing"));
 }
 
 }  // namespace
@@ -45,7 +47,7 @@ const ModelConfig::Value* ModelConfig::find(std::string_view key) const {
 int64_t ModelConfig::positive_integer(std::string_view key) const {
   const Value* value = find(key);
   const auto* number = value ? std::get_if<double>(value) : nullptr;
-  constexpr double kLargest = 1e9;  // no count in a configuration is near it
+  constexpr double kLargest = 1e9;  // larger than any count in a configuration
   if (!number || *number < 1 || *number > kLargest || std::floor(*number) != *number) {
     fail(key, "a positive integer", value);
   }

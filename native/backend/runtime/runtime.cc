@@ -18,8 +18,8 @@
 namespace backend {
 namespace {
 
-/// TorchScript puts its traceback before the message: "… Traceback of TorchScript …:\n  File …\n
-/// RuntimeError: the message". The last line that names an error is what was raised.
+/// Returns the line after the last error name: TorchScript's message is "… Traceback of TorchScript
+/// …:\n  File …\n RuntimeError: the message".
 std::string without_torchscript_traceback(std::string_view text) {
   if (text.find("Traceback of TorchScript") == std::string_view::npos) return std::string(text);
   size_t best = std::string_view::npos;
@@ -34,8 +34,8 @@ std::string without_torchscript_traceback(std::string_view text) {
   return std::string(message);
 }
 
-/// LibTorch's allocator throws no std::bad_alloc ("… DefaultCPUAllocator: can't allocate memory:
-/// …"), and TorchScript's interpreter makes another exception of one.
+/// LibTorch's allocator throws c10::Error ("DefaultCPUAllocator: can't allocate memory: …"), and
+/// TorchScript's interpreter wraps std::bad_alloc.
 bool is_out_of_memory(std::string_view text) {
   return text.find("DefaultCPUAllocator: ") != std::string_view::npos ||
          text.find("std::bad_alloc") != std::string_view::npos;
@@ -68,8 +68,8 @@ std::string message_of_current_exception() {
 void set_intra_op_threads(int threads) {
   thread_local int current = 0;
   if (threads == current) return;
-  // LibTorch gives a thread, at its first parallel operator, the number that any thread has set
-  // last: that of another model. Asked for the number, it does so now, before the thread's own.
+  // At a thread's first parallel operator, LibTorch applies the process-wide number, possibly
+  // another model's. Reading the number triggers that now, before the thread's own number is set.
   if (current == 0) (void)at::get_num_threads();
   at::set_num_threads(threads);
   current = threads;
@@ -84,15 +84,15 @@ void silence_warnings() {
 }
 
 void keep_memory_between_batches() {
-  constexpr int kBytes = 32 << 20;  // the most that glibc takes
+  constexpr int kBytes = 32 << 20;  // maximum of glibc
   mallopt(M_MMAP_THRESHOLD, kBytes);
   mallopt(M_TRIM_THRESHOLD, kBytes);
 }
 
-void give_back_free_memory() { malloc_trim(0); }
+void release_free_memory() { malloc_trim(0); }
 
 size_t resident_memory() {
-  // proc(5), statm: pages of the program, of those in memory, …
+  // proc(5), statm: total program size, resident set size, … in pages
   size_t program = 0, resident = 0;
   if (std::ifstream("/proc/self/statm") >> program >> resident) {
     return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));

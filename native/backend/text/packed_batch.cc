@@ -18,7 +18,7 @@ PackedBatch::PackedBatch(Batch batch) : order(batch.size()) {
     return batch[a]->input_ids.size() < batch[b]->input_ids.size();
   });
   prompt_tokens.reserve(order.size());
-  seen_tokens.reserve(order.size());
+  attended_tokens.reserve(order.size());
   cu_seqlens.reserve(order.size() + 1);
   cu_seqlens.push_back(0);
   for (const size_t index : order) {
@@ -28,7 +28,8 @@ PackedBatch::PackedBatch(Batch batch) : order(batch.size()) {
     }
     ++groups.back().sequences;
     prompt_tokens.push_back(static_cast<int64_t>(batch[index]->prompt_tokens));
-    seen_tokens.push_back(length - static_cast<int64_t>(batch[index]->unattended_expansion_tokens));
+    attended_tokens.push_back(length -
+                              static_cast<int64_t>(batch[index]->unattended_expansion_tokens));
     cu_seqlens.push_back(cu_seqlens.back() + length);
   }
   input_ids = empty_ids(tokens());

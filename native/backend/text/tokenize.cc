@@ -8,20 +8,26 @@
 namespace backend {
 namespace {
 
-/// The same in the words of the tokenizers.
+/// Converts to the enumeration of the tokenizers crate, whose values are equal.
 tokenizers::Truncation truncation_of(Truncation truncation) {
   using enum Truncation;
-  static_assert(static_cast<tokenizers::Truncation>(kLongestFirst) == tokenizers::Truncation::LongestFirst);
-  static_assert(static_cast<tokenizers::Truncation>(kOnlyFirst) == tokenizers::Truncation::OnlyFirst);
-  static_assert(static_cast<tokenizers::Truncation>(kOnlySecond) == tokenizers::Truncation::OnlySecond);
-  static_assert(static_cast<tokenizers::Truncation>(kNone) == tokenizers::Truncation::DoNotTruncate);
+  static_assert(static_cast<tokenizers::Truncation>(kLongestFirst) ==
+                tokenizers::Truncation::LongestFirst);
+  static_assert(static_cast<tokenizers::Truncation>(kOnlyFirst) ==
+                tokenizers::Truncation::OnlyFirst);
+  static_assert(static_cast<tokenizers::Truncation>(kOnlySecond) ==
+                tokenizers::Truncation::OnlySecond);
+  static_assert(static_cast<tokenizers::Truncation>(kNone) ==
+                tokenizers::Truncation::DoNotTruncate);
   return static_cast<tokenizers::Truncation>(truncation);
 }
 
 tokenizers::TruncationSide side_of(TruncationSide side) {
   using enum TruncationSide;
-  static_assert(static_cast<tokenizers::TruncationSide>(kOfTokenizer) == tokenizers::TruncationSide::OfTokenizer);
-  static_assert(static_cast<tokenizers::TruncationSide>(kRight) == tokenizers::TruncationSide::Right);
+  static_assert(static_cast<tokenizers::TruncationSide>(kOfTokenizer) ==
+                tokenizers::TruncationSide::OfTokenizer);
+  static_assert(static_cast<tokenizers::TruncationSide>(kRight) ==
+                tokenizers::TruncationSide::Right);
   static_assert(static_cast<tokenizers::TruncationSide>(kLeft) == tokenizers::TruncationSide::Left);
   return static_cast<tokenizers::TruncationSide>(side);
 }
@@ -40,8 +46,9 @@ Sequence encode(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input&
 }
 
 Sequence locate(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input& input,
-                        const TextInput& text) {
-  const tokenizers::Located located = tokenizer.locate(input, text.stride.value_or(-1), text.max_windows);
+                const TextInput& text) {
+  const tokenizers::Located located =
+      tokenizer.locate(input, text.stride.value_or(-1), text.max_windows);
   if (!located.too_long.empty()) throw scheduler::InputTooLong(std::string(located.too_long));
   EncodingWithOffsets encoding{
       .tokens = {.ids = copy(located.ids), .types = copy(located.types)},
@@ -63,7 +70,7 @@ Sequence take(const tokenizers::Tokenizer& tokenizer, TokenInput tokens) {
   const size_t most = tokenizer.max_length();
   if (tokens.ids.size() > most) {
     throw scheduler::InputTooLong("There are " + std::to_string(tokens.ids.size()) +
-                               " tokens, the model takes " + std::to_string(most) + ".");
+                                  " tokens, the model takes " + std::to_string(most) + ".");
   }
   return {
       .input_ids = std::move(tokens.ids), .token_type_ids = std::move(tokens.types), .samples = {}};
@@ -77,11 +84,11 @@ Sequence tokenize(const tokenizers::Tokenizer& tokenizer, ModelInput input) {
   }
   const auto& text = std::get<TextInput>(input);
   const tokenizers::Input given{.text = tokenizers::bytes(text.text),
-                        .pair = tokenizers::bytes(text.pair),
-                        .truncation = truncation_of(text.truncation),
-                        .side = side_of(text.side),
-                        .is_pair = text.is_pair,
-                        .most = text.max_tokens};
+                                .pair = tokenizers::bytes(text.pair),
+                                .truncation = truncation_of(text.truncation),
+                                .side = side_of(text.side),
+                                .is_pair = text.is_pair,
+                                .most = text.max_tokens};
   try {
     return text.with_offsets ? locate(tokenizer, given, text) : encode(tokenizer, given);
   } catch (const rust::Error& error) {
@@ -89,9 +96,29 @@ Sequence tokenize(const tokenizers::Tokenizer& tokenizer, ModelInput input) {
   }
 }
 
-void set_reading(tokenizers::Tokenizer& tokenizer, const TextReading& reading) {
-  if (reading.lowercases) tokenizer.lowercase();
-  if (reading.max_length) tokenizer.set_max_length(*reading.max_length);
+void apply_options(tokenizers::Tokenizer& tokenizer, const TokenizationOptions& options) {
+  if (options.lowercase) tokenizer.lowercase();
+  if (options.max_length) tokenizer.set_max_length(*options.max_length);
+}
+
+std::string TokenizerVocabulary::token(uint32_t id) const {
+  return std::string(tokenizer_.token(id));
+}
+
+std::string TokenizerVocabulary::join(const std::vector<std::string>& tokens) const {
+  rust::Vec<rust::String> all;
+  all.reserve(tokens.size());
+  for (const std::string& token : tokens) all.push_back(rust::String::lossy(token));
+  try {
+    return std::string(tokenizer_.join(std::move(all)));
+  } catch (const rust::Error& error) {
+    throw scheduler::BackendError(error.what());
+  }
+}
+
+std::optional<uint32_t> TokenizerVocabulary::unknown_id() const {
+  const int64_t id = tokenizer_.unknown_id();
+  return id < 0 ? std::nullopt : std::optional(static_cast<uint32_t>(id));
 }
 
 }  // namespace backend

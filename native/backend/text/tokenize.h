@@ -1,17 +1,37 @@
-// What both kinds of text models do with what they are given.
+// Tokenization, for encoders and text programs.
 #pragma once
 
-#include "backend/text_reading.h"
+#include <memory>
+#include <utility>
+
+#include "backend/backends.h"
 #include "backend/model_input.h"
+#include "backend/vocabulary.h"
 #include "tokenizers/bridge.h"
 
 namespace backend {
 
-/// The ids of one text or two, or those that are given. Throws scheduler::InputTooLong,
+/// Tokenizes a text or a text pair; passes TokenInput on. Throws scheduler::InputTooLong or
 /// scheduler::BackendError.
 Sequence tokenize(const tokenizers::Tokenizer& tokenizer, ModelInput input);
 
-/// Makes the tokenizer read texts as the model's files specify. Throws rust::Error.
-void set_reading(tokenizers::Tokenizer& tokenizer, const TextReading& reading);
+/// Applies the options of the model's files to the tokenizer. Throws rust::Error.
+void apply_options(tokenizers::Tokenizer& tokenizer, const TokenizationOptions& options);
+
+/// Vocabulary of a tokenizer. `owner` keeps the tokenizer alive.
+class TokenizerVocabulary final : public Vocabulary {
+ public:
+  TokenizerVocabulary(std::shared_ptr<const void> owner, const tokenizers::Tokenizer& tokenizer)
+      : owner_(std::move(owner)), tokenizer_(tokenizer) {}
+
+  std::string token(uint32_t id) const override;
+  std::string join(const std::vector<std::string>& tokens) const override;
+  bool marks_continued_words() const override { return tokenizer_.marks_continued_words(); }
+  std::optional<uint32_t> unknown_id() const override;
+
+ private:
+  std::shared_ptr<const void> owner_;
+  const tokenizers::Tokenizer& tokenizer_;
+};
 
 }  // namespace backend

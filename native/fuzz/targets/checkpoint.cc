@@ -3,8 +3,8 @@
 #include <cstring>
 #include <memory>
 
-#include "backend/model_config.h"
 #include "checkpoint/weights.h"
+#include "common/error.h"
 #include "targets.h"
 #include "tensors.h"
 
@@ -34,8 +34,8 @@ void checkpoint(std::string_view input) {
   const std::string path = written(input.substr(1), name);
   try {
     read(path);
-  } catch (const backend::LoadError& error) {
-    // Of a file without tensors what is missing is named.
+  } catch (const common::LoadError& error) {
+    // An error of a file without tensors contains the missing key instead.
     const bool named = std::strncmp(error.what(), (name + ": ").c_str(), name.size() + 2) == 0;
     require(named || std::strncmp(error.what(), "weights: ", 9) == 0, "a message naming the file");
   }

@@ -10,7 +10,7 @@
 namespace fuzz {
 namespace {
 
-/// Removed when the process ends in an orderly way.
+/// Removed at a normal exit of the process.
 struct Folder {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("fuzz-" + std::to_string(getpid()));

@@ -35,15 +35,15 @@ Entries entries_of(std::string_view input) {
   return entries;
 }
 
-/// The call gives a value, or says which key is wrong and what stands there.
+/// The call returns a value, or throws an error with the key and the received value.
 template <typename Call>
 void try_call(const std::string& key, const ModelConfig::Value* value, Call call) {
   try {
     call();
-  } catch (const backend::LoadError& error) {
+  } catch (const common::LoadError& error) {
     const std::string message = error.what();
     const std::string start = "config.json: " + key;
-    if (key.find('\0') != std::string::npos) return;  // there what() ends
+    if (key.find('\0') != std::string::npos) return;  // what() ends there
     require(message.starts_with(start), "a message that names the key");
     const auto* number = value ? std::get_if<double>(value) : nullptr;
     const size_t received = message.find(", received ", start.size());

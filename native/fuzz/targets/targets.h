@@ -1,5 +1,5 @@
-// What libFuzzer calls with its bytes, and the tests with the kept ones. Files and configurations
-// may do no more than fail with a LoadError: everything else that leaves a function is a find.
+// Functions that libFuzzer calls with generated inputs, and backend_test with the corpus. Invalid
+// inputs may only throw LoadError: any other exception is a bug.
 #pragma once
 
 #include <string>
@@ -9,23 +9,25 @@ namespace fuzz {
 
 using Target = void (*)(std::string_view input);
 
-/// Pickles, one after the other.
+/// A sequence of pickles.
 void pickle(std::string_view input);
-/// A file of torch.save, of either format.
+/// A file of torch.save, in either format.
 void torch_save(std::string_view input);
-/// 's' and a safetensors file, or anything else and a file of torch.save: read as a model reads it.
+/// 's' and a safetensors file, or another byte and a file of torch.save, loaded like a model's
+/// weights.
 void checkpoint(std::string_view input);
-/// Lines of a key, '=' and a value: "size=384", "name=\"gelu\"", "flag=true", "nothing=null".
+/// Lines of key, '=' and value: "size=384", "name=\"gelu\"", "flag=true", "nothing=null".
 void model_config(std::string_view input);
-/// A TorchScript file, of which the archive is looked at before it is loaded.
+/// A TorchScript file, whose archive is validated.
 void torchscript_archive(std::string_view input);
-/// A file of torch.export.save, of which a plan is made.
+/// A file of torch.export.save, whose plan is built.
 void exported(std::string_view input);
 
-/// The path of a file with this content, the same one each time. `name`: its name.
+/// Writes a file with this content; returns its path, which is the same for each call. `name`: file
+/// name.
 std::string written(std::string_view content, const std::string& name);
 
-/// Ends the process when a promise is broken, also where assertions are compiled out.
+/// Aborts if the condition is false, also in builds without assertions.
 void require(bool holds, const char* promise);
 
 }  // namespace fuzz

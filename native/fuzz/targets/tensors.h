@@ -1,11 +1,11 @@
-// What a tensor of any file promises.
+// Invariants of tensors from files.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 namespace fuzz {
 
-/// Every element lies inside the storage; few enough are read as well.
+/// All elements are inside the storage; reads small tensors.
 void require_inside(const at::Tensor& tensor);
 
 }  // namespace fuzz

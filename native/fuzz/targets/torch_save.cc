@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "backend/model_config.h"
 #include "checkpoint/torch_save_file.h"
+#include "common/error.h"
 #include "targets.h"
 #include "tensors.h"
 
@@ -11,7 +11,7 @@ void torch_save(std::string_view input) {
   const std::string path = written(input, "model.bin");
   try {
     for (const auto& [name, tensor] : backend::read_torch_save(path)) require_inside(tensor);
-  } catch (const backend::LoadError& error) {
+  } catch (const common::LoadError& error) {
     require(std::strncmp(error.what(), "model.bin: ", 11) == 0, "a message that names the file");
   }
 }

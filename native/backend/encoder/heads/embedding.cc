@@ -1,10 +1,10 @@
-// From the tokens' states to a vector of the text, or one of each token: by modules as
-// sentence-transformers has them.
+// Sentence embeddings or token embeddings: the modules of a sentence-transformers model.
 #include <algorithm>
 #include <memory>
 #include <type_traits>
 #include <vector>
 
+#include "common/error.h"
 #include "encoder/heads/head.h"
 #include "encoder/modules/module.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 class Embedding final : public Head {
  public:
-  Embedding(const EmbeddingHead& what, const HeadSource& source) : columns_(source.hidden_size) {
+  Embedding(const EmbeddingHead& options, const HeadSource& source) : columns_(source.hidden_size) {
     const auto make = [&](const auto& each) {
       if constexpr (std::is_same_v<decltype(each), const DenseModule&>) {
         return modules::make(each, columns_, source.weights);
@@ -22,20 +22,20 @@ class Embedding final : public Head {
       }
     };
     bool pooled = false;
-    for (const Module& module : what.modules) {
+    for (const Module& module : options.modules) {
       if (const auto* pooling = std::get_if<PoolingModule>(&module)) {
-        if (pooled) throw LoadError("modules.json: expected one Pooling, found another");
-        if (pooling->modes.empty()) throw LoadError("Pooling: expected at least one mode");
+        if (pooled) throw common::LoadError("modules.json: expected one Pooling, found another");
+        if (pooling->modes.empty()) throw common::LoadError("Pooling: expected at least one mode");
         pooled = true;
-        reads_first_ = modules::pools_first_token(*pooling);
+        uses_cls_only_ = modules::pools_first_token(*pooling);
       }
       modules_.push_back(std::visit(make, module));
       columns_ = modules_.back()->columns();
     }
   }
 
-  nn::Outputs reads() const override {
-    return reads_first_ ? nn::Outputs::kFirstTokens : nn::Outputs::kAllTokens;
+  nn::OutputTokens input_tokens() const override {
+    return uses_cls_only_ ? nn::OutputTokens::kClsOnly : nn::OutputTokens::kAllTokens;
   }
 
   int64_t columns() const override { return columns_; }
@@ -49,14 +49,14 @@ class Embedding final : public Head {
  private:
   std::vector<std::unique_ptr<modules::Module>> modules_;
   int64_t columns_;
-  bool reads_first_ = false;
+  bool uses_cls_only_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Head> make(const EmbeddingHead& what, const HeadSource& source) {
-  auto head = std::make_unique<Embedding>(what, source);
-  source.weights.ignore_beside_base();
+std::unique_ptr<Head> make(const EmbeddingHead& options, const HeadSource& source) {
+  auto head = std::make_unique<Embedding>(options, source);
+  source.weights.ignore_outside_base();
   return head;
 }
 

@@ -13,66 +13,68 @@
 
 namespace backend::heads {
 
-/// From an encoder's hidden states to what a task answers.
+/// Head of a task: maps hidden states to the model's output. Thread-safe.
 class Head {
  public:
   virtual ~Head() = default;
 
-  /// The states that it reads.
-  virtual nn::Outputs reads() const = 0;
+  /// Tokens whose hidden states it reads.
+  virtual nn::OutputTokens input_tokens() const = 0;
 
-  /// Numbers in a row of an answer.
+  /// Values in a row of the output.
   virtual int64_t columns() const = 0;
 
-  /// Those states, float32 [tokens or sequences, hidden] → float32 [sequences, columns], or
-  /// [tokens, columns] where each token has an answer. Rows in the packed order.
+  /// hidden: float32 [tokens or sequences, hidden] → float32 [sequences, columns], or [tokens,
+  /// columns] for heads with an output for each token. Rows are in packed order.
   virtual at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& batch) const = 0;
 };
 
-/// A transform of a sequence's state, then a linear layer.
+/// Keys of a transform followed by a linear layer.
 struct SequenceClassificationKeys {
   TransformKeys transform;
   const char* output = "classifier";
 };
 
-/// A linear layer, behind a transform where the family has one (ModernBERT).
+/// Keys of a linear layer, preceded by a transform in some architectures (ModernBERT).
 struct TokenClassificationKeys {
-  TransformKeys transform;  ///< of no dense layer: there is none
+  TransformKeys transform;  ///< no transform if its dense key is null
   const char* output = "classifier";
 };
 
-/// A transform, then a linear layer whose weight is the table of words unless the file has another.
+/// Keys of a transform followed by a linear layer, whose weight is the word embedding table unless
+/// the file has another.
 struct MaskedLmKeys {
   TransformKeys transform;
-  const char* decoder;             ///< nullptr: always the table of words
-  const char* bias = nullptr;      ///< under which its bias stands where the decoder has none
-  const char* bias_key = nullptr;  ///< of config.json, whether it has one; nullptr: it has
-  const char* words = "embeddings.word_embeddings";  ///< in the base model
+  const char* decoder;         ///< null: always the word embedding table
+  const char* bias = nullptr;  ///< prefix of the bias if the decoder has none
+  const char* bias_key =
+      nullptr;  ///< config.json key that says whether there is a bias; null: there is one
+  const char* word_embeddings = "embeddings.word_embeddings";  ///< key in the base model
 };
 
-/// What a family of encoders calls the parts of each head. Every family has every head.
+/// Checkpoint keys of all heads of an architecture.
 struct HeadKeys {
   SequenceClassificationKeys sequence_classification;
   MaskedLmKeys masked_lm;
   TokenClassificationKeys token_classification = {};
-  /// Where config.json says "legacy": false (DeBERTa).
+  /// Used if config.json has "legacy": false (DeBERTa); null: masked_lm is always used.
   const MaskedLmKeys* masked_lm_not_legacy = nullptr;
 };
 
-/// All that a head is made of.
+/// Inputs of a head's constructor.
 struct HeadSource {
   const ModelConfig& config;
   const Weights& weights;  ///< of the whole checkpoint
-  const Weights& base;     ///< the same, under the base model's name
+  const Weights& base;     ///< of the base model
   const HeadKeys& keys;
   int64_t hidden_size;
   int64_t vocabulary_size;
 };
 
-// Each throws LoadError. One file each, of the same name.
-std::unique_ptr<Head> make(const SequenceClassificationHead& what, const HeadSource& source);
-std::unique_ptr<Head> make(const TokenClassificationHead& what, const HeadSource& source);
-std::unique_ptr<Head> make(const MaskedLmHead& what, const HeadSource& source);
-std::unique_ptr<Head> make(const EmbeddingHead& what, const HeadSource& source);
+// Each is defined in the file of the same name. All throw LoadError.
+std::unique_ptr<Head> make(const SequenceClassificationHead& options, const HeadSource& source);
+std::unique_ptr<Head> make(const TokenClassificationHead& options, const HeadSource& source);
+std::unique_ptr<Head> make(const MaskedLmHead& options, const HeadSource& source);
+std::unique_ptr<Head> make(const EmbeddingHead& options, const HeadSource& source);
 
 }  // namespace backend::heads

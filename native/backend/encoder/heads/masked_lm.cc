@@ -1,6 +1,6 @@
-// From the tokens' states to one weight for each word of the vocabulary: SPLADE.
-// Source: transformers, the classes …ForMaskedLM of each family's modeling file;
-// sentence-transformers, sparse_encoder/modules/splade_pooling.py (SpladePooling).
+// Sparse embeddings (SPLADE): a weight for each entry of the vocabulary.
+// Source: transformers, classes …ForMaskedLM of each architecture; sentence-transformers,
+// sparse_encoder/modules/splade_pooling.py (SpladePooling).
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
@@ -8,16 +8,16 @@
 #include <utility>
 
 #include "encoder/heads/head.h"
-#include "encoder/nn/larger.h"
+#include "encoder/nn/max_inplace.h"
 
 namespace backend::heads {
 namespace {
 
-/// Logits of this many tokens, or of one sequence that has more, are there at once.
+/// Tokens whose logits are in memory at the same time. A longer sequence is processed alone.
 constexpr int64_t kTokensAtOnce = 128;
 
-/// Under which of two names the bias stands. The two are one, and a file may have either or both,
-/// unless the decoder is untied, whose own is the one then.
+/// Loads the bias, stored as `<decoder>.bias` or `<bias>.bias`. Tied models may have either or
+/// both; untied models use the decoder's.
 at::Tensor decoder_bias(const HeadSource& source, const MaskedLmKeys& keys, bool is_tied) {
   const char* first = is_tied ? keys.bias : keys.decoder;
   const char* second = is_tied ? keys.decoder : keys.bias;
@@ -28,30 +28,31 @@ at::Tensor decoder_bias(const HeadSource& source, const MaskedLmKeys& keys, bool
   return (source.weights / first).get("bias", {source.vocabulary_size});
 }
 
-/// The table of words, in most: a file that was saved from a tied model has it once.
+/// Loads the decoder. A file saved from a tied model has the word embedding table only.
 nn::Linear make_decoder(const HeadSource& source, const MaskedLmKeys& keys, int64_t size) {
   const bool is_tied =
       keys.decoder == nullptr || source.config.boolean_or("tie_word_embeddings", true);
-  const bool is_own =
+  const bool is_untied_or_stored =
       !is_tied || (keys.decoder != nullptr && (source.weights / keys.decoder).has("weight"));
-  const Weights from = is_own ? source.weights / keys.decoder : source.base / keys.words;
+  const Weights from =
+      is_untied_or_stored ? source.weights / keys.decoder : source.base / keys.word_embeddings;
   at::Tensor bias;
   if (bias_of(source.config, keys.bias_key, true) == nn::Bias::kYes) {
     bias = decoder_bias(source, keys, is_tied);
   }
   return {from.get_as_stored("weight", {source.vocabulary_size, size}), bias,
-          source.weights.numbers()};
+          source.weights.compute_types()};
 }
 
 class MaskedLm final : public Head {
  public:
-  MaskedLm(const MaskedLmHead& what, const HeadSource& source, const MaskedLmKeys& keys)
-      : what_(what),
+  MaskedLm(const MaskedLmHead& options, const HeadSource& source, const MaskedLmKeys& keys)
+      : options_(options),
         columns_(source.vocabulary_size),
         transform_(source.config, source.weights, keys.transform, source.hidden_size),
         decoder_(make_decoder(source, keys, transform_.size())) {}
 
-  nn::Outputs reads() const override { return nn::Outputs::kAllTokens; }
+  nn::OutputTokens input_tokens() const override { return nn::OutputTokens::kAllTokens; }
   int64_t columns() const override { return columns_; }
 
   at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& batch) const override {
@@ -78,30 +79,30 @@ class MaskedLm final : public Head {
  private:
   float activated(float logit) const {
     const float once = std::log1p(std::max(logit, 0.0F));
-    return what_.log_twice ? std::log1p(once) : once;
+    return options_.log_twice ? std::log1p(once) : once;
   }
 
   void begin(const float* logits, float* row) const {
     std::transform(logits, logits + columns_, row,
-                   [this](float logit) { return what_.sum ? activated(logit) : logit; });
+                   [this](float logit) { return options_.sum ? activated(logit) : logit; });
   }
 
-  /// The largest is found of the logits themselves, as the logarithm keeps their order.
+  /// Pools the logits instead of the activations: the logarithm is monotonic.
   void add(const float* logits, float* row) const {
-    if (what_.sum) {
+    if (options_.sum) {
       for (int64_t i = 0; i < columns_; ++i) row[i] += activated(logits[i]);
     } else {
-      nn::keep_larger(logits, columns_, row);
+      nn::max_inplace(logits, columns_, row);
     }
   }
 
   void finish(float* row) const {
-    if (what_.sum) return;
-    // Most are 0. NaN stays what it is.
+    if (options_.sum) return;
+    // most are 0; NaN stays NaN
     for (int64_t i = 0; i < columns_; ++i) row[i] = row[i] <= 0 ? 0 : activated(row[i]);
   }
 
-  MaskedLmHead what_;
+  MaskedLmHead options_;
   int64_t columns_;
   Transform transform_;
   nn::Linear decoder_;
@@ -109,11 +110,11 @@ class MaskedLm final : public Head {
 
 }  // namespace
 
-std::unique_ptr<Head> make(const MaskedLmHead& what, const HeadSource& source) {
-  source.weights.name_head("language-modeling");
+std::unique_ptr<Head> make(const MaskedLmHead& options, const HeadSource& source) {
+  source.weights.set_head_name("language-modeling");
   const MaskedLmKeys* const other = source.keys.masked_lm_not_legacy;
   const bool is_other = other != nullptr && !source.config.boolean_or("legacy", true);
-  return std::make_unique<MaskedLm>(what, source, is_other ? *other : source.keys.masked_lm);
+  return std::make_unique<MaskedLm>(options, source, is_other ? *other : source.keys.masked_lm);
 }
 
 }  // namespace backend::heads

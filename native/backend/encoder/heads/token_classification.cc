@@ -1,11 +1,11 @@
-// From each token's state to its logits.
-// Source: transformers, the classes …ForTokenClassification of each family's modeling file.
+// Logits of each token.
+// Source: transformers, classes …ForTokenClassification of each architecture.
 #include "encoder/heads/head.h"
 
 namespace backend::heads {
 namespace {
 
-/// Its layers multiply in float32 always, as those of a sequence's.
+/// Its layers always compute in float32, like those of SequenceClassification.
 class TokenClassification final : public Head {
  public:
   TokenClassification(const HeadSource& source, const TokenClassificationKeys& keys)
@@ -16,7 +16,7 @@ class TokenClassification final : public Head {
                        source.hidden_size);
   }
 
-  nn::Outputs reads() const override { return nn::Outputs::kAllTokens; }
+  nn::OutputTokens input_tokens() const override { return nn::OutputTokens::kAllTokens; }
   int64_t columns() const override { return columns_; }
 
   at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& /*batch*/) const override {
@@ -31,7 +31,7 @@ class TokenClassification final : public Head {
 
 }  // namespace
 
-std::unique_ptr<Head> make(const TokenClassificationHead& /*what*/, const HeadSource& source) {
+std::unique_ptr<Head> make(const TokenClassificationHead& /*options*/, const HeadSource& source) {
   return std::make_unique<TokenClassification>(source, source.keys.token_classification);
 }
 

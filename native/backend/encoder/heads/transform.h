@@ -12,22 +12,24 @@
 
 namespace backend::heads {
 
-/// What a family calls the parts of a transform, and where config.json says more of them.
+/// Checkpoint keys of a transform, and config.json keys of its options.
 struct TransformKeys {
   const char* dense = nullptr;
-  const char* activation = "gelu";       ///< its name
-  const char* activation_key = nullptr;  ///< of config.json, which may name another
-  const char* norm = nullptr;            ///< nullptr: there is none
+  const char* activation = "gelu";       ///< name of the activation
+  const char* activation_key = nullptr;  ///< config.json key that overrides the name; null: none
+  const char* norm = nullptr;            ///< null: no layer norm
   const char* epsilon_key = "layer_norm_eps";
   double epsilon = 1e-12;
-  const char* dense_bias_key = nullptr;  ///< whether it has one; nullptr: it has
+  const char* dense_bias_key =
+      nullptr;  ///< config.json key that says whether there is a bias; null: there is one
   const char* norm_bias_key = nullptr;
-  const char* size_key = nullptr;  ///< of its outputs; absent: the hidden size
+  const char* size_key =
+      nullptr;  ///< config.json key of the output size; null or absent: the hidden size
 };
 
-/// What stands between the states and a head's last layer: a linear layer, an activation and, in
-/// some, a layer norm.
-/// Source: transformers, models/bert/modeling_bert.py (BertPredictionHeadTransform).
+/// Linear layer, activation and, in some architectures, layer norm, between the hidden states and a
+/// head's last layer. Source: transformers, models/bert/modeling_bert.py
+/// (BertPredictionHeadTransform).
 class Transform {
  public:
   Transform(const ModelConfig& config, const Weights& weights, const TransformKeys& keys,
@@ -45,7 +47,7 @@ class Transform {
   std::optional<nn::LayerNorm> norm_;
 };
 
-/// Whether config.json says so; no key: yes.
+/// The bias option of config.json's `key`, or `otherwise` if absent; kYes if `key` is null.
 nn::Bias bias_of(const ModelConfig& config, const char* key, bool otherwise);
 
 }  // namespace backend::heads

@@ -1,5 +1,6 @@
-// ALBERT: few layers, each used several times.
+// ALBERT: encoder with layers that share weights.
 // Source: transformers, models/albert/modeling_albert.py (AlbertModel).
+#include "common/error.h"
 #include "encoder/models/post_norm_encoder.h"
 
 namespace backend::models {
@@ -18,21 +19,22 @@ constexpr nn::EncoderLayerKeys kLayerKeys{
 
 constexpr double kDefaultEpsilon = 1e-12;
 
-/// In the order in which they run.
+/// The layers in execution order.
 std::vector<nn::EncoderLayer> make_layers(const ModelConfig& config, const Weights& weights,
                                           const nn::EncoderShape& shape) {
   const int64_t count = config.layer_count("num_hidden_layers");
   const int64_t num_groups = config.integer_or("num_hidden_groups", 1);
   if (num_groups < 1 || num_groups > count) {
-    throw LoadError("config.json: num_hidden_groups: expected 1 to num_hidden_layers, received " +
-                    std::to_string(num_groups));
+    throw common::LoadError(
+        "config.json: num_hidden_groups: expected 1 to num_hidden_layers, received " +
+        std::to_string(num_groups));
   }
   const int64_t group_size = config.integer_or("inner_group_num", 1);
   if (group_size < 1) {
-    throw LoadError("config.json: inner_group_num: expected 1 or more, received " +
-                    std::to_string(group_size));
+    throw common::LoadError("config.json: inner_group_num: expected 1 or more, received " +
+                            std::to_string(group_size));
   }
-  if (group_size > 1) config.layer_count("inner_group_num");  // refuses too many
+  if (group_size > 1) config.layer_count("inner_group_num");  // throws if there are too many
   std::vector<std::vector<nn::EncoderLayer>> groups;
   for (int64_t i = 0; i < num_groups; ++i) {
     const Weights group = weights / ("encoder.albert_layer_groups." + std::to_string(i));
@@ -40,7 +42,7 @@ std::vector<nn::EncoderLayer> make_layers(const ModelConfig& config, const Weigh
         nn::make_encoder_layers(group / "albert_layers", group_size, shape, kLayerKeys));
   }
   std::vector<nn::EncoderLayer> layers;
-  // Floating-point numbers as in the reference: whole ones can give the neighbouring group.
+  // Floating point as in the reference: integer division can select the neighboring group.
   const double layers_per_group = static_cast<double>(count) / static_cast<double>(num_groups);
   for (int64_t i = 0; i < count; ++i) {
     const auto& group = groups[static_cast<size_t>(static_cast<double>(i) / layers_per_group)];

@@ -1,6 +1,7 @@
-// BERT, and ERNIE, which adds an embedding of the task.
-// Source: transformers, models/bert/modeling_bert.py (BertModel) and
-// models/ernie/modeling_ernie.py (ErnieModel).
+// BERT, ERNIE (BERT with a task-type embedding), ELECTRA and RoBERTa.
+// Source: transformers, models/bert/modeling_bert.py (BertModel) and models/ernie/modeling_ernie.py
+// (ErnieModel).
+#include "common/error.h"
 #include "encoder/models/post_norm_encoder.h"
 
 namespace backend::models {
@@ -39,6 +40,29 @@ std::unique_ptr<PostNormEncoder> make_bert_encoder(const ModelConfig& config,
 
 std::unique_ptr<Encoder> make_bert(const ModelConfig& config, const Weights& weights) {
   return make_bert_encoder(config, weights, config.positive_integer("hidden_size"));
+}
+
+/// ELECTRA: BERT with embeddings that may be narrower than its hidden states.
+/// Source: transformers, models/electra/modeling_electra.py (ElectraModel).
+std::unique_ptr<Encoder> make_electra(const ModelConfig& config, const Weights& weights) {
+  constexpr int64_t kDefaultEmbeddingSize = 128;
+  const int64_t size = config.integer_or("embedding_size", kDefaultEmbeddingSize);
+  return make_bert_encoder(
+      config, weights,
+      size == kDefaultEmbeddingSize ? size : config.positive_integer("embedding_size"));
+}
+
+/// RoBERTa, XLM-RoBERTa, CamemBERT and data2vec-text, which are the same network.
+/// Source: transformers, models/roberta/modeling_roberta.py (RobertaModel) and
+/// models/data2vec/modeling_data2vec_text.py (Data2VecTextModel).
+std::unique_ptr<Encoder> make_roberta(const ModelConfig& config, const Weights& weights) {
+  auto encoder = make_bert_encoder(config, weights, config.positive_integer("hidden_size"));
+  encoder->padding_id = config.count_or("pad_token_id", 1);
+  if (encoder->sizes().max_length < 1) {
+    throw common::LoadError(
+        "config.json: max_position_embeddings: leaves no position above pad_token_id");
+  }
+  return encoder;
 }
 
 }  // namespace backend::models

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "common/error.h"
 #include "encoder/models/post_norm_encoder.h"
 #include "encoder/nn/disentangled_attention.h"
 
@@ -30,8 +31,8 @@ nn::EncoderShape shape_of(const ModelConfig& config) {
   const nn::EncoderShape shape = bert_shape(config, kDefaultEpsilon);
   const int64_t head_size = shape.hidden_size / shape.num_attention_heads;
   if (config.integer_or("attention_head_size", head_size) != head_size) {
-    throw LoadError("config.json: attention_head_size: expected hidden_size divided by " +
-                    std::string("num_attention_heads, ") + std::to_string(head_size));
+    throw common::LoadError("config.json: attention_head_size: expected hidden_size divided by " +
+                            std::string("num_attention_heads, ") + std::to_string(head_size));
   }
   return shape;
 }
@@ -41,7 +42,7 @@ int64_t embedding_size(const ModelConfig& config, int64_t hidden_size) {
   return size == hidden_size ? size : config.positive_integer("embedding_size");
 }
 
-/// What config.json says of relative positions.
+/// Relative-position options of config.json.
 struct RelativeAttention {
   explicit RelativeAttention(const ModelConfig& config)
       : enabled(config.boolean_or("relative_attention", false)),
@@ -58,29 +59,29 @@ struct RelativeAttention {
                  .span = buckets > 0 ? buckets : (max_distance < 1 ? limit : max_distance),
                  .buckets = buckets,
                  .max_distance = max_distance < 1 ? limit : max_distance};
-    if (buckets == 1) throw LoadError("config.json: position_buckets: expected at least 2");
+    if (buckets == 1) throw common::LoadError("config.json: position_buckets: expected at least 2");
   }
 
   bool enabled, share_att_key, c2p, p2c, layer_norm;
   nn::RelativePositions positions{};
 };
 
-/// Throws LoadError where the rows of all offsets, an index each, would be far more than the
-/// weights themselves: v3 has no table of weights for them.
+/// Throws LoadError if the table rows of all offsets would need far more memory than the weights.
+/// The number of positions is a plain number in config.json: v3 has no weights that bound it.
 void require_few_offsets(const RelativeAttention& relative, size_t file_bytes) {
   constexpr double kAlways = 256e6;
   constexpr double kTimesTheWeights = 4;
-  constexpr double kIndexBytes = 64;  // while they are computed
+  constexpr double kIndexBytes = 64;  // while the rows are computed
   const double bytes = 2 * static_cast<double>(relative.positions.max_length) * kIndexBytes;
   if (bytes > kAlways && bytes > kTimesTheWeights * static_cast<double>(file_bytes)) {
-    throw LoadError(
+    throw common::LoadError(
         "config.json: max_position_embeddings: " + std::to_string(relative.positions.max_length) +
         " positions take " + std::to_string(std::llround(bytes / 1e6)) +
         " MB of relative positions, far more than the weights");
   }
 }
 
-/// The layers' attentions, from the table of relative positions that they share.
+/// Attentions of the layers, from the shared table of relative positions.
 std::vector<nn::DisentangledAttention> make_attentions(const Weights& encoder, int64_t count,
                                                        const nn::EncoderShape& shape,
                                                        const RelativeAttention& relative) {
@@ -97,7 +98,7 @@ std::vector<nn::DisentangledAttention> make_attentions(const Weights& encoder, i
   }
   std::vector<nn::DisentangledAttention> attentions;
   for (int64_t i = 0; i < count; ++i) {
-    // Used once, here; the products are kept.
+    // These layers are applied once, here; their results are kept.
     const Weights self = (encoder / ("layer." + std::to_string(i)) / "attention.self").in_float32();
     const bool shared = relative.share_att_key;
     at::Tensor keys, queries;
@@ -109,12 +110,12 @@ std::vector<nn::DisentangledAttention> make_attentions(const Weights& encoder, i
     }
     attentions.emplace_back(keys, queries, rows, shape.num_attention_heads,
                             1 + (relative.c2p ? 1 : 0) + (relative.p2c ? 1 : 0),
-                            encoder.numbers().attention);
+                            encoder.compute_types().attention);
   }
   return attentions;
 }
 
-/// The convolution beside the first layer that large v2 models have (ConvLayer).
+/// Convolution parallel to the first layer, in large v2 models (ConvLayer).
 class Convolution {
  public:
   Convolution(const ModelConfig& config, const Weights& weights, const nn::EncoderShape& shape)
@@ -123,23 +124,24 @@ class Convolution {
         activation_(nn::activation_by_name(config.string_or("conv_act", "tanh"), "conv_act")),
         norm_(weights / "LayerNorm", shape.hidden_size, shape.layer_norm_epsilon) {
     if (kernel_size_ % 2 == 0) {
-      throw LoadError("config.json: conv_kernel_size: expected an odd number, received " +
-                      std::to_string(kernel_size_));
+      throw common::LoadError("config.json: conv_kernel_size: expected an odd number, received " +
+                              std::to_string(kernel_size_));
     }
     if (groups_ < 1 || shape.hidden_size % groups_ != 0) {
-      throw LoadError("config.json: conv_groups: expected a divisor of hidden_size, received " +
-                      std::to_string(groups_));
+      throw common::LoadError(
+          "config.json: conv_groups: expected a divisor of hidden_size, received " +
+          std::to_string(groups_));
     }
     const Weights conv = weights / "conv";
     weight_ = conv.get("weight", {shape.hidden_size, shape.hidden_size / groups_, kernel_size_});
     bias_ = conv.get("bias", {shape.hidden_size});
   }
 
-  /// embedded: what the first layer read; output: what it gave. [tokens, hidden] all.
+  /// embedded: input of the first layer. output: its result. All [tokens, hidden].
   at::Tensor operator()(const at::Tensor& embedded, const at::Tensor& output,
                         const nn::PackedBatch& batch) const {
     at::Tensor convolved = at::empty_like(embedded);
-    // Each sequence alone: LibTorch convolves one with other code than several.
+    // Each sequence separately: LibTorch uses another algorithm for several.
     for (size_t i = 0; i + 1 < batch.cu_seqlens.size(); ++i) {
       const int64_t token = batch.cu_seqlens[i], length = batch.cu_seqlens[i + 1] - token;
       const at::Tensor states = embedded.narrow(0, token, length).unsqueeze(0);
@@ -148,7 +150,7 @@ class Convolution {
                      /*padding=*/(kernel_size_ - 1) / 2, /*dilation=*/1, groups_);
       convolved.narrow(0, token, length).unsqueeze(0).copy_(result.transpose(1, 2));
     }
-    return norm_.of_sum(activation_(convolved), output);
+    return norm_.normalize_sum(activation_(convolved), output);
   }
 
  private:
@@ -164,13 +166,13 @@ class DebertaV2 final : public Encoder {
   DebertaV2(const ModelConfig& config, const Weights& weights)
       : DebertaV2(config, weights, shape_of(config)) {}
 
-  at::Tensor operator()(const nn::PackedBatch& batch, nn::Outputs outputs) const override {
+  at::Tensor operator()(const nn::PackedBatch& batch, nn::OutputTokens outputs) const override {
     at::Tensor hidden = embeddings_(batch.input_ids, batch.position_ids(), batch.token_type_ids);
     if (embed_proj_) hidden = (*embed_proj_)(hidden);
     hidden = embeddings_norm_(hidden);
     const at::Tensor embedded = hidden;
     for (size_t i = 0; i + 1 < layers_.size(); ++i) {
-      hidden = run_layer(i, hidden, batch, nn::Outputs::kAllTokens);
+      hidden = run_layer(i, hidden, batch, nn::OutputTokens::kAllTokens);
       if (i == 0 && convolution_) hidden = (*convolution_)(embedded, hidden, batch);
     }
     return run_layer(layers_.size() - 1, hidden, batch, outputs);
@@ -180,7 +182,7 @@ class DebertaV2 final : public Encoder {
 
  private:
   DebertaV2(const ModelConfig& config, const Weights& weights, const nn::EncoderShape& shape)
-      // Without a position table nothing breaks above its maximum, but no model was trained there.
+      // Without a position table longer texts would run, but the model was not trained on them.
       : sizes_{.max_length = config.positive_integer("max_position_embeddings"),
                .vocabulary_size = config.positive_integer("vocab_size"),
                .token_types = config.count_or("type_vocab_size", 0),
@@ -203,18 +205,19 @@ class DebertaV2 final : public Encoder {
     }
     if (config.integer_or("conv_kernel_size", 0) > 0) {
       if (layers_.size() == 1) {
-        throw LoadError("config.json: conv_kernel_size: expected more than one layer beside it");
+        throw common::LoadError(
+            "config.json: conv_kernel_size: expected more than one layer beside it");
       }
       convolution_.emplace(config, weights / "encoder.conv", shape);
     }
     if (config.integer_or("pooler_hidden_size", shape.hidden_size) != shape.hidden_size) {
-      throw LoadError("config.json: pooler_hidden_size: expected hidden_size");
+      throw common::LoadError("config.json: pooler_hidden_size: expected hidden_size");
     }
     weights.ignore("embeddings.position_embeddings.weight");
   }
 
   at::Tensor run_layer(size_t i, const at::Tensor& hidden, const nn::PackedBatch& batch,
-                       nn::Outputs outputs) const {
+                       nn::OutputTokens outputs) const {
     return layers_[i].with_attention(
         hidden, batch, outputs,
         [&](const nn::Projections& projections) { return attentions_[i](projections, batch); });

@@ -5,7 +5,8 @@
 namespace backend::models {
 namespace {
 
-constexpr double kLayerNormEpsilon = 1e-12;  // fixed in the reference, not in the configuration
+constexpr double kLayerNormEpsilon =
+    1e-12;  // a constant in the reference, not an option of config.json
 
 constexpr nn::EncoderLayerKeys kLayerKeys{
     .query = "attention.q_lin",

@@ -11,27 +11,28 @@
 
 namespace backend::models {
 
-/// Which texts an encoder takes, and how wide its states are.
+/// Input limits and hidden size of an encoder.
 struct EncoderSizes {
   int64_t max_length;       ///< tokens of a text, special tokens included
-  int64_t vocabulary_size;  ///< every id must be below
-  int64_t token_types;      ///< every type must be below; 0: it reads none
+  int64_t vocabulary_size;  ///< ids must be smaller
+  int64_t token_types;      ///< token types must be smaller; 0: token types are ignored
   int64_t hidden_size;
 };
 
-/// From tokens to hidden states. What a task makes of them is a head's matter.
+/// Encoder: maps tokens to hidden states. Thread-safe.
 class Encoder {
  public:
   virtual ~Encoder() = default;
 
   virtual EncoderSizes sizes() const = 0;
 
-  /// The last hidden states of the tokens that are asked for, float32 [tokens or sequences,
-  /// hidden_size], rows in the packed order.
-  virtual at::Tensor operator()(const nn::PackedBatch& batch, nn::Outputs outputs) const = 0;
+  /// Last hidden states of the requested tokens, float32 [tokens or sequences, hidden_size], in
+  /// packed order.
+  virtual at::Tensor operator()(const nn::PackedBatch& batch, nn::OutputTokens outputs) const = 0;
 };
 
-// `weights`: those of the base model. Each throws LoadError. One file each, of the same name.
+// `weights`: those of the base model. All throw LoadError. bert.cc also defines ELECTRA and
+// RoBERTa.
 std::unique_ptr<Encoder> make_albert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_bert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_deberta_v2(const ModelConfig& config, const Weights& weights);

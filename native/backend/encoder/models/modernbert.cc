@@ -1,14 +1,15 @@
-// ModernBERT: pre-norm layers with rotary positions, gated feed-forward
-// and, in most layers, attention to near tokens only.
-// Source: transformers, models/modernbert/modeling_modernbert.py (ModernBertModel).
+// ModernBERT: pre-norm layers with rotary positions, gated feed-forward and, in most layers,
+// sliding-window attention. Source: transformers, models/modernbert/modeling_modernbert.py
+// (ModernBertModel).
 #include <ATen/TensorOperators.h>
 
 #include <optional>
 
+#include "common/error.h"
 #include "encoder/models/encoder.h"
 #include "encoder/nn/activation.h"
 #include "encoder/nn/attention.h"
-#include "encoder/nn/embedding.h"
+#include "encoder/nn/embeddings.h"
 #include "encoder/nn/layer_norm.h"
 #include "encoder/nn/linear.h"
 #include "encoder/nn/rotary_embedding.h"
@@ -25,10 +26,10 @@ nn::LayerNorm make_norm(const ModelConfig& config, const Weights& weights) {
           bias_of(config, "norm_bias")};
 }
 
-/// Tokens that a sliding layer sees on each side.
+/// Tokens on each side that a sliding-window layer attends to.
 int64_t local_window(const ModelConfig& config) {
   const int64_t tokens = config.integer_or("local_attention", 128);
-  if (tokens < 1) throw LoadError("config.json: local_attention: expected at least 1");
+  if (tokens < 1) throw common::LoadError("config.json: local_attention: expected at least 1");
   return tokens / 2;
 }
 
@@ -48,60 +49,64 @@ class ModernBertLayer {
         mlp_norm_(make_norm(config, weights / "mlp_norm")),
         input_and_gate_(weights / "mlp.Wi", hidden_size_, 2 * intermediate_size_,
                         bias_of(config, "mlp_bias")),
-        input_(input_and_gate_.outputs(0, intermediate_size_)),
-        gate_(input_and_gate_.outputs(intermediate_size_, intermediate_size_)),
+        input_(input_and_gate_.slice(0, intermediate_size_)),
+        gate_(input_and_gate_.slice(intermediate_size_, intermediate_size_)),
         mlp_output_(weights / "mlp.Wo", intermediate_size_, hidden_size_,
                     bias_of(config, "mlp_bias")) {
-    if (sliding) rules_.window = local_window(config);
+    if (sliding) attention_options_.window = local_window(config);
     if (!first) attention_norm_.emplace(make_norm(config, weights / "attn_norm"));
   }
 
   bool sliding() const { return sliding_; }
 
-  /// [tokens, hidden] → [tokens or sequences, hidden], in the place of the input where that has as
-  /// many rows.
+  /// [tokens, hidden] → [tokens or sequences, hidden]. Writes the result to the input if the number
+  /// of rows is equal.
   at::Tensor operator()(const at::Tensor& input, const nn::PackedBatch& batch,
-                        const nn::RotaryEmbedding::Angles& angles, nn::Outputs outputs) const {
-    // The first layer reads embeddings that are normalized already.
+                        const nn::RotaryEmbedding::Angles& angles, nn::OutputTokens outputs) const {
+    // The first layer reads normalized embeddings.
     const at::Tensor normalized = attention_norm_ ? (*attention_norm_)(input) : input;
-    const auto projections = nn::Projections::of(
-        normalized, nn::kept_tokens(normalized, batch, outputs), query_key_value_, outputs);
-    // A first token's angle is 0.
-    if (outputs == nn::Outputs::kAllTokens) {
+    const auto projections = nn::Projections::project(
+        normalized, nn::gather_output_rows(normalized, batch, outputs), query_key_value_, outputs);
+    // The rotation angle of a first token is 0.
+    if (outputs == nn::OutputTokens::kAllTokens) {
       nn::rotate(projections.query, num_heads_, angles);
     }
     nn::rotate(projections.key_value.narrow(1, 0, hidden_size_), num_heads_, angles);
-    const at::Tensor context = nn::self_attention(projections, batch, num_heads_, rules_);
+    const at::Tensor context =
+        nn::self_attention(projections, batch, num_heads_, attention_options_);
     const at::Tensor attended =
-        attention_output_.added_to(nn::kept_tokens(input, batch, outputs), context);
+        attention_output_.add_to(nn::gather_output_rows(input, batch, outputs), context);
     const at::Tensor mlp_input = mlp_norm_(attended);
-    const at::Tensor gated = gate_.times(input_(mlp_input, activation_), mlp_input);
-    return mlp_output_.added_to(attended, gated);
+    const at::Tensor gated = gate_.multiply_into(input_(mlp_input, activation_), mlp_input);
+    return mlp_output_.add_to(attended, gated);
   }
 
  private:
   bool sliding_;
-  nn::AttentionRules rules_;
+  nn::AttentionOptions attention_options_;
   int64_t num_heads_, hidden_size_, intermediate_size_;
   nn::Activation activation_;
   nn::Linear query_key_value_;
   nn::Linear attention_output_;
   nn::LayerNorm mlp_norm_;
   nn::Linear input_and_gate_;
-  nn::Linear input_, gate_;  ///< its halves
+  nn::Linear input_, gate_;  ///< halves of input_and_gate_
   nn::Linear mlp_output_;
   std::optional<nn::LayerNorm> attention_norm_;
 };
 
-/// Which layers see near tokens only: layer_types, or in older files all but every n-th.
+/// Layers with sliding-window attention: layer_types, or in older files all layers except every
+/// n-th.
 std::vector<bool> sliding_layers(const ModelConfig& config) {
   const auto count = static_cast<size_t>(config.layer_count("num_hidden_layers"));
   const std::vector<std::string> types = config.strings("layer_types");
   const int64_t every = config.integer_or("global_attn_every_n_layers", 3);
-  if (every < 1) throw LoadError("config.json: global_attn_every_n_layers: expected at least 1");
+  if (every < 1)
+    throw common::LoadError("config.json: global_attn_every_n_layers: expected at least 1");
   if (!types.empty() && types.size() != count) {
-    throw LoadError("config.json: layer_types: expected one for each of the " +
-                    std::to_string(count) + " layers, received " + std::to_string(types.size()));
+    throw common::LoadError("config.json: layer_types: expected one for each of the " +
+                            std::to_string(count) + " layers, received " +
+                            std::to_string(types.size()));
   }
   std::vector<bool> sliding;
   for (size_t i = 0; i < count; ++i) {
@@ -110,15 +115,15 @@ std::vector<bool> sliding_layers(const ModelConfig& config) {
     } else if (types[i] == "sliding_attention" || types[i] == "full_attention") {
       sliding.push_back(types[i] == "sliding_attention");
     } else {
-      throw LoadError("config.json: layer_types[" + std::to_string(i) +
-                      "]: expected full_attention or sliding_attention, received \"" + types[i] +
-                      '"');
+      throw common::LoadError("config.json: layer_types[" + std::to_string(i) +
+                              "]: expected full_attention or sliding_attention, received \"" +
+                              types[i] + '"');
     }
   }
   return sliding;
 }
 
-/// The rotary base of one attention type, from today's rope_parameters or the older scalar.
+/// Rotary embedding of an attention type, from rope_parameters or from the scalar of older files.
 nn::RotaryEmbedding make_rotary(const ModelConfig& config, const std::string& attention_type,
                                 const char* older_key, double fallback) {
   const std::string parameters = "rope_parameters." + attention_type;
@@ -127,20 +132,21 @@ nn::RotaryEmbedding make_rotary(const ModelConfig& config, const std::string& at
   const int64_t heads = config.positive_integer("num_attention_heads");
   const int64_t hidden = config.positive_integer("hidden_size");
   if (hidden % (2 * heads) != 0) {
-    throw LoadError("config.json: hidden_size: expected a multiple of twice num_attention_heads");
+    throw common::LoadError(
+        "config.json: hidden_size: expected a multiple of twice num_attention_heads");
   }
   const double theta = config.positive_number_or(parameters + ".rope_theta",
                                                  config.positive_number_or(older_key, fallback));
   return {hidden / heads, theta};
 }
 
-/// Tokens. Rotary positions need no table, so that no weight says where they end.
+/// Maximum length in tokens. Rotary positions have no table, so no weight limits it.
 int64_t position_limit(const ModelConfig& config) {
   constexpr int64_t kMax = 65'536;
   const int64_t limit = config.positive_integer("max_position_embeddings");
   if (limit > kMax) {
-    throw LoadError("config.json: max_position_embeddings: expected at most " +
-                    std::to_string(kMax) + ", received " + std::to_string(limit));
+    throw common::LoadError("config.json: max_position_embeddings: expected at most " +
+                            std::to_string(kMax) + ", received " + std::to_string(limit));
   }
   return limit;
 }
@@ -166,7 +172,7 @@ class ModernBert final : public Encoder {
 
   EncoderSizes sizes() const override { return sizes_; }
 
-  at::Tensor operator()(const nn::PackedBatch& batch, nn::Outputs outputs) const override {
+  at::Tensor operator()(const nn::PackedBatch& batch, nn::OutputTokens outputs) const override {
     const at::Tensor positions = batch.position_ids();
     const auto full = full_rotary_.angles(positions);
     const auto sliding = sliding_rotary_.angles(positions);
@@ -174,7 +180,7 @@ class ModernBert final : public Encoder {
     for (const auto& layer : layers_) {
       const bool is_last = &layer == &layers_.back();
       hidden = layer(hidden, batch, layer.sliding() ? sliding : full,
-                     is_last ? outputs : nn::Outputs::kAllTokens);
+                     is_last ? outputs : nn::OutputTokens::kAllTokens);
     }
     return final_norm_(hidden);
   }

@@ -1,4 +1,4 @@
-// MPNet: BERT with relative position biases, shared by all layers.
+// MPNet: BERT with relative position biases that all layers share.
 // Source: transformers, models/mpnet/modeling_mpnet.py (MPNetModel).
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/abs.h>
@@ -10,12 +10,13 @@
 
 #include <cmath>
 
+#include "common/error.h"
 #include "encoder/models/post_norm_encoder.h"
 
 namespace backend::models {
 namespace {
 
-// Fixed in the reference, whatever the configuration says.
+// Constants of the reference, not options of config.json.
 constexpr int64_t kPaddingId = 1;
 constexpr int64_t kBuckets = 32;
 constexpr int64_t kMaxDistance = 128;
@@ -31,7 +32,7 @@ constexpr nn::EncoderLayerKeys kLayerKeys{
     .output_norm = "output.LayerNorm",
 };
 
-/// Bucket of each distance of a key from its query (relative_position_bucket); int64, any shape.
+/// Buckets of the distances of keys from queries (relative_position_bucket); int64, any shape.
 at::Tensor relative_position_buckets(const at::Tensor& distance) {
   constexpr int64_t kHalf = kBuckets / 2, kExact = kHalf / 2;
   const at::Tensor n = at::abs(distance);
@@ -42,11 +43,11 @@ at::Tensor relative_position_buckets(const at::Tensor& distance) {
   return bucket + (distance > 0).to(at::kLong) * kHalf;
 }
 
-/// table: [buckets, heads] → what is added to the scores of a sequence, by its length of at most
-/// max_length: [heads, length, length].
+/// Returns a function from a length, at most max_length, to the attention bias [heads, length,
+/// length]. table: [buckets, heads].
 auto make_position_bias(const at::Tensor& table, int64_t max_length) {
   const int64_t furthest = max_length - 1;
-  // [heads, 2 × max_length − 1], key − query from the lowest on.
+  // [heads, 2 × max_length − 1], by key − query, ascending.
   const at::Tensor by_distance =
       at::index_select(table, 0, relative_position_buckets(at::arange(-furthest, furthest + 1)))
           .t()
@@ -70,12 +71,12 @@ std::unique_ptr<Encoder> make_mpnet(const ModelConfig& config, const Weights& we
   encoder->padding_id = kPaddingId;
   const int64_t buckets = config.integer_or("relative_attention_num_buckets", kBuckets);
   if (buckets < kBuckets) {
-    throw LoadError("config.json: relative_attention_num_buckets: expected at least " +
-                    std::to_string(kBuckets) + ", received " + std::to_string(buckets));
+    throw common::LoadError("config.json: relative_attention_num_buckets: expected at least " +
+                            std::to_string(kBuckets) + ", received " + std::to_string(buckets));
   }
   const int64_t max_length = encoder->sizes().max_length;
   if (max_length < 1) {
-    throw LoadError("config.json: max_position_embeddings: expected at least 3");
+    throw common::LoadError("config.json: max_position_embeddings: expected at least 3");
   }
   const Weights bias = weights / "encoder.relative_attention_bias";
   encoder->position_bias =

@@ -11,7 +11,8 @@ EncoderSizes PostNormEncoder::sizes() const {
           .hidden_size = hidden_size};
 }
 
-at::Tensor PostNormEncoder::operator()(const nn::PackedBatch& batch, nn::Outputs outputs) const {
+at::Tensor PostNormEncoder::operator()(const nn::PackedBatch& batch,
+                                       nn::OutputTokens outputs) const {
   const at::Tensor positions =
       padding_id ? batch.position_ids_after(*padding_id) : batch.position_ids();
   at::Tensor hidden = embeddings_norm(embeddings(batch.input_ids, positions, batch.token_type_ids));
@@ -21,7 +22,7 @@ at::Tensor PostNormEncoder::operator()(const nn::PackedBatch& batch, nn::Outputs
     for (const auto& group : batch.groups) biases.push_back(position_bias(group.length));
   }
   for (const auto& layer : std::span(layers).first(layers.size() - 1)) {
-    hidden = layer(hidden, batch, nn::Outputs::kAllTokens, biases);
+    hidden = layer(hidden, batch, nn::OutputTokens::kAllTokens, biases);
   }
   return layers.back()(hidden, batch, outputs, biases);
 }

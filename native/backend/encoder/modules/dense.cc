@@ -4,23 +4,23 @@
 #include <optional>
 
 #include "encoder/modules/module.h"
-#include "encoder/modules/own_weights.h"
 #include "encoder/nn/linear.h"
 
 namespace backend::modules {
 namespace {
 
-/// Multiplies in float32 always: it is small, and gives the answer itself.
+/// Always computes in float32: it is small, and its result is the embedding itself.
 class Dense final : public Module {
  public:
-  Dense(const DenseModule& what, const Weights& weights)
-      : linear_(weights / "linear", what.in_features, what.out_features,
-                what.bias ? nn::Bias::kYes : nn::Bias::kNo),
-        activation_(nn::activation_by_name(what.activation, "activation_function")),
-        has_residual_(what.residual),
-        columns_(what.out_features) {
-    if (!what.residual || what.in_features == what.out_features) return;
-    residual_.emplace(weights / "residual", what.in_features, what.out_features, nn::Bias::kNo);
+  Dense(const DenseModule& options, const Weights& weights)
+      : linear_(weights / "linear", options.in_features, options.out_features,
+                options.bias ? nn::Bias::kYes : nn::Bias::kNo),
+        activation_(nn::activation_by_name(options.activation, "activation_function")),
+        has_residual_(options.residual),
+        columns_(options.out_features) {
+    if (!options.residual || options.in_features == options.out_features) return;
+    residual_.emplace(weights / "residual", options.in_features, options.out_features,
+                      nn::Bias::kNo);
   }
 
   int64_t columns() const override { return columns_; }
@@ -41,11 +41,11 @@ class Dense final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> make(const DenseModule& what, int64_t columns, const Weights& model) {
-  require_columns("Dense", what.in_features, columns);
-  if (what.weight_files.empty()) return std::make_unique<Dense>(what, model.in_float32());
-  return with_own_weights("Dense", what.weight_files, [&](const Weights& weights) {
-    return std::make_unique<Dense>(what, weights);
+std::unique_ptr<Module> make(const DenseModule& options, int64_t columns, const Weights& model) {
+  require_columns("Dense", options.in_features, columns);
+  if (options.weight_files.empty()) return std::make_unique<Dense>(options, model.in_float32());
+  return with_own_weights("Dense", options.weight_files, [&](const Weights& weights) {
+    return std::make_unique<Dense>(options, weights);
   });
 }
 

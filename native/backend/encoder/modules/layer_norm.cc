@@ -2,17 +2,16 @@
 #include "encoder/nn/layer_norm.h"
 
 #include "encoder/modules/module.h"
-#include "encoder/modules/own_weights.h"
 
 namespace backend::modules {
 namespace {
 
-constexpr double kEpsilon = 1e-5;  // torch.nn.LayerNorm's own
+constexpr double kEpsilon = 1e-5;  // default of torch.nn.LayerNorm
 
 class LayerNorm final : public Module {
  public:
-  LayerNorm(const LayerNormModule& what, const Weights& weights)
-      : norm_(weights / "norm", what.dimension, kEpsilon), columns_(what.dimension) {}
+  LayerNorm(const LayerNormModule& options, const Weights& weights)
+      : norm_(weights / "norm", options.dimension, kEpsilon), columns_(options.dimension) {}
 
   int64_t columns() const override { return columns_; }
 
@@ -27,10 +26,10 @@ class LayerNorm final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> make(const LayerNormModule& what, int64_t columns) {
-  require_columns("LayerNorm", what.dimension, columns);
-  return with_own_weights("LayerNorm", what.weight_files, [&](const Weights& weights) {
-    return std::make_unique<LayerNorm>(what, weights);
+std::unique_ptr<Module> make(const LayerNormModule& options, int64_t columns) {
+  require_columns("LayerNorm", options.dimension, columns);
+  return with_own_weights("LayerNorm", options.weight_files, [&](const Weights& weights) {
+    return std::make_unique<LayerNorm>(options, weights);
   });
 }
 

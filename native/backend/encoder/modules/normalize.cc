@@ -10,7 +10,7 @@
 namespace backend::modules {
 namespace {
 
-constexpr double kLeast = 1e-12;  // so that zeros stay zeros
+constexpr double kLeast = 1e-12;  // avoids a division by zero
 
 class Normalize final : public Module {
  public:
@@ -38,7 +38,7 @@ class Normalize final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> make(const NormalizeModule& /*what*/, int64_t columns) {
+std::unique_ptr<Module> make(const NormalizeModule& /*options*/, int64_t columns) {
   return std::make_unique<Normalize>(columns);
 }
 

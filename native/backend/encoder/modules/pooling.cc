@@ -1,4 +1,4 @@
-// From the tokens' rows to one of each sequence.
+// Pooling: one row for each sequence from the rows of its tokens.
 // Source: sentence-transformers, sentence_transformer/modules/pooling.py (Pooling).
 #include <ATen/ops/empty.h>
 
@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "encoder/modules/module.h"
-#include "encoder/nn/larger.h"
+#include "encoder/nn/max_inplace.h"
 
 namespace backend::modules {
 namespace {
 
-/// The rows of one sequence. Those before `first` have no part in it.
+/// Rows of a sequence. Rows before `first` are excluded.
 struct Tokens {
   const float* rows;
   int64_t first;
@@ -20,7 +20,7 @@ struct Tokens {
   const float* row(int64_t token) const { return rows + token * columns; }
 };
 
-/// Σ weight × row / divisor(Σ weight), in the tokens' order whatever the batch.
+/// Σ weight × row / divisor(Σ weight), summed in token order, which does not depend on the batch.
 template <class Weight, class Divisor>
 void average(const Tokens& tokens, const Weight& weight, const Divisor& divisor, float* result) {
   std::fill_n(result, tokens.columns, 0.0F);
@@ -34,16 +34,16 @@ void average(const Tokens& tokens, const Weight& weight, const Divisor& divisor,
   for (int64_t k = 0; k < tokens.columns; ++k) result[k] /= by;
 }
 
-void largest(const Tokens& tokens, float* result) {
+void max_pool(const Tokens& tokens, float* result) {
   std::copy_n(tokens.row(tokens.first), tokens.columns, result);
   for (int64_t i = tokens.first + 1; i < tokens.count; ++i) {
     const float* const row = tokens.row(i);
-    nn::keep_larger(row, tokens.columns, result);
+    nn::max_inplace(row, tokens.columns, result);
   }
 }
 
 void pool(PoolingMode mode, const Tokens& tokens, float* result) {
-  const auto alike = [](int64_t) { return 1.0F; };
+  const auto unit_weight = [](int64_t) { return 1.0F; };
   const auto sum = [](float weights) { return weights; };
   const auto root = [](float weights) { return std::sqrt(weights); };
   switch (mode) {
@@ -54,13 +54,13 @@ void pool(PoolingMode mode, const Tokens& tokens, float* result) {
       std::copy_n(tokens.row(tokens.count - 1), tokens.columns, result);
       return;
     case PoolingMode::kMax:
-      largest(tokens, result);
+      max_pool(tokens, result);
       return;
     case PoolingMode::kMean:
-      average(tokens, alike, sum, result);
+      average(tokens, unit_weight, sum, result);
       return;
     case PoolingMode::kMeanSqrtLength:
-      average(tokens, alike, root, result);
+      average(tokens, unit_weight, root, result);
       return;
     case PoolingMode::kWeightedMean:
       average(tokens, [](int64_t i) { return static_cast<float>(i + 1); }, sum, result);
@@ -70,23 +70,26 @@ void pool(PoolingMode mode, const Tokens& tokens, float* result) {
 
 class Pooling final : public Module {
  public:
-  Pooling(PoolingModule what, int64_t columns) : what_(std::move(what)), columns_(columns) {}
+  Pooling(PoolingModule options, int64_t columns)
+      : options_(std::move(options)), columns_(columns) {}
 
-  int64_t columns() const override { return columns_ * static_cast<int64_t>(what_.modes.size()); }
+  int64_t columns() const override {
+    return columns_ * static_cast<int64_t>(options_.modes.size());
+  }
 
   at::Tensor operator()(const at::Tensor& rows, const nn::PackedBatch& batch) const override {
-    if (pools_first_token(what_)) return rows;  // no others are there
+    if (pools_first_token(options_)) return rows;  // the encoder returned only these rows
     const at::Tensor whole = rows.contiguous();
     const auto* const first = whole.const_data_ptr<float>();
     at::Tensor pooled = at::empty({batch.sequences(), columns()}, whole.options());
     auto* result = pooled.mutable_data_ptr<float>();
     for (size_t i = 0; i + 1 < batch.cu_seqlens.size(); ++i) {
       const int64_t begin = batch.cu_seqlens[i], count = batch.cu_seqlens[i + 1] - begin;
-      // What follows the prompt, a special token at least.
+      // At least one token remains: a special token follows the prompt.
       const int64_t left_out =
-          what_.include_prompt ? 0 : std::min(batch.prompt_tokens[i], count - 1);
+          options_.include_prompt ? 0 : std::min(batch.prompt_tokens[i], count - 1);
       const Tokens tokens{first + begin * columns_, left_out, count, columns_};
-      for (const PoolingMode mode : what_.modes) {
+      for (const PoolingMode mode : options_.modes) {
         pool(mode, tokens, result);
         result += columns_;
       }
@@ -95,7 +98,7 @@ class Pooling final : public Module {
   }
 
  private:
-  PoolingModule what_;
+  PoolingModule options_;
   int64_t columns_;
 };
 
@@ -105,8 +108,8 @@ bool pools_first_token(const PoolingModule& pooling) {
   return pooling.include_prompt && pooling.modes == std::vector{PoolingMode::kCls};
 }
 
-std::unique_ptr<Module> make(const PoolingModule& what, int64_t columns) {
-  return std::make_unique<Pooling>(what, columns);
+std::unique_ptr<Module> make(const PoolingModule& options, int64_t columns) {
+  return std::make_unique<Pooling>(options, columns);
 }
 
 }  // namespace backend::modules

@@ -18,7 +18,7 @@
 #include <map>
 #include <numbers>
 
-#include "backend/model_config.h"
+#include "common/error.h"
 
 namespace backend::nn {
 
@@ -37,8 +37,8 @@ Tensor laplace(const Tensor& x) {
 }
 
 const std::map<std::string, Activation>& table() {
-  // gelu_new, gelu_fast and the like are one formula, written with tanh, in different ways. prelu
-  // and xielu are not here: they learn parameters of their own, under a key of each architecture.
+  // gelu_new, gelu_fast and similar are variants of one formula with tanh. prelu and xielu are
+  // missing: they have learned parameters, under architecture-specific keys.
   static const auto* activations = new std::map<std::string, Activation>{
       {"gelu", gelu},
       {"gelu_python", gelu},
@@ -73,7 +73,8 @@ Activation activation_by_name(const std::string& name, const std::string& key) {
   if (it != table().end()) return it->second;
   std::string known;
   for (const auto& [each, function] : table()) known += (known.empty() ? "" : ", ") + each;
-  throw LoadError("config.json: " + key + ": \"" + name + "\" is not supported (" + known + ")");
+  throw common::LoadError("config.json: " + key + ": \"" + name + "\" is not supported (" + known +
+                          ")");
 }
 
 }  // namespace backend::nn

@@ -8,10 +8,10 @@ namespace backend::nn {
 
 using Activation = at::Tensor (*)(const at::Tensor&);
 
-/// The one that a linear layer of ours does itself.
+/// The activation that is fused into linear layers.
 at::Tensor gelu(const at::Tensor& input);
 
-/// By the name a config.json uses. Throws LoadError naming `key` and the names there are.
+/// Activation by its name in config.json. Throws LoadError with `key` and the supported names.
 /// Source: transformers, src/transformers/activations.py (ACT2CLS).
 Activation activation_by_name(const std::string& name, const std::string& key);
 

@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "kernels/attention.h"
-#include "packed/pool_in_use.h"
+#include "packed/parallel_for.h"
 
 namespace backend::nn {
 namespace {
 
-/// Bounds the scratch memory.
+/// Maximum number of parallel parts; each needs its own scratch memory.
 constexpr int64_t kMaxParts = 8;
 
-/// Tokens whose products take as long as laying out a head's keys and values and the exponentials
-/// of a short text do, for each of its queries (bench/products.cc).
-constexpr int64_t kLayout = 32;
+/// Fixed cost of a query, in tokens: packing of a head's keys and values, and the exponentials of a
+/// short text (bench/products.cc).
+constexpr int64_t kOverheadTokens = 32;
 
-/// What one sequence's heads have in common, told by the first of them.
+/// Arguments of the kernel for the heads of one sequence.
 struct Sequence {
   kernels::AttentionHead first_head;
   int64_t bias_head_stride;
@@ -37,7 +37,7 @@ struct Sequence {
   }
 };
 
-/// One bias a length group, as [sequences, heads, rows, length] with floats of a row side by side.
+/// Biases of the length groups, expanded to [sequences, heads, rows, length], with contiguous rows.
 std::vector<at::Tensor> expanded(std::span<const at::Tensor> biases, const PackedBatch& batch,
                                  int64_t num_heads) {
   std::vector<at::Tensor> result;
@@ -49,11 +49,11 @@ std::vector<at::Tensor> expanded(std::span<const at::Tensor> biases, const Packe
   return result;
 }
 
-/// In the order of the batch: the longest last.
+/// Sequences in packed order, the longest last.
 std::vector<Sequence> sequences_of(const Projections& projections, const PackedBatch& batch,
                                    const kernels::AttentionHead& common,
                                    std::span<const at::Tensor> biases) {
-  const bool first_only = projections.outputs == Outputs::kFirstTokens;
+  const bool first_only = projections.outputs == OutputTokens::kClsOnly;
   std::vector<Sequence> sequences;
   sequences.reserve(static_cast<size_t>(batch.sequences()));
   for (size_t i = 0; i < batch.groups.size(); ++i) {
@@ -66,7 +66,7 @@ std::vector<Sequence> sequences_of(const Projections& projections, const PackedB
       head.queries = first_only ? 1 : length;
       head.key += token * head.key_value_stride;
       head.value += token * head.key_value_stride;
-      head.tokens = batch.seen_tokens[sequences.size()];
+      head.tokens = batch.attended_tokens[sequences.size()];
       head.result += row * head.result_stride;
       int64_t bias_head_stride = 0;
       if (!biases.empty()) {
@@ -83,18 +83,19 @@ std::vector<Sequence> sequences_of(const Projections& projections, const PackedB
 
 }  // namespace
 
-at::Tensor kept_tokens(const at::Tensor& hidden, const PackedBatch& batch, Outputs outputs) {
-  if (outputs == Outputs::kAllTokens) return hidden;
+at::Tensor gather_output_rows(const at::Tensor& hidden, const PackedBatch& batch,
+                              OutputTokens outputs) {
+  if (outputs == OutputTokens::kAllTokens) return hidden;
   return at::index_select(hidden, 0, batch.first_token_rows());
 }
 
-Projections Projections::of(const at::Tensor& hidden, const at::Tensor& kept, const Linear& layer,
-                            Outputs outputs) {
+Projections Projections::project(const at::Tensor& hidden, const at::Tensor& kept,
+                                 const Linear& layer, OutputTokens outputs) {
   const int64_t size = hidden.size(1);
-  const kernels::Format format = layer.numbers().attention;
-  if (outputs == Outputs::kFirstTokens) {
-    return {.query = layer.outputs(0, size)(kept),
-            .key_value = layer.outputs(size, 2 * size)(hidden),
+  const kernels::Format format = layer.compute_types().attention;
+  if (outputs == OutputTokens::kClsOnly) {
+    return {.query = layer.slice(0, size)(kept),
+            .key_value = layer.slice(size, 2 * size)(hidden),
             .outputs = outputs,
             .format = format};
   }
@@ -105,54 +106,49 @@ Projections Projections::of(const at::Tensor& hidden, const at::Tensor& kept, co
           .format = format};
 }
 
-at::Tensor by_head(const at::Tensor& states, int64_t first_row, int64_t sequences, int64_t rows,
-                   int64_t num_heads) {
-  return states.narrow(0, first_row, sequences * rows)
-      .view({sequences, rows, num_heads, states.size(1) / num_heads})
-      .transpose(1, 2);
-}
-
 at::Tensor self_attention(const Projections& projections, const PackedBatch& batch,
-                          int64_t num_heads, const AttentionRules& rules) {
+                          int64_t num_heads, const AttentionOptions& options) {
   at::Tensor result = at::empty(projections.query.sizes(), projections.query.options());
   const int64_t hidden = result.size(1), head_size = hidden / num_heads;
-  const double scale = rules.scale.value_or(1 / std::sqrt(static_cast<double>(head_size)));
+  const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(head_size)));
   const auto* const key = projections.key_value.const_data_ptr<float>();
   const kernels::AttentionHead common{.query = projections.query.const_data_ptr<float>(),
-                                   .queries = 0,
-                                   .query_stride = projections.query.stride(0),
-                                   .key = key,
-                                   .value = key + hidden,
-                                   .tokens = 0,
-                                   .key_value_stride = projections.key_value.stride(0),
-                                   .head_size = head_size,
-                                   .scale = static_cast<float>(scale),
-                                   .window = rules.window,
-                                   .bias = nullptr,
-                                   .bias_stride = 0,
-                                   .positions = rules.positions.data(),
-                                   .result = result.mutable_data_ptr<float>(),
-                                   .result_stride = hidden};
-  const std::vector<at::Tensor> biases = expanded(rules.biases, batch, num_heads);
+                                      .queries = 0,
+                                      .query_stride = projections.query.stride(0),
+                                      .key = key,
+                                      .value = key + hidden,
+                                      .tokens = 0,
+                                      .key_value_stride = projections.key_value.stride(0),
+                                      .head_size = head_size,
+                                      .scale = static_cast<float>(scale),
+                                      .window = options.window,
+                                      .bias = nullptr,
+                                      .bias_stride = 0,
+                                      .positions = options.positions.data(),
+                                      .result = result.mutable_data_ptr<float>(),
+                                      .result_stride = hidden};
+  const std::vector<at::Tensor> biases = expanded(options.biases, batch, num_heads);
   const std::vector<Sequence> sequences = sequences_of(projections, batch, common, biases);
   int64_t work = 0;
-  const int64_t products = rules.positions.empty() ? 2 : 4;
+  const int64_t products = options.positions.empty() ? 2 : 4;
   for (const auto& [head, _] : sequences) {
-    work += products * head.queries * (head.tokens + kLayout) * head.head_size * num_heads;
+    work += products * head.queries * (head.tokens + kOverheadTokens) * head.head_size * num_heads;
   }
   const int64_t units = static_cast<int64_t>(sequences.size()) * num_heads;
-  const int64_t most_parts = PoolInUse::current() != nullptr ? std::min(kMaxParts, units) : 1;
-  const int64_t parts = std::clamp<int64_t>(work / kShareOfWork, 1, most_parts);
+  const int64_t most_parts =
+      ScopedThreadPool::current() != nullptr ? std::min(kMaxParts, units) : 1;
+  const int64_t parts = std::clamp<int64_t>(work / kMinMultiplyAddsPerPart, 1, most_parts);
   kernels::AttentionHead longest = sequences.back().first_head;
-  longest.tokens = batch.groups.back().length;  // another one's may all be seen
+  longest.tokens =
+      batch.groups.back().length;  // other sequences of the group may attend to all of their tokens
   const at::Tensor scratch =
       at::empty({parts, kernels::attention_scratch(projections.format, longest)});
   auto* const memory = scratch.mutable_data_ptr<float>();
-  share_parts(parts, [&](int64_t part) {
+  parallel_for(parts, [&](int64_t part) {
     for (int64_t unit = part * units / parts; unit < (part + 1) * units / parts; ++unit) {
       const Sequence& sequence = sequences[static_cast<size_t>(unit / num_heads)];
       kernels::attend(projections.format, sequence.head(unit % num_heads),
-                   memory + part * scratch.stride(0));
+                      memory + part * scratch.stride(0));
     }
   });
   return result;

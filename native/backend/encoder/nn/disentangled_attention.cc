@@ -19,8 +19,8 @@
 namespace backend::nn {
 namespace {
 
-/// make_log_bucket_position of the reference, in its own order and precision: near a bucket's
-/// border another rounding would choose the neighbour.
+/// make_log_bucket_position of the reference, in its operation order and precision: near a bucket
+/// boundary, other rounding would select another bucket.
 at::Tensor log_bucket(const at::Tensor& distance, int64_t buckets, int64_t max_distance) {
   const int64_t mid = buckets / 2;
   const at::Tensor sign = at::sign(distance);
@@ -41,7 +41,7 @@ double score_scale(int64_t head_size, int scale_factor) {
 }  // namespace
 
 std::shared_ptr<const kernels::RelativePositionIndex> RelativePositions::rows() const {
-  // Of a query from a key, the highest first.
+  // Distance of a query from a key, descending.
   at::Tensor distance = at::arange(-(max_length - 1), max_length).flip(0);
   if (buckets > 0 && max_distance > 0) distance = log_bucket(distance, buckets, max_distance);
   const at::Tensor rows = at::clamp(distance + span, 0, 2 * span - 1).contiguous();
@@ -66,14 +66,13 @@ DisentangledAttention::DisentangledAttention(const at::Tensor& position_keys,
     return vectors.defined() ? vectors.const_data_ptr<float>() + head * head_size : nullptr;
   };
   for (int64_t head = 0; head < num_heads; ++head) {
-    heads_.emplace_back(
-        format,
-        kernels::PositionVectors{.index = rows_.get(),
-                              .keys = of_head(keys, head),
-                              .queries = of_head(queries, head),
-                              .stride = hidden,
-                              .head_size = head_size,
-                              .scale = static_cast<float>(score_scale(head_size, scale_factor))});
+    heads_.emplace_back(format, kernels::PositionVectors{.index = rows_.get(),
+                                                         .keys = of_head(keys, head),
+                                                         .queries = of_head(queries, head),
+                                                         .stride = hidden,
+                                                         .head_size = head_size,
+                                                         .scale = static_cast<float>(score_scale(
+                                                             head_size, scale_factor))});
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "backend/model_config.h"
+#include "common/error.h"
 
 namespace backend::nn {
 
@@ -11,8 +11,8 @@ EncoderLayer::EncoderLayer(const Weights& weights, const EncoderShape& shape,
     : num_heads_(shape.num_attention_heads),
       activation_(shape.activation),
       query_key_value_(
-          Linear::side_by_side({weights / keys.query, weights / keys.key, weights / keys.value},
-                               shape.hidden_size, shape.hidden_size)),
+          Linear::fused({weights / keys.query, weights / keys.key, weights / keys.value},
+                        shape.hidden_size, shape.hidden_size)),
       attention_output_(weights / keys.attention_output, shape.hidden_size, shape.hidden_size),
       attention_norm_(weights / keys.attention_norm, shape.hidden_size, shape.layer_norm_epsilon),
       feed_forward_in_(weights / keys.feed_forward_in, shape.hidden_size, shape.intermediate_size),
@@ -21,28 +21,30 @@ EncoderLayer::EncoderLayer(const Weights& weights, const EncoderShape& shape,
       output_norm_(weights / keys.output_norm, shape.hidden_size, shape.layer_norm_epsilon) {}
 
 at::Tensor EncoderLayer::operator()(const at::Tensor& hidden, const PackedBatch& batch,
-                                    Outputs outputs, std::span<const at::Tensor> biases) const {
+                                    OutputTokens outputs,
+                                    std::span<const at::Tensor> biases) const {
   return with_attention(hidden, batch, outputs, [&](const Projections& projections) {
     return self_attention(projections, batch, num_heads_, {.biases = biases});
   });
 }
 
 at::Tensor EncoderLayer::with_attention(const at::Tensor& hidden, const PackedBatch& batch,
-                                        Outputs outputs, Attention attention) const {
-  const at::Tensor kept = kept_tokens(hidden, batch, outputs);
-  const at::Tensor context = attention(Projections::of(hidden, kept, query_key_value_, outputs));
-  const at::Tensor attended = attention_norm_.of_sum(attention_output_(context), kept);
+                                        OutputTokens outputs, Attention attention) const {
+  const at::Tensor kept = gather_output_rows(hidden, batch, outputs);
+  const at::Tensor context =
+      attention(Projections::project(hidden, kept, query_key_value_, outputs));
+  const at::Tensor attended = attention_norm_.normalize_sum(attention_output_(context), kept);
   const at::Tensor inner = feed_forward_in_(attended, activation_);
-  return output_norm_.of_sum(feed_forward_out_(inner), attended);
+  return output_norm_.normalize_sum(feed_forward_out_(inner), attended);
 }
 
 std::vector<EncoderLayer> make_encoder_layers(const Weights& weights, int64_t count,
                                               const EncoderShape& shape,
                                               const EncoderLayerKeys& keys) {
   if (shape.hidden_size % shape.num_attention_heads != 0) {
-    throw LoadError("config.json: the hidden size " + std::to_string(shape.hidden_size) +
-                    " is no multiple of the number of attention heads " +
-                    std::to_string(shape.num_attention_heads));
+    throw common::LoadError("config.json: the hidden size " + std::to_string(shape.hidden_size) +
+                            " is no multiple of the number of attention heads " +
+                            std::to_string(shape.num_attention_heads));
   }
   std::vector<EncoderLayer> layers;
   layers.reserve(static_cast<size_t>(count));

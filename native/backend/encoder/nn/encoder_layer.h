@@ -13,7 +13,7 @@
 
 namespace backend::nn {
 
-/// The sizes that all layers of an encoder share.
+/// Sizes shared by all layers of an encoder.
 struct EncoderShape {
   int64_t hidden_size;
   int64_t num_attention_heads;
@@ -22,7 +22,7 @@ struct EncoderShape {
   Activation activation;
 };
 
-/// What an architecture calls the parts of a layer.
+/// Checkpoint keys of a layer's parts.
 struct EncoderLayerKeys {
   const char* query;
   const char* key;
@@ -34,23 +34,22 @@ struct EncoderLayerKeys {
   const char* output_norm;
 };
 
-/// The attention of a layer: → [tokens or sequences, hidden].
+/// Attention of a layer: → [tokens or sequences, hidden].
 using Attention = c10::function_ref<at::Tensor(const Projections& projections)>;
 
-/// A post-norm transformer encoder layer, as BERT and most of its descendants have it. Copies share
-/// the weights.
-/// Source: transformers, models/bert/modeling_bert.py (BertLayer).
+/// Post-norm transformer encoder layer, as in BERT and most of its descendants. Copies share the
+/// weights. Source: transformers, models/bert/modeling_bert.py (BertLayer).
 class EncoderLayer {
  public:
   EncoderLayer(const Weights& weights, const EncoderShape& shape, const EncoderLayerKeys& keys);
 
-  /// [tokens, hidden] → [tokens or sequences, hidden], with self_attention; biases as there.
-  at::Tensor operator()(const at::Tensor& hidden, const PackedBatch& batch, Outputs outputs,
+  /// hidden: [tokens, hidden] → [tokens or sequences, hidden]. biases: see AttentionOptions.
+  at::Tensor operator()(const at::Tensor& hidden, const PackedBatch& batch, OutputTokens outputs,
                         std::span<const at::Tensor> biases = {}) const;
 
-  /// The same with an attention of the architecture's own.
-  at::Tensor with_attention(const at::Tensor& hidden, const PackedBatch& batch, Outputs outputs,
-                            Attention attention) const;
+  /// Like operator(), with an architecture-specific attention.
+  at::Tensor with_attention(const at::Tensor& hidden, const PackedBatch& batch,
+                            OutputTokens outputs, Attention attention) const;
 
  private:
   int64_t num_heads_;
@@ -63,7 +62,8 @@ class EncoderLayer {
   LayerNorm output_norm_;
 };
 
-/// Layers 0 … count-1 under `weights`. Throws LoadError when the heads do not divide the size.
+/// Layers 0 … count - 1 under `weights`. Throws LoadError if the hidden size is not a multiple of
+/// the number of heads.
 std::vector<EncoderLayer> make_encoder_layers(const Weights& weights, int64_t count,
                                               const EncoderShape& shape,
                                               const EncoderLayerKeys& keys);

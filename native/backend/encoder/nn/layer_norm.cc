@@ -3,7 +3,7 @@
 #include <ATen/ops/empty.h>
 
 #include "kernels/elementwise.h"
-#include "packed/pool_in_use.h"
+#include "packed/parallel_for.h"
 
 namespace backend::nn {
 
@@ -18,7 +18,7 @@ at::Tensor LayerNorm::operator()(const at::Tensor& input) const {
   return result;
 }
 
-at::Tensor LayerNorm::of_sum(at::Tensor input, const at::Tensor& residual) const {
+at::Tensor LayerNorm::normalize_sum(at::Tensor input, const at::Tensor& residual) const {
   const at::Tensor rows = residual.contiguous();
   normalize(input, &rows, input);
   return input;
@@ -28,17 +28,19 @@ void LayerNorm::normalize(const at::Tensor& x, const at::Tensor* residual,
                           const at::Tensor& y) const {
   const int64_t size = x.size(1);
   const auto* const from = x.const_data_ptr<float>();
-  const auto* const beside = residual != nullptr ? residual->const_data_ptr<float>() : nullptr;
+  const auto* const residual_data =
+      residual != nullptr ? residual->const_data_ptr<float>() : nullptr;
   auto* const to = y.mutable_data_ptr<float>();
-  share_rows(x.size(0), size, [&](int64_t first, int64_t count) {
-    kernels::normalize({.x = from + first * size,
-                     .residual = beside != nullptr ? beside + first * size : nullptr,
-                     .y = to + first * size,
-                     .rows = count,
-                     .size = size,
-                     .weight = weight_.const_data_ptr<float>(),
-                     .bias = bias_ ? bias_->const_data_ptr<float>() : nullptr,
-                     .epsilon = static_cast<float>(epsilon_)});
+  parallel_for_rows(x.size(0), size, [&](int64_t first, int64_t count) {
+    kernels::normalize(
+        {.x = from + first * size,
+         .residual = residual_data != nullptr ? residual_data + first * size : nullptr,
+         .y = to + first * size,
+         .rows = count,
+         .size = size,
+         .weight = weight_.const_data_ptr<float>(),
+         .bias = bias_ ? bias_->const_data_ptr<float>() : nullptr,
+         .epsilon = static_cast<float>(epsilon_)});
   });
 }
 

@@ -12,11 +12,11 @@ class LayerNorm {
  public:
   LayerNorm(const Weights& weights, int64_t size, double epsilon, Bias bias = Bias::kYes);
 
-  /// [rows, size] → the same
+  /// [rows, size] → [rows, size]
   at::Tensor operator()(const at::Tensor& input) const;
 
-  /// Of input + residual. The result takes the place of the input.
-  at::Tensor of_sum(at::Tensor input, const at::Tensor& residual) const;
+  /// Normalizes input + residual in place; returns `input`.
+  at::Tensor normalize_sum(at::Tensor input, const at::Tensor& residual) const;
 
  private:
   void normalize(const at::Tensor& x, const at::Tensor* residual, const at::Tensor& y) const;

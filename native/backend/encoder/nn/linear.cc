@@ -11,28 +11,28 @@ namespace backend::nn {
 Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias)
     : Linear(weights.get_as_stored("weight", {out_features, in_features}),
              bias == Bias::kYes ? weights.get("bias", {out_features}) : at::Tensor(),
-             weights.numbers()) {}
+             weights.compute_types()) {}
 
-Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, const Numbers& numbers)
-    : layer_(std::make_shared<const PackedLinear>(weight, bias, numbers.linear)),
-      numbers_(numbers),
+Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, const ComputeTypes& compute_types)
+    : layer_(std::make_shared<const PackedLinear>(weight, bias, compute_types.linear)),
+      compute_types_(compute_types),
       count_(weight.size(0)) {}
 
-Linear Linear::side_by_side(std::initializer_list<Weights> layers, int64_t in_features,
-                            int64_t out_features) {
+Linear Linear::fused(std::initializer_list<Weights> layers, int64_t in_features,
+                     int64_t out_features) {
   std::vector<at::Tensor> weights, biases;
   for (const auto& layer : layers) {
     weights.push_back(layer.get_as_stored("weight", {out_features, in_features}));
     biases.push_back(layer.get("bias", {out_features}));
   }
-  Linear all{at::cat(weights), at::cat(biases), layers.begin()->numbers()};
-  // Small things that stay would lie in the place of the copy, and that of the next layer
-  // elsewhere.
-  give_back_free_memory();
+  Linear all{at::cat(weights), at::cat(biases), layers.begin()->compute_types()};
+  // Returns the memory of the copies now: small long-lived allocations would fragment the heap
+  // where the next layer's copies need room.
+  release_free_memory();
   return all;
 }
 
-Linear Linear::outputs(int64_t first, int64_t count) const {
+Linear Linear::slice(int64_t first, int64_t count) const {
   Linear some = *this;
   some.first_ = first_ + first;
   some.count_ = count;
@@ -44,16 +44,17 @@ at::Tensor Linear::operator()(const at::Tensor& input) const {
 }
 
 at::Tensor Linear::operator()(const at::Tensor& input, Activation activation) const {
-  // LibTorch's own is a separate pass, by oneDNN, which keeps code for every number of tokens.
+  // GELU is fused into the kernel: LibTorch's is a separate oneDNN pass, with JIT code for each
+  // number of tokens.
   if (activation == gelu) return (*layer_)(input, first_, count_, kernels::Epilogue::kGelu);
   return activation((*this)(input));
 }
 
-at::Tensor Linear::added_to(at::Tensor y, const at::Tensor& input) const {
+at::Tensor Linear::add_to(at::Tensor y, const at::Tensor& input) const {
   return into(std::move(y), input, kernels::Epilogue::kAdd);
 }
 
-at::Tensor Linear::times(at::Tensor y, const at::Tensor& input) const {
+at::Tensor Linear::multiply_into(at::Tensor y, const at::Tensor& input) const {
   return into(std::move(y), input, kernels::Epilogue::kMultiply);
 }
 

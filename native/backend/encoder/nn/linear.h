@@ -8,44 +8,45 @@
 
 namespace backend::nn {
 
-/// Whether a layer has an additive parameter.
+/// Whether a layer has a bias.
 enum class Bias { kYes, kNo };
 
-/// y = x Wᵀ + b, float32 to float32, multiplied in the weights' number format. Keys: weight [out,
-/// in], bias [out]. Copies share the weights.
+/// y = x Wᵀ + b, float32 to float32, multiplied in the compute type of the weights. Keys: weight
+/// [out, in], bias [out]. Copies share the weights.
 class Linear {
  public:
   Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias = Bias::kYes);
 
-  /// Of a weight that another layer has too (tied), as stored, and a bias, float32 or undefined.
-  Linear(const at::Tensor& weight, const at::Tensor& bias, const Numbers& numbers);
+  /// weight: in its stored type, possibly tied to another layer. bias: float32, undefined if
+  /// absent.
+  Linear(const at::Tensor& weight, const at::Tensor& bias, const ComputeTypes& compute_types);
 
-  /// Several layers of one shape on the same input as one, their outputs side by side (query, key,
-  /// value).
-  static Linear side_by_side(std::initializer_list<Weights> layers, int64_t in_features,
-                             int64_t out_features);
+  /// Several layers with equal shapes and the same input as one layer with concatenated outputs
+  /// (query, key, value).
+  static Linear fused(std::initializer_list<Weights> layers, int64_t in_features,
+                      int64_t out_features);
 
-  /// The layer that gives only these of the outputs. It shares the weights.
-  Linear outputs(int64_t first, int64_t count) const;
+  /// The layer restricted to these outputs. It shares the weights.
+  Linear slice(int64_t first, int64_t count) const;
 
-  /// In which it multiplies, and attention over its outputs.
-  const Numbers& numbers() const { return numbers_; }
+  /// Data types of its multiplication, and of attention over its outputs.
+  const ComputeTypes& compute_types() const { return compute_types_; }
 
   /// [rows, in] → [rows, out]
   at::Tensor operator()(const at::Tensor& input) const;
 
-  /// The same with an activation.
+  /// Like operator(), followed by an activation.
   at::Tensor operator()(const at::Tensor& input, Activation activation) const;
 
-  /// y + the outputs and y × the outputs, [rows, out], in the place of y.
-  at::Tensor added_to(at::Tensor y, const at::Tensor& input) const;
-  at::Tensor times(at::Tensor y, const at::Tensor& input) const;
+  /// y + output and y × output, [rows, out], written to y.
+  at::Tensor add_to(at::Tensor y, const at::Tensor& input) const;
+  at::Tensor multiply_into(at::Tensor y, const at::Tensor& input) const;
 
  private:
   at::Tensor into(at::Tensor y, const at::Tensor& input, kernels::Epilogue epilogue) const;
 
   std::shared_ptr<const PackedLinear> layer_;
-  Numbers numbers_;
+  ComputeTypes compute_types_;
   int64_t first_ = 0;
   int64_t count_;
 };

@@ -8,7 +8,7 @@
 #include <ATen/ops/sin.h>
 
 #include "kernels/elementwise.h"
-#include "packed/pool_in_use.h"
+#include "packed/parallel_for.h"
 
 namespace backend::nn {
 
@@ -26,14 +26,14 @@ void rotate(const at::Tensor& states, int64_t num_heads, const RotaryEmbedding::
   auto* const first = states.mutable_data_ptr<float>();
   const auto* const cos = angles.cos.const_data_ptr<float>();
   const auto* const sin = angles.sin.const_data_ptr<float>();
-  share_rows(states.size(0), hidden, [&](int64_t row, int64_t count) {
+  parallel_for_rows(states.size(0), hidden, [&](int64_t row, int64_t count) {
     kernels::rotate({.states = first + row * stride,
-                  .stride = stride,
-                  .rows = count,
-                  .heads = num_heads,
-                  .half = half,
-                  .cos = cos + row * half,
-                  .sin = sin + row * half});
+                     .stride = stride,
+                     .rows = count,
+                     .heads = num_heads,
+                     .half = half,
+                     .cos = cos + row * half,
+                     .sin = sin + row * half});
   });
 }
 

@@ -4,14 +4,14 @@
 
 namespace backend::nn {
 
-/// Rotary position embedding: query and key are turned by angles that grow with the position.
+/// Rotary position embedding: rotates query and key by position-dependent angles.
 /// Source: transformers, models/modernbert/modeling_modernbert.py (ModernBertRotaryEmbedding,
 /// apply_rotary_pos_emb).
 class RotaryEmbedding {
  public:
   RotaryEmbedding(int64_t head_size, double theta);
 
-  /// The angles of tokens at these positions, int64 [tokens].
+  /// Angles for positions, int64 [tokens].
   struct Angles {
     at::Tensor cos, sin;  ///< [tokens, head_size / 2]
   };
@@ -21,7 +21,8 @@ class RotaryEmbedding {
   at::Tensor inverse_frequencies_;  ///< [head_size / 2]
 };
 
-/// Turns float32 states [tokens, heads × head_size], columns of a larger tensor perhaps, in place.
+/// Rotates float32 states [tokens, heads × head_size] in place. They may be columns of a larger
+/// tensor.
 void rotate(const at::Tensor& states, int64_t num_heads, const RotaryEmbedding::Angles& angles);
 
 }  // namespace backend::nn

@@ -1,4 +1,4 @@
-// The kinds of model that can be loaded, as engine backends.
+// Loading of models: sources, compute options and the loaded model.
 #pragma once
 
 #include <atomic>
@@ -10,160 +10,183 @@
 #include <string>
 #include <vector>
 
-#include "backend/late_interaction.h"
 #include "backend/model_config.h"
 #include "backend/text_head.h"
-#include "backend/text_reading.h"
 #include "backend/vocabulary.h"
-#include "scheduler/backend.h"
 #include "kernels/format.h"
+#include "scheduler/backend.h"
 
 namespace backend {
 
-/// A Hugging Face directory, its files already found.
+/// Tokenization options that are not in the tokenizer's own files.
+struct TokenizationOptions {
+  std::optional<size_t>
+      max_length;          ///< tokens, special tokens included; unset: the tokenizer's own limit
+  bool lowercase = false;  ///< lowercases the text, except special tokens in it
+};
+
+/// Query expansion and skiplist of late-interaction models (ColBERT), which compare the token
+/// embeddings of a query with those of documents.
+struct LateInteraction {
+  size_t query_length = 0;            ///< tokens; 0: queries are not expanded
+  std::string expansion_token;        ///< empty: the mask token, otherwise the end-of-text token
+  bool attend_to_expansion = false;   ///< true: other tokens attend to expansion tokens
+  std::vector<std::string> skiplist;  ///< document tokens without an embedding
+  std::vector<std::string>
+      prefixes;  ///< markers of queries and documents; never normalized or split
+};
+
+/// A Hugging Face model directory.
 struct TextModelSource {
-  std::string model_type;  ///< config.json's "model_type"
+  std::string model_type;  ///< "model_type" of config.json
   ModelConfig config;
   TextHead head;
-  std::vector<std::string> weight_files;  ///< *.safetensors or *.bin, one or every shard
+  std::vector<std::string> weight_files;  ///< paths of *.safetensors or *.bin, one or all shards
   std::string tokenizer_directory;
-  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
-  TextReading reading{};
-  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  TokenizationOptions tokenization{};
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   LateInteraction late_interaction{};
 };
 
-/// A program (TorchScript, or what torch.export saved) that maps input_ids and attention_mask,
-/// int64 [batch, length], to logits [batch, num_labels], or of each token [batch, length,
-/// num_labels], behind a tokenizer.
+/// A program (TorchScript or torch.export) with a tokenizer. Inputs: input_ids and attention_mask,
+/// int64 [batch, length]. Output: logits [batch, num_labels], or [batch, length, num_labels] if
+/// `per_token`.
 struct TextProgramSource {
   std::string path;
   std::string tokenizer_directory;
   size_t num_labels = 0;
-  size_t position_limit = 0;  ///< tokens, special ones included, that the configuration allows
-  std::optional<int64_t> padding_id;  ///< config.json's; nothing: the tokenizer's own
-  bool of_tokens = false;             ///< logits of each token
-  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
-  TextReading reading{};
+  size_t position_limit = 0;          ///< maximum tokens by config.json, special tokens included
+  std::optional<int64_t> padding_id;  ///< pad_token_id of config.json; unset: the tokenizer's
+  bool per_token = false;             ///< logits of each token instead of each text
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  TokenizationOptions tokenization{};
 };
 
-/// A program that maps n windows, float32 each, to n × the number of classes.
+/// A program that maps float32 windows [n, …] to n × classes.
 struct SignalProgramSource {
   std::string path;
   size_t window_length = 0;  ///< samples
-  /// Of a window, whose product is window_length; empty: as the file says, else [1, window_length].
+  /// Shape of a window, with the product window_length; empty: the shape in the file, otherwise [1,
+  /// window_length].
   std::vector<int64_t> input_shape;
 };
 
-/// Numbers that are multiplied.
+/// Data type of matrix multiplications.
 using Dtype = kernels::Format;
 
-/// The values of the setting DTYPE.
+/// Values of the setting DTYPE.
 std::vector<Dtype> dtypes();
 
-/// The setting PRODUCTS: number format of attention if DTYPE is bfloat16 or int8. kAuto: by a table
-/// of processors.
-enum class ProductNumbers { kAuto, kFloat32, kBFloat16 };
+/// The setting PRODUCTS: data type of attention if DTYPE is bfloat16 or int8. kAuto: depends on the
+/// processor.
+enum class AttentionPrecision { kAuto, kFloat32, kBFloat16 };
 
-/// In which numbers the linear layers of a text model multiply, and its attention. The rest, and
-/// the classification head, is float32 always.
-struct Numbers {
+/// Data types in which a text model multiplies. Everything else, and the classification head, is
+/// float32.
+struct ComputeTypes {
   Dtype linear = Dtype::kFloat32;
   Dtype attention = Dtype::kFloat32;
 };
 
-/// Why these settings are of no use on this processor: instructions are missing, or are known to be
-/// slower than float32. Empty when they are of use.
-std::string dtype_problem(Dtype dtype, ProductNumbers products);
+/// Reason why these settings are not useful on this processor: instructions are missing, or slower
+/// than float32. Empty if they are useful.
+std::string dtype_problem(Dtype dtype, AttentionPrecision precision);
 
-/// What is wrong with the setting INSTRUCTIONS here; empty: nothing.
+/// Problem of the setting INSTRUCTIONS on this processor; empty: none.
 std::string instructions_problem();
 
-/// The values of INSTRUCTIONS that this machine has, from the least to the most.
+/// Values of INSTRUCTIONS that this processor supports, ascending.
 std::vector<std::string> available_instructions();
 
-/// Whether a model that is being loaded runs, for whoever waits for it. Any thread.
+/// Whether a model that is being loaded is inside a run. Thread-safe.
 class LoadProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  void began() { note(1); }
-  void ended() { note(-1); }
+  void run_started() { update(1); }
+  void run_ended() { update(-1); }
 
-  /// Whether code of the model has been running for so long without anything coming of it.
-  bool runs_for(Clock::duration limit) const {
+  /// True if code of the model has been running for longer than `limit`, without a run starting or
+  /// ending.
+  bool is_running_longer_than(Clock::duration limit) const {
     return running_ > 0 && Clock::now().time_since_epoch() - Clock::duration(changed_) > limit;
   }
 
  private:
-  void note(int change) {
+  void update(int change) {
     changed_ = Clock::now().time_since_epoch().count();
     running_ += change;
   }
 
   std::atomic<int> running_{0};
-  std::atomic<Clock::rep> changed_{0};
+  std::atomic<Clock::rep> changed_{0};  ///< time of the last start or end of a run
 };
 
-/// What the process may compute with; the same for every model of it.
+/// Compute settings of the process, shared by all of its models.
 struct ComputeOptions {
   Dtype dtype = Dtype::kFloat32;
-  ProductNumbers products = ProductNumbers::kAuto;
-  int threads_per_worker = 1;  ///< of LibTorch's operators, on one batch of a program
-  std::chrono::milliseconds run_limit{60'000};  ///< the longest that a run may take
-  std::shared_ptr<LoadProgress> progress;       ///< told of runs
-  std::set<std::string> allowed_operators;      ///< of programs, beside those of the list
+  AttentionPrecision attention_precision = AttentionPrecision::kAuto;
+  int threads_per_worker = 1;                   ///< intra-op threads of LibTorch, for programs
+  std::chrono::milliseconds run_limit{60'000};  ///< maximum duration of a run
+  std::shared_ptr<LoadProgress>
+      progress;  ///< updated at each run of the load-time check; may be null
+  std::set<std::string>
+      allowed_operators;  ///< operators of programs, in addition to the allow-list
 };
 
-/// The load error of a model that did not come back from being tried. `file`: its name.
-std::string too_slow(const std::string& file, std::chrono::milliseconds limit);
+/// Message of the load error of a program that exceeded `limit` during its load-time check. `file`:
+/// its name.
+std::string run_limit_error(const std::string& file, std::chrono::milliseconds limit);
 
-/// What came of trying a signal model at load, on windows of noise and one of zeros, each alone:
-/// nothing in its file says what it takes and gives.
-struct Trial {
-  std::vector<scheduler::Output> outputs;  ///< of the windows that ran
-  std::string error;                    ///< of the first window that did not; empty: all ran
-  bool repeatable = true;               ///< the same window, tried again, had the same answer
+/// Result of the load-time check of a signal model: runs on single windows of noise and of zeros.
+/// The file does not specify which inputs the model supports.
+struct LoadTimeCheck {
+  std::vector<scheduler::Output> outputs;  ///< outputs of the successful runs
+  std::string error;                       ///< error of the first failed run; empty: all succeeded
+  bool repeatable = true;                  ///< a second run of the same window had the same output
 };
 
-/// What multiplies, for the log, /info and metrics: of two models of which this and the files are
-/// the same, the answers are.
-struct Multiplication {
-  std::string linear;        ///< numbers and kernel of the linear layers: "int8 avx512-vnni"
-  std::string attention;     ///< the same of attention; empty: it is none of ours
-  std::string instructions;  ///< that may be used: a value of the setting INSTRUCTIONS
+/// Kernels in use, for the log, /info and metrics. Models with equal files and equal kernels have
+/// bitwise identical results.
+struct KernelsInUse {
+  std::string linear;        ///< data type and kernel of the linear layers: "int8 avx512-vnni"
+  std::string attention;     ///< data type and kernel of attention; empty: LibTorch computes it
+  std::string instructions;  ///< allowed instructions: a value of the setting INSTRUCTIONS
 };
 
-/// What a load found out about a model, for people and for who reads its answers.
+/// Properties of a loaded model.
 struct ModelReport {
   std::string kind;  ///< "text-encoder", "torchscript" or "exported"
   size_t num_outputs =
-      0;  ///< numbers in a row of an answer; 0: a signal model of which no trial ran
-  size_t vocabulary_size = 0;  ///< ids of tokens are below it; 0: no text model of ours
-  Multiplication multiplication;
-  std::vector<std::string> warnings;  ///< for the log, a line each: what is slower than it could be
-  Trial trial;                        ///< empty for a text model
+      0;  ///< values in an output row; 0: unknown, every run of the load-time check failed
+  size_t vocabulary_size = 0;  ///< upper bound of token ids; 0: not a text encoder
+  KernelsInUse kernels_in_use;
+  std::vector<std::string> warnings;  ///< for the log, one line each
+  LoadTimeCheck load_time_check;      ///< empty for text models
 };
 
-/// A model and what is known of it.
 struct LoadedModel {
   std::shared_ptr<scheduler::Backend> backend;
   ModelReport report;
-  // NOLINTNEXTLINE(readability-redundant-member-init): it may be left out without a warning
-  std::shared_ptr<const Vocabulary> vocabulary{};  ///< of a text model of ours
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::shared_ptr<const Vocabulary> vocabulary{};  ///< null for signal models
 };
 
-/// Each throws LoadError, or what the file made LibTorch throw translated into one.
+/// Loads a model. Throws LoadError; errors of LibTorch are converted to LoadError.
 LoadedModel load(const TextModelSource& source, const ComputeOptions& compute);
 LoadedModel load(const TextProgramSource& source, const ComputeOptions& compute);
 LoadedModel load(const SignalProgramSource& source, const ComputeOptions& compute);
 
-/// Keeps the libraries inside LibTorch from instructions that would end the process here, and from
-/// those that the setting INSTRUCTIONS does not allow. Before anything of this file computes; any
-/// thread.
+/// Disables instructions of the libraries inside LibTorch that the setting INSTRUCTIONS excludes,
+/// or that would crash on this machine. Call it before anything of this file computes. Thread-safe.
 void limit_instructions();
 
-/// Of LibTorch and of the tokenizers crate, for the log at start.
+/// Returns memory that malloc has cached to the system. Call it after loading or unloading a model.
+/// Takes some milliseconds. Thread-safe.
+void release_free_memory();
+
+/// Versions of LibTorch and of the tokenizers crate, for the log.
 std::string libtorch_version();
 std::string tokenizers_version();
 

@@ -1,10 +1,9 @@
-// config.json's entries, read by their own names.
+// Entries of config.json.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,14 +11,8 @@
 
 namespace backend {
 
-/// A model that cannot be loaded. The message names the file and the key, for the process output.
-class LoadError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// The entries of a Hugging Face config.json, scalars all: what is nested has its path as its key,
-/// such as rope_parameters.full_attention.rope_theta or layer_types.0. null is std::monostate.
+/// Entries of a Hugging Face config.json. All are scalars: a nested entry has its path as key, for
+/// example rope_parameters.full_attention.rope_theta or layer_types.0. std::monostate is null.
 class ModelConfig {
  public:
   using Value = std::variant<std::monostate, bool, double, std::string>;
@@ -27,31 +20,31 @@ class ModelConfig {
   explicit ModelConfig(std::map<std::string, Value, std::less<>> entries)
       : entries_(std::move(entries)) {}
 
-  /// A positive integer. Throws LoadError when it is missing or anything else.
+  /// A positive integer. Throws LoadError if it is missing or another value.
   int64_t positive_integer(std::string_view key) const;
-  /// Of layers: weights may be shared by any number of them, so that no file bounds it.
+  /// Number of layers, at most 1,000. Layers may share weights, so no file size limits it.
   int64_t layer_count(std::string_view key) const;
-  /// The epsilon of a layer norm.
+  /// Epsilon of a layer norm.
   double epsilon_or(std::string_view key, double fallback) const;
-  /// Finite, and above 0.
+  /// A finite number above 0.
   double positive_number_or(std::string_view key, double fallback) const;
-  /// The fallback is used when the key is absent or null, never when the value is wrong.
+  /// `fallback` is returned if the key is absent or null, never for an invalid value.
   int64_t integer_or(std::string_view key, int64_t fallback) const;
-  /// From 0 on.
+  /// An integer of 0 or more.
   int64_t count_or(std::string_view key, int64_t fallback) const;
   double number_or(std::string_view key, double fallback) const;
   bool boolean_or(std::string_view key, bool fallback) const;
   std::string string_or(std::string_view key, std::string_view fallback) const;
 
-  /// A list of strings; one string with | between them stands for a list too, in lower case, as
-  /// DeBERTa's files write it. Empty when the key is absent or null.
+  /// A list of strings, or a string separated by '|' in lower case (DeBERTa); empty if the key is
+  /// absent or null.
   std::vector<std::string> strings(std::string_view key) const;
 
-  /// Throws LoadError when the key is present and is none of the supported values.
+  /// Throws LoadError if the key is present with another value.
   void require_one_of(std::string_view key, std::initializer_list<std::string_view> values) const;
 
  private:
-  const Value* find(std::string_view key) const;  ///< nullptr when absent or null
+  const Value* find(std::string_view key) const;  ///< null if absent or null
 
   std::map<std::string, Value, std::less<>> entries_;
 };

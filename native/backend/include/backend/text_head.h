@@ -1,5 +1,4 @@
-// What follows an encoder: which head, and what the modules of sentence-transformers make of the
-// states.
+// Heads of text models, and modules of sentence-transformers.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +8,24 @@
 
 namespace backend {
 
-/// How the states of a sequence's tokens become one, by the names of sentence-transformers: the
-/// first token's, the largest of each number, the mean, the sum over the root of their count, the
-/// mean weighted by position from 1 on, the last token's.
+/// Pooling modes of sentence-transformers: the first token's state, the maximum, the mean, the sum
+/// divided by the square root of the number of tokens, the mean weighted by position (from 1), the
+/// last token's state.
 enum class PoolingMode { kCls, kMax, kMean, kMeanSqrtLength, kWeightedMean, kLastToken };
 
-/// Several modes: their vectors side by side.
+/// Several modes: their results are concatenated.
 struct PoolingModule {
   std::vector<PoolingMode> modes;
-  bool include_prompt = true;  ///< false: tokens of the prompt are left out
+  bool include_prompt = true;  ///< false: tokens of the prompt are excluded
 };
 
-/// activation(x Wᵀ + b), and the input, projected where the sizes differ, added to it.
+/// activation(x Wᵀ + b), optionally plus the input (projected if the sizes differ).
 struct DenseModule {
   std::vector<std::string> weight_files;  ///< empty: its weights are among the encoder's
   int64_t in_features = 0;
   int64_t out_features = 0;
   bool bias = true;
-  std::string activation;  ///< as config.json of transformers would name it
+  std::string activation;  ///< name as in config.json
   bool residual = false;
 };
 
@@ -35,25 +34,26 @@ struct LayerNormModule {
   int64_t dimension = 0;
 };
 
-/// To a length of 1.
+/// L2 normalization.
 struct NormalizeModule {};
 
 using Module = std::variant<PoolingModule, DenseModule, LayerNormModule, NormalizeModule>;
 
-/// One row of logits for a text.
+/// One row of logits for each text.
 struct SequenceClassificationHead {};
 
 /// One row of logits for each token.
 struct TokenClassificationHead {};
 
-/// SPLADE: over the vocabulary, the largest, or the sum, of log(1 + relu(logit)) of the tokens.
+/// SPLADE: maximum (or sum) over the tokens of log(1 + relu(logit)), for each entry of the
+/// vocabulary.
 struct MaskedLmHead {
   bool sum = false;
   bool log_twice = false;  ///< log(1 + log(1 + relu(logit)))
 };
 
-/// What modules.json lists behind the encoder, in its order. Without a pooling a row for each
-/// token.
+/// The modules of modules.json after the encoder, in order. Without a pooling module there is a row
+/// for each token.
 struct EmbeddingHead {
   std::vector<Module> modules;
 };

@@ -7,21 +7,21 @@
 
 namespace backend {
 
-/// What the tokens of a text model are called. Any thread.
+/// Token names of a text model. Thread-safe.
 class Vocabulary {
  public:
   virtual ~Vocabulary() = default;
 
-  /// What an id stands for; empty: for nothing.
+  /// Name of a token; empty for an unknown id.
   virtual std::string token(uint32_t id) const = 0;
 
-  /// The text that tokens stand for together. Throws scheduler::BackendError.
+  /// Decodes tokens to text. Throws scheduler::BackendError.
   virtual std::string join(const std::vector<std::string>& tokens) const = 0;
 
-  /// Whether tokens that go on with a word are marked as such.
+  /// True if tokens that continue a word are marked (WordPiece "##").
   virtual bool marks_continued_words() const = 0;
 
-  /// Of the token for what the vocabulary does not have.
+  /// Id of the unknown token; unset if the vocabulary has none.
   virtual std::optional<uint32_t> unknown_id() const = 0;
 };
 

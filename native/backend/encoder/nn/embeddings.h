@@ -1,0 +1,58 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+#include "checkpoint/weights.h"
+
+namespace backend::nn {
+
+/// Embedding table. It stays in the mapped file, in its stored type: only the rows in use are read.
+/// Key: weight [rows, size].
+class Embedding {
+ public:
+  Embedding(const Weights& weights, int64_t rows, int64_t size);
+
+  /// int64 [n] → float32 [n, size]. Every index must be below the number of rows.
+  at::Tensor operator()(const at::Tensor& indices) const;
+
+  int64_t rows() const { return table_.size(0); }
+
+ private:
+  at::Tensor table_;
+};
+
+/// Numbers of rows of the tables (0: the architecture lacks the table), and their width.
+struct InputEmbeddingsShape {
+  int64_t words;
+  int64_t positions;
+  int64_t token_types;
+  int64_t size;
+  int64_t task_types = 0;  ///< ERNIE; inference always uses task 0
+};
+
+/// Sum of word, position, token-type and task-type embeddings, before normalization.
+/// Keys: word_embeddings, position_embeddings, token_type_embeddings, task_type_embeddings.
+/// Source: transformers, models/bert/modeling_bert.py (BertEmbeddings) and
+/// models/ernie/modeling_ernie.py (ErnieEmbeddings).
+class InputEmbeddings {
+ public:
+  InputEmbeddings(const Weights& weights, const InputEmbeddingsShape& shape);
+
+  /// int64 [tokens] each → float32 [tokens, size]. Inputs without a table are ignored.
+  at::Tensor operator()(const at::Tensor& input_ids, const at::Tensor& position_ids,
+                        const at::Tensor& token_type_ids) const;
+
+  int64_t words() const { return words_.rows(); }
+  int64_t positions() const { return positions_ ? positions_->rows() : 0; }
+  int64_t token_types() const { return token_types_ ? token_types_->rows() : 0; }
+
+ private:
+  Embedding words_;
+  std::optional<Embedding> positions_;
+  std::optional<Embedding> token_types_;
+  at::Tensor task_;  ///< [size]; undefined without task types
+};
+
+}  // namespace backend::nn

@@ -1,0 +1,1 @@
+//! Empty: the build script is the content of this crate.
