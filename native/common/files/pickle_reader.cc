@@ -251,9 +251,7 @@ class PickleMachine {
 
   void count_items(size_t count) {
     items_kept_ += count;
-    if (items_kept_ > kMaxItems) {
-      throw LoadError("has a pickle with too many values");
-    }
+    if (items_kept_ > kMaxItems) throw LoadError("has a pickle with too many values");
   }
 
   template <typename Value>
