@@ -32,8 +32,8 @@ std::string outcome(const Processor& processor, Dtype dtype, AttentionPrecision 
   std::string problem = compute_types_problem(dtype, products, processor);
   if (!problem.empty()) return problem;
   const ComputeTypes compute_types = choose_compute_types(dtype, products, processor);
-  return std::string(kernels::description_of(numbers.linear).name) + ", " +
-         kernels::description_of(numbers.attention).name;
+  return std::string(kernels::description_of(compute_types.linear).name) + ", " +
+         kernels::description_of(compute_types.attention).name;
 }
 
 #if defined(__x86_64__)
@@ -62,8 +62,8 @@ TEST_P(NumbersTest, AreThoseOfTheTable) {
   // float32 also computes attention in float32.
   const ComputeTypes compute_types =
       choose_compute_types(dtype, AttentionPrecision::kFloat32, processor);
-  EXPECT_EQ(numbers.attention, Dtype::kFloat32);
-  EXPECT_EQ(numbers.linear,
+  EXPECT_EQ(compute_types.attention, Dtype::kFloat32);
+  EXPECT_EQ(compute_types.linear,
             choose_compute_types(dtype, AttentionPrecision::kAuto, processor).linear);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/error.h"
 #include "encoder/modules/module.h"
 #include "encoder/registry.h"
 

@@ -6,6 +6,8 @@
 #include <functional>
 #include <limits>
 
+#include "common/error.h"
+
 namespace backend {
 namespace {
 

@@ -52,7 +52,7 @@ TEST(PackedLinearTest, IsThatOfLibTorch) {
   for (const std::vector<int64_t>& sizes :
        {std::vector<int64_t>{kInputs}, {1, kInputs}, {7, kInputs}, {2, 3, kInputs}}) {
     const at::Tensor x = at::randn(sizes);
-    ASSERT_TRUE(linear->takes(x));
+    ASSERT_TRUE(linear->accepts(x));
     expect_near((*linear)(x, kStore), at::linear(x, weight, bias));
     expect_near((*bare)(x, kStore), at::linear(x, weight));
     expect_near((*matmul)(x, kStore), at::matmul(x, transposed));
@@ -60,8 +60,8 @@ TEST(PackedLinearTest, IsThatOfLibTorch) {
     expect_near((*addmm)(x, kStore), at::addmm(bias, x, transposed));
     expect_near((*mm)(x, kStore), at::matmul(x, transposed));
   }
-  EXPECT_FALSE(linear->takes(at::randn({2, kInputs + 1})));
-  EXPECT_FALSE(linear->takes(at::randn({2, kInputs}, at::kDouble)));
+  EXPECT_FALSE(linear->accepts(at::randn({2, kInputs + 1})));
+  EXPECT_FALSE(linear->accepts(at::randn({2, kInputs}, at::kDouble)));
 }
 
 /// The number of rows determines LibTorch's algorithm and, on some processors, its last bits.

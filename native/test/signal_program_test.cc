@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/backends.h"
+#include "common/error.h"
 #include "program_under_test.h"
 #include "programs/program_backend.h"
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "backend/backends.h"
+#include "common/error.h"
 #include "program_under_test.h"
 #include "programs/program_backend.h"
 

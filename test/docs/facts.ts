@@ -109,7 +109,13 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['unpacks to at most {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMaxUnpacked`) / MIB],
   ['its code to {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMaxCode`) / MIB],
   ['{} blocks deep', constant(`${TORCHSCRIPT}/operators.cc#kMaxNesting`)],
-  ['its JSON | {} MiB', constant('native/backend/programs/exported/read_program.cc#kMaxJson') / MIB],
-  ['{} million values', constant('native/backend/programs/exported/read_program.cc#kMaxValues') / 1e6],
+  [
+    'its JSON | {} MiB',
+    constant('native/backend/programs/exported/read_program.cc#kMaxJson') / MIB,
+  ],
+  [
+    '{} million values',
+    constant('native/backend/programs/exported/read_program.cc#kMaxValues') / 1e6,
+  ],
   ['{} nodes in all graphs', constant('native/tokenizers/src/exported.rs#MOST_NODES')],
 ];

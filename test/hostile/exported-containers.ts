@@ -26,8 +26,16 @@ const ZIPS: readonly HostileCase[] = (
   [
     ['that is empty', () => Buffer.alloc(0), /./],
     ['of NUL', () => Buffer.alloc(100_000), /is not a zip archive, or is truncated/],
-    ['without its last byte', (all) => all.subarray(0, -1), /is not a zip archive, or is truncated/],
-    ['of a half', (all) => all.subarray(0, all.length / 2), /is not a zip archive, or is truncated/],
+    [
+      'without its last byte',
+      (all) => all.subarray(0, -1),
+      /is not a zip archive, or is truncated/,
+    ],
+    [
+      'of a half',
+      (all) => all.subarray(0, all.length / 2),
+      /is not a zip archive, or is truncated/,
+    ],
     ['that is a directory alone', (all) => all.subarray(-22), /has a damaged zip directory/],
     ['with a byte behind it', (all) => Buffer.concat([all, Buffer.of(0)]), /is no zip archive/],
     [

@@ -37,11 +37,7 @@ const REFUSED: readonly Call[] = [
     /os\.system \(node hostile\):? is an unknown operator/,
   ],
   ['of aten alone', node('aten', {}), /aten \(node hostile\):? is an unknown operator/],
-  [
-    'of an operator without a name',
-    node('', {}),
-    /\(node hostile\):? is an unknown operator/,
-  ],
+  ['of an operator without a name', node('', {}), /\(node hostile\):? is an unknown operator/],
   [
     'of an operator of a line break',
     node('torch.ops.aten.a\nb\u001b[2J', {}),

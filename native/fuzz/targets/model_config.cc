@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "common/error.h"
 #include "targets.h"
 
 namespace fuzz {
