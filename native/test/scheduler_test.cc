@@ -258,12 +258,8 @@ TEST_F(ModelQueueTest, AFailingRequestDoesNotFailItsBatch) {
 
 TEST_F(ModelQueueTest, ATooLongInputDoesNotFailItsBatch) {
   ModelQueue queue(a_scheduler(), backend, {.workers = 1}, ended.handler());
-  EXPECT_EQ(
-      queue
-          .submit(1, inputs_of({{.text = "1"}, {.text = "2", .must_fit = true}, {.text = "3"}}),
-                  kNever)
-          .status,
-      Status::kOk);
+  auto inputs = inputs_of({{.text = "1"}, {.text = "2", .must_fit = true}, {.text = "3"}});
+  EXPECT_EQ(queue.submit(1, std::move(inputs), kNever).status, Status::kOk);
   EXPECT_EQ(ended.of(2).status, Status::kTooLong);
   EXPECT_EQ(ended.of(2).message, "has too many tokens");
   EXPECT_EQ(ended.of(1).output.values.at(0), 1.0F);
