@@ -4,17 +4,17 @@ import path from 'node:path';
 
 const CGROUP_ROOT = '/sys/fs/cgroup';
 
-/** What this process was given. Defaults depend on it, and relative paths. */
+/** Resources and variables of this process. Setting defaults and relative paths depend on them. */
 export interface Environment {
   readonly availableCores: number;
   readonly maxDescriptors: number;
-  /** Absolute folder of package.json. */
+  /** Absolute path of the folder that contains package.json. */
   readonly packageRoot: string;
   readonly workingDirectory: string;
   readonly variables: Readonly<NodeJS.ProcessEnv>;
 }
 
-/** Where /proc does not say: what a process is given at the least. */
+/** Descriptor limit on systems without /proc. */
 const DEFAULT_DESCRIPTORS = 10_240;
 
 export function readEnvironment(packageRoot: string): Environment {
@@ -28,8 +28,8 @@ export function readEnvironment(packageRoot: string): Environment {
 }
 
 /**
- * Descriptors this process may have open. Node has raised the limit to the hard one by now
- * (src/node.cc, `PlatformInit`).
+ * Returns how many file descriptors this process may open. Node has already raised the soft limit to the hard
+ * limit (src/node.cc, `PlatformInit`).
  */
 export function readMaxDescriptors(read: ReadText = readText): number {
   const limits = read('/proc/self/limits') ?? '';
@@ -38,16 +38,16 @@ export function readMaxDescriptors(read: ReadText = readText): number {
 }
 
 /**
- * Cores this process may use: the affinity mask, cut by the control group's CPU quota (a container
- * limited to 2 CPUs on a host with 64 cores still sees all 64).
+ * Returns how many cores this process may use: the affinity mask, limited by the CPU quota of the cgroup
+ * (a container with 2 CPUs on a host with 64 cores sees 64 cores).
  */
 export function countAvailableCores(): number {
   return limitCores(os.availableParallelism(), readQuotas(readText));
 }
 
 /**
- * A part of a core counts as one: of a quota of 1.5, two threads use all and one would leave a quarter
- * (measured; bench/cores.mjs).
+ * Limits a number of cores to the smallest quota, rounded up: two threads use a quota of 1.5 cores completely,
+ * one thread leaves a third unused (measured; bench/cores.mjs).
  */
 export function limitCores(mask: number, quotas: readonly number[]): number {
   return Math.min(mask, Math.ceil(Math.min(...quotas)));
@@ -56,8 +56,8 @@ export function limitCores(mask: number, quotas: readonly number[]): number {
 export type ReadText = (file: string) => string | null;
 
 /**
- * CPU quotas, in cores, of the process's control group and of all groups above it.
- * Version 2: `cpu.max` holds "<quota µs>|max <period µs>". Version 1: two files with a number each.
+ * Returns the CPU quotas in cores of the process's cgroup and its ancestors.
+ * Version 2: `cpu.max` contains "<quota µs>|max <period µs>". Version 1: one file per number.
  */
 export function readQuotas(read: ReadText): readonly number[] {
   return controlGroups('cpu', read).flatMap(({ directory, isVersion2 }) => {
@@ -65,19 +65,19 @@ export function readQuotas(read: ReadText): readonly number[] {
       ? read(path.join(directory, 'cpu.max'))
       : `${read(path.join(directory, 'cpu.cfs_quota_us'))} ${read(path.join(directory, 'cpu.cfs_period_us'))}`;
     const [quota, period] = (text ?? '').trim().split(/\s+/).map(Number);
-    // An unlimited group says "max" (version 2) or -1 (version 1).
+    // Unlimited: "max" (version 2) or -1 (version 1).
     const isLimited = quota !== undefined && period !== undefined && quota > 0 && period > 0;
     return isLimited ? [quota / period] : [];
   });
 }
 
-/** Where the files of a group may be; those of version 1 have other names. */
+/** Folder of a cgroup's files. File names differ between versions 1 and 2. */
 export interface ControlGroup {
   readonly directory: string;
   readonly isVersion2: boolean;
 }
 
-/** The process's control groups that a controller (`cpu`, `memory`) may be in, and all above them. */
+/** Returns the process's cgroups of a controller (`cpu`, `memory`), and their ancestors. */
 export function controlGroups(controller: string, read: ReadText): readonly ControlGroup[] {
   return (read('/proc/self/cgroup') ?? '').split('\n').flatMap((line) => {
     const [, controllers, group] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
@@ -91,7 +91,7 @@ export function controlGroups(controller: string, read: ReadText): readonly Cont
   });
 }
 
-/** "/a/b" → "/a/b", "/a", "/". Inside a container the outer part of the path does not exist. */
+/** "/a/b" → "/a/b", "/a", "/". In a container, the outer folders do not exist. */
 function ancestorsOf(group: string): readonly string[] {
   const folders = [group];
   while (folders.at(-1) !== '/' && folders.at(-1) !== '.') {
@@ -104,6 +104,6 @@ export function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return null; // no such control group here: no limit by it
+    return null; // no such cgroup, hence no limit
   }
 }

@@ -1,8 +1,8 @@
-/** How settings are written, and what they then are. */
+/** Parsers of setting values. */
 import path from 'node:path';
 import type { Environment } from './environment';
 
-/** @throws Error: what was expected, and, where it is no secret, what was received */
+/** Converts the text of a setting. @throws Error: expected and, except for secrets, received text */
 export type Parser<Value> = (text: string, environment: Environment) => Value;
 
 function parser<Value>(
@@ -16,35 +16,35 @@ function parser<Value>(
   };
 }
 
-/** Null: it is not set. */
-export function optional<Value>(read: Parser<Value>): Parser<Value | null> {
-  return (text, environment) => (text === '' ? null : read(text, environment));
+/** Null if the setting is unset. */
+export function optional<Value>(parse: Parser<Value>): Parser<Value | null> {
+  return (text, environment) => (text === '' ? null : parse(text, environment));
 }
 
-export function integer(least: number, most: number): Parser<number> {
+export function integer(minimum: number, maximum: number): Parser<number> {
   return parser(
-    `an integer from ${least} to ${most}`,
-    (text) => /^\d{1,15}$/.test(text) && isInRange(Number(text), least, most),
+    `an integer from ${minimum} to ${maximum}`,
+    (text) => /^\d{1,15}$/.test(text) && isInRange(Number(text), minimum, maximum),
     Number,
   );
 }
 
-/** A number of bytes: "1048576", "512kb", "1mb" (1 kb = 1024 bytes). */
-export function bytes(most: number): Parser<number> {
+/** A number of bytes: "1048576", "512kb", "1mb" (1 kb is 1024 bytes). */
+export function bytes(maximum: number): Parser<number> {
   return parser(
-    `a size such as 1048576, 512kb or 1mb, at most ${most} bytes`,
-    (text) => /^\d{1,15} ?(?:b|kb|mb)?$/i.test(text) && isInRange(parseBytes(text), 1, most),
+    `a size such as 1048576, 512kb or 1mb, at most ${maximum} bytes`,
+    (text) => /^\d{1,15} ?(?:b|kb|mb)?$/i.test(text) && isInRange(parseBytes(text), 1, maximum),
     parseBytes,
   );
 }
 
-/** NaN: it begins with no number. */
+/** NaN if the text does not start with a number. */
 export function parseBytes(text: string): number {
   const unit = /kb$/i.test(text) ? 1024 : /mb$/i.test(text) ? 1024 ** 2 : 1;
   return Number.parseInt(text, 10) * unit;
 }
 
-/** A name in paths and in the requests of all protocols; folders of a directory of models have such ones. */
+/** Model names in paths, in requests of all protocols, and of folders of the model repository. */
 export const MODEL_NAME = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
   expected: 'letters, digits, ".", "_" and "-", the first a letter or a digit',
@@ -71,12 +71,12 @@ export function oneOf<const Name extends string>(names: readonly Name[]): Parser
   );
 }
 
-/** Absolute; a relative one is so to the working directory. */
+/** An absolute path; relative paths are resolved from the working directory. */
 export function filePath(): Parser<string> {
   return (text, { workingDirectory }) => path.resolve(workingDirectory, text);
 }
 
-/** Undefined: all interfaces. */
+/** Undefined selects all interfaces. */
 export function host(): Parser<string | undefined> {
   return parser(
     'a host name or an address',
@@ -85,7 +85,7 @@ export function host(): Parser<string | undefined> {
   );
 }
 
-/** The message does not quote it. */
+/** An API key; the error message does not quote it. */
 export function apiKey(): Parser<string> {
   return (text) => {
     if (/^[\x21-\x7e]{1,1024}$/.test(text)) return text;
@@ -95,13 +95,13 @@ export function apiKey(): Parser<string> {
 
 export function operators(): Parser<readonly string[]> {
   return parser(
-    'operators such as aten::as_strided, with commas between them',
+    'operators such as aten::as_strided, separated by commas',
     (text) => /^(?:\w+::\w+(?:\.\w+)?(?: *, *\w+::\w+(?:\.\w+)?)*)?$/.test(text),
     splitList,
   );
 }
 
-/** Origins as browsers send them, or the one element `*`. */
+/** Origins in the form of the `Origin` header, or `*` as the only element. */
 export function origins(): Parser<readonly string[]> {
   return parser(
     '* or origins such as https://example.org, separated by commas',
@@ -110,16 +110,16 @@ export function origins(): Parser<readonly string[]> {
   );
 }
 
-/** Without a path, a default port or capital letters: a browser would send none of them. */
+/** An origin as browsers send it: no path, no default port, lower case. */
 function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+$/.test(text)) return false;
   return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
-/** Names of hosts, in lower case as browsers send them, or the one element `*`. */
+/** Host names in lower case, or `*` as the only element. */
 export function hostNames(): Parser<readonly string[]> {
   return parser(
-    '* or names of hosts without a port such as models.example.org, separated by commas',
+    '* or host names without a port such as models.example.org, separated by commas',
     (text) => text === '*' || splitList(text).every((name) => /^[\w-]+(?:\.[\w-]+)*$/.test(name)),
     (text) => splitList(text.toLowerCase()),
   );
@@ -129,6 +129,6 @@ function splitList(text: string): readonly string[] {
   return text === '' ? [] : text.split(',').map((element) => element.trim());
 }
 
-function isInRange(value: number, least: number, most: number): boolean {
-  return value >= least && value <= most;
+function isInRange(value: number, minimum: number, maximum: number): boolean {
+  return value >= minimum && value <= maximum;
 }
