@@ -6,7 +6,7 @@
  *
  * Each file: a text, a tab and the index of its label on a line, as in the TSV files of GLUE; a first
  * line without an index is a heading. Needs a built service (npm run build). A format is measured
- * whether or not it is faster than float32 here. "int8+bfloat16" is DTYPE=int8 with PRODUCTS=bfloat16.
+ * whether or not it is faster than float32 here. "int8+bfloat16" is DTYPE=int8 with ATTENTION_DTYPE=bfloat16.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -42,11 +42,11 @@ const examples = files.flatMap((file) =>
 
 /** Of each example. */
 async function classify(format) {
-  const [dtype, products = 'auto'] = format.split('+');
+  const [dtype, attentionDtype = 'auto'] = format.split('+');
   const classifier = await TaskModel.load(textClassification, options.model, {
     ...SCHEDULING,
     dtype,
-    products,
+    attentionDtype,
   });
   try {
     const texts = examples.map(({ text }) => text);

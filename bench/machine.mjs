@@ -31,7 +31,7 @@ export function machineType({ cpu, family, cores, flags, limit }) {
 export function describeMachine() {
   return {
     ...readProcessor(fs.readFileSync('/proc/cpuinfo', 'utf8')),
-    ...(process.env.INSTRUCTIONS ? { limit: process.env.INSTRUCTIONS } : {}),
+    ...(process.env.INSTRUCTION_SET ? { limit: process.env.INSTRUCTION_SET } : {}),
     cores: os.availableParallelism(),
     memory_gb: Math.round(os.totalmem() / 2 ** 30),
     node: process.version,

@@ -129,10 +129,10 @@ function underLimits() {
   const limits = limitsOfThisMachine().slice(0, -1);
   return Object.fromEntries(
     limits.flatMap((limit) => {
-      const env = { INSTRUCTIONS: limit };
+      const env = { INSTRUCTION_SET: limit };
       return [
-        [`native, INSTRUCTIONS=${limit}`, () => native(NUMERIC, env)],
-        [`jest, INSTRUCTIONS=${limit}`, () => jest(['--roots=test/golden'], env)],
+        [`native, INSTRUCTION_SET=${limit}`, () => native(NUMERIC, env)],
+        [`jest, INSTRUCTION_SET=${limit}`, () => jest(['--roots=test/golden'], env)],
       ];
     }),
   );

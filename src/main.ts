@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// First: it works beside the imports that follow.
+// First import: a thread opens the addon while the other modules load.
 import './native/preload-addon';
 
 import path from 'node:path';
@@ -7,53 +7,58 @@ import { EXIT_USAGE, failWith } from './commands/exit-codes';
 import { installLibtorchIfMissing, runScript } from './commands/scripts';
 import { serve } from './commands/serve/serve';
 import { packageVersion } from './lib/package-version';
-import { type Command, ConfigError, helpText, readCommand } from './settings/config';
+import { type Command, helpText, isHelpRequested, readCommand } from './settings/command-line';
+import { ConfigError } from './settings/config';
 import { type Environment, readEnvironment } from './settings/environment';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 
+/** Runs the command of the command line. Modules that a server does not need are loaded on demand. */
 async function main(): Promise<void> {
   const environment = readEnvironment(PACKAGE_ROOT);
+  const version = packageVersion(PACKAGE_ROOT);
   const command = readCommand(process.argv.slice(2), environment);
-  if (command.type === 'help') process.stdout.write(helpText());
-  else if (command.type === 'version') process.stdout.write(`${packageVersion(PACKAGE_ROOT)}\n`);
-  else if (command.type === 'build' || command.type === 'install') {
-    process.exitCode = await runScript(command.type);
-  } else if (command.type === 'import-torchserve') {
-    type Import = typeof import('./commands/import-torchserve/import-torchserve-command');
-    const { runImportTorchserve } =
-      require('./commands/import-torchserve/import-torchserve-command') as Import;
-    process.exitCode = runImportTorchserve(command.args, environment);
-  } else {
-    const exitCode = await installLibtorchIfMissing();
-    if (exitCode !== 0) process.exitCode = exitCode;
-    else if (command.type === 'serve') await serve(command.config, packageVersion(PACKAGE_ROOT));
-    else if (command.type === 'inspect') {
-      type Inspect = typeof import('./commands/inspect/inspect-command');
-      const { runInspect } = require('./commands/inspect/inspect-command') as Inspect;
-      process.exitCode = await runInspect(command.args, environment);
-    } else process.exitCode = await runOverFiles(command, environment);
+  switch (command.type) {
+    case 'help':
+      process.stdout.write(helpText());
+      return;
+    case 'version':
+      process.stdout.write(`${version}\n`);
+      return;
+    case 'build':
+    case 'install':
+      process.exitCode = await runScript(command.type);
+      return;
+    case 'import-torchserve': {
+      const { runImportTorchserve } = await import(
+        './commands/import-torchserve/import-torchserve-command.js'
+      );
+      process.exitCode = runImportTorchserve(command.args, environment);
+      return;
+    }
+  }
+  const exitCode = await installLibtorchIfMissing();
+  if (exitCode !== 0) process.exitCode = exitCode;
+  else if (command.type === 'serve') await serve(command.config, version);
+  else if (command.type === 'batch') process.exitCode = await runBatch(command, environment);
+  else {
+    const { runInspect } = await import('./commands/inspect/inspect-command.js');
+    process.exitCode = await runInspect(command.args, environment);
   }
 }
 
-/** Loaded only here: services need nothing of it. */
-function runOverFiles(
-  { name, args }: Extract<Command, { type: 'files' }>,
+async function runBatch(
+  { name, args }: Extract<Command, { type: 'batch' }>,
   environment: Environment,
 ): Promise<number> {
-  if (name === 'classify' && args.includes('--follow') && !asksForHelp(args)) {
-    type Following = typeof import('./commands/classify/follow/follow-command');
-    const { runFollow } = require('./commands/classify/follow/follow-command') as Following;
+  if (name === 'classify' && args.includes('--follow') && !isHelpRequested(args)) {
+    const { runFollow } = await import('./commands/classify/follow/follow-command.js');
     return runFollow(args, environment);
   }
-  type Running = typeof import('./commands/batch/batch-command');
-  type Registry = typeof import('./commands/batch/commands');
-  const { runBatchCommand } = require('./commands/batch/batch-command') as Running;
-  const { BATCH_COMMANDS } = require('./commands/batch/commands') as Registry;
+  const { runBatchCommand } = await import('./commands/batch/batch-command.js');
+  const { BATCH_COMMANDS } = await import('./commands/batch/commands.js');
   return runBatchCommand(BATCH_COMMANDS[name], args, environment);
 }
-
-const asksForHelp = (args: readonly string[]) => args.includes('--help') || args.includes('-h');
 
 main().catch((error: unknown) => {
   if (!(error instanceof ConfigError)) throw error;

@@ -3,7 +3,7 @@
  *
  *   node ours.mjs FORMAT MODEL_DIRECTORY < task.json
  *
- * FORMAT: of bench/formats.mjs, also with PRODUCTS behind a plus: int8+bfloat16.
+ * FORMAT: of bench/formats.mjs, also with ATTENTION_DTYPE behind a plus: int8+bfloat16.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +12,7 @@ import { median } from '../report.mjs';
 const { TextClassifier } = createRequire(import.meta.url)('../../dist/index.js');
 
 const [, , format, modelDirectory] = process.argv;
-const [dtype, products = 'auto'] = format.split('+');
+const [dtype, attentionDtype = 'auto'] = format.split('+');
 const {
   texts,
   samples,
@@ -20,7 +20,7 @@ const {
   least_times: leastTimes = 3,
   alone = false,
 } = JSON.parse(readFileSync(0, 'utf8'));
-const classifier = await TextClassifier.load({ modelDirectory, dtype, products });
+const classifier = await TextClassifier.load({ modelDirectory, dtype, attentionDtype });
 
 async function measure(all) {
   await classifier.classify(all[0]);

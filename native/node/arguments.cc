@@ -107,7 +107,7 @@ backend::Dtype dtype_argument(const Napi::Value& value) {
 }
 
 backend::AttentionPrecision products_argument(const Napi::Value& value) {
-  return choice<backend::AttentionPrecision>(value, "products", backend::AttentionPrecision::kAuto,
+  return choice<backend::AttentionPrecision>(value, "attentionDtype", backend::AttentionPrecision::kAuto,
                                          kProducts, " or ");
 }
 
@@ -125,7 +125,7 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
   return {
       .source = source_argument(object(source, "source")),
       .compute = {.dtype = dtype_argument(given.Get("dtype")),
-                  .attention_precision = products_argument(given.Get("products")),
+                  .attention_precision = products_argument(given.Get("attentionDtype")),
                   .threads_per_worker = static_cast<int>(threads),
                   .run_limit = run_limit,
                   .progress = std::make_shared<backend::LoadProgress>(),

@@ -44,7 +44,7 @@ struct Case {
   Processor processor;
   Dtype dtype;
   const char* by_default;
-  const char* in_bfloat16;  ///< PRODUCTS=bfloat16
+  const char* in_bfloat16;  ///< ATTENTION_DTYPE=bfloat16
 };
 
 void PrintTo(const Case& example, std::ostream* out) { *out << example.name; }
@@ -52,7 +52,7 @@ void PrintTo(const Case& example, std::ostream* out) { *out << example.name; }
 class NumbersTest : public testing::TestWithParam<Case> {};
 
 std::string without_limit(const std::string& text) {
-  return text.substr(0, text.find(", or INSTRUCTIONS"));
+  return text.substr(0, text.find(", or INSTRUCTION_SET"));
 }
 
 TEST_P(NumbersTest, AreThoseOfTheTable) {

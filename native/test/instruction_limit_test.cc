@@ -1,4 +1,4 @@
-// The setting INSTRUCTIONS: the instructions that each value allows.
+// The setting INSTRUCTION_SET: the instructions that each value allows.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -56,18 +56,18 @@ TEST(InstructionLimit, NoKernelExceedsTheLimit) {
   }
 }
 
-/// Starts this program with INSTRUCTIONS set; it exits before any test (limited.cc).
+/// Starts this program with INSTRUCTION_SET set; it exits before any test (limited.cc).
 void expect_refused(const std::string& value) {
-  const char* const before = std::getenv("INSTRUCTIONS");
+  const char* const before = std::getenv("INSTRUCTION_SET");
   const std::string kept = before != nullptr ? before : "";
-  setenv("INSTRUCTIONS", value.c_str(), 1);
+  setenv("INSTRUCTION_SET", value.c_str(), 1);
   EXPECT_EXIT({}, testing::ExitedWithCode(2),
-              "INSTRUCTIONS: expected one of portable.*supported by this machine., received \"" +
+              "INSTRUCTION_SET: expected one of portable.*supported by this machine., received \"" +
                   value + "\"");
   if (before != nullptr) {
-    setenv("INSTRUCTIONS", kept.c_str(), 1);
+    setenv("INSTRUCTION_SET", kept.c_str(), 1);
   } else {
-    unsetenv("INSTRUCTIONS");
+    unsetenv("INSTRUCTION_SET");
   }
 }
 

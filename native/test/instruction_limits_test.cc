@@ -108,7 +108,7 @@ TEST_F(InstructionLimitsTest, WhatTheUserHasSetByItsOlderNameStays) {
 /// limited.cc has set the variables before the first operator.
 TEST(InstructionLimits, LibTorchKeepsToOurs) {
   const auto* const limit = kernels::chosen_limit();
-  if (limit == nullptr) GTEST_SKIP() << "INSTRUCTIONS is not set";
+  if (limit == nullptr) GTEST_SKIP() << "INSTRUCTION_SET is not set";
   const std::string_view name = limit->name;
   const std::string wanted = name == "portable" ? "DEFAULT" : name == "avx2" ? "AVX2" : "AVX512";
   EXPECT_EQ(at::get_cpu_capability(), wanted);

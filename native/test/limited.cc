@@ -1,4 +1,4 @@
-// Applies the setting INSTRUCTIONS to a test program and to the libraries in LibTorch.
+// Applies the setting INSTRUCTION_SET to a test program and to the libraries in LibTorch.
 #include <cstdio>
 #include <cstdlib>
 

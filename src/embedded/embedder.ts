@@ -15,7 +15,7 @@ import {
 
 export interface EmbedderOptions
   extends EngineOptions,
-    Pick<SchedulingOptions, 'dtype' | 'products'> {
+    Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
   /** Of sentence-transformers, or of an encoder that `save_pretrained` wrote. */
   readonly modelDirectory: string;
 }

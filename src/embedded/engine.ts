@@ -14,7 +14,7 @@ import { TaskModel } from '../tasks/task-model';
 export const PACKAGE_ROOT = path.resolve(__dirname, '..', '..');
 
 /** How an engine may use the machine; defaults, and what they mean, as in the settings of the services. */
-export type EngineOptions = Partial<Omit<SchedulingOptions, 'dtype' | 'products' | 'share'>>;
+export type EngineOptions = Partial<Omit<SchedulingOptions, 'dtype' | 'attentionDtype' | 'share'>>;
 
 export interface RunOptions {
   /** Aborted: what has not begun to run is dropped, with CANCELLED. */
@@ -108,12 +108,9 @@ export function loadTexts<Input, Answer extends Prediction, Metadata extends Mod
   scheduling: SchedulingOptions,
 ): Promise<TaskModel<Input, Answer, Metadata>> {
   return loaded(async () => {
-    const { dtype, products } = scheduling;
-    const found = findDtypeProblem(dtype ?? 'float32', products);
-    if (found) {
-      const { setting, value, problem } = found;
-      throw new Error(`${setting}: ${value} is of no use here: ${problem}`);
-    }
+    const { dtype, attentionDtype } = scheduling;
+    const problem = findDtypeProblem(dtype ?? 'float32', attentionDtype);
+    if (problem) throw new Error(problem);
     return TaskModel.load(task, directory, scheduling);
   });
 }

@@ -20,7 +20,7 @@ import { type EngineOptions, environment, loaded, loadTexts, type RunOptions } f
 
 export interface GuardLoadOptions
   extends EngineOptions,
-    Pick<SchedulingOptions, 'dtype' | 'products'> {
+    Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
   /** Path of a guard's file, or its content. */
   readonly file: string | object;
   /** By the names that the file gives its models: folders that `save_pretrained` wrote. */

@@ -16,7 +16,7 @@ import {
 
 export interface RerankerOptions
   extends EngineOptions,
-    Pick<SchedulingOptions, 'dtype' | 'products'> {
+    Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
   /** Of a cross-encoder with one label: a folder that `save_pretrained` wrote. */
   readonly modelDirectory: string;
 }

@@ -19,7 +19,7 @@ import {
 
 export interface TaggerOptions
   extends EngineOptions,
-    Pick<SchedulingOptions, 'dtype' | 'products'> {
+    Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
   /** Of a token classifier, as Hugging Face `save_pretrained` wrote it. */
   readonly modelDirectory: string;
 }

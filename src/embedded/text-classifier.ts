@@ -15,7 +15,7 @@ import { findInputProblem, type SentimentInput, toTextInput } from './text-input
 
 export interface SentimentOptions
   extends EngineOptions,
-    Pick<SchedulingOptions, 'dtype' | 'products'> {
+    Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
   /** Folder that Hugging Face `save_pretrained` wrote. Default: the shipped model. */
   readonly modelDirectory?: string;
 }

@@ -20,7 +20,7 @@ import {
 
 export interface ZeroShotOptions
   extends EngineOptions,
-    Pick<SchedulingOptions, 'dtype' | 'products'> {
+    Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
   /** Of an entailment model: a folder that `save_pretrained` wrote. */
   readonly modelDirectory: string;
 }

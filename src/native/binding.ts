@@ -21,7 +21,7 @@ export interface SchedulingOptions {
   /** Default: float32. */
   readonly dtype?: Dtype;
   /** What is multiplied in bfloat16 where `dtype` leaves a choice. Default: auto, by the processor. */
-  readonly products?: ProductNumbers;
+  readonly attentionDtype?: ProductNumbers;
   /** Inference threads, each running a batch of its own. Default: the cores granted to this process. */
   readonly workers: number;
   /** Intra-op (OpenMP) threads of each worker, that is cores that one batch may use. Default: 1. */
@@ -77,7 +77,7 @@ export interface Products {
   readonly linear: string;
   /** The same of attention; empty: it is LibTorch's. */
   readonly attention: string;
-  /** That may be used: a value of the setting INSTRUCTIONS. */
+  /** That may be used: a value of the setting INSTRUCTION_SET. */
   readonly instructions: string;
 }
 
@@ -182,10 +182,10 @@ export interface NativeBinding {
    * Why a number format is of no use on this processor: its instructions are missing, or known to be
    * slower than float32. Empty: it is of use.
    */
-  dtypeProblem(dtype: Dtype, products?: ProductNumbers): string;
-  /** What is wrong with the environment variable INSTRUCTIONS on this machine; empty: nothing. */
+  dtypeProblem(dtype: Dtype, attentionDtype?: ProductNumbers): string;
+  /** What is wrong with the environment variable INSTRUCTION_SET on this machine; empty: nothing. */
   instructionsProblem(): string;
-  /** The values of INSTRUCTIONS that this machine has, from the least to the most. */
+  /** The values of INSTRUCTION_SET that this machine has, from the least to the most. */
   availableInstructions(): readonly string[];
   /** Of a TorchScript file or one of torch.export. Throws where it cannot be read. */
   inspectProgram(path: string, allowedOperators: readonly string[]): ProgramReport;

@@ -1,22 +1,20 @@
 import type { Dtype, ProductNumbers } from './binding';
 import { addon } from './engine';
 
-/** What this processor cannot serve of DTYPE and PRODUCTS, and why. */
-export interface DtypeProblem {
-  readonly setting: 'dtype' | 'products';
-  readonly value: string;
-  readonly problem: string;
-}
-
-/** Undefined: this processor serves both. */
+/**
+ * Returns why this processor does not support a number format, or undefined.
+ *
+ * @param settingNames names in the message: those of the embedded API by default
+ */
 export function findDtypeProblem(
   dtype: Dtype,
-  products: ProductNumbers = 'auto',
-): DtypeProblem | undefined {
-  const problem = addon().dtypeProblem(dtype, products);
+  attentionDtype: ProductNumbers = 'auto',
+  settingNames: readonly [dtype: string, attentionDtype: string] = ['dtype', 'attentionDtype'],
+): string | undefined {
+  const problem = addon().dtypeProblem(dtype, attentionDtype);
   if (!problem) return undefined;
-  const isOfDtype = addon().dtypeProblem(dtype, 'auto') !== '';
-  return isOfDtype
-    ? { setting: 'dtype', value: dtype, problem }
-    : { setting: 'products', value: products, problem };
+  const isDtype = addon().dtypeProblem(dtype, 'auto') !== '';
+  const name = settingNames[isDtype ? 0 : 1];
+  const value = isDtype ? dtype : attentionDtype;
+  return `${name}: ${value} cannot be used on this processor: ${problem}. Unset ${name}`;
 }

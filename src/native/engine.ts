@@ -359,7 +359,7 @@ export class Engine {
 }
 
 /**
- * Keeps this process to a value of the setting INSTRUCTIONS, before anything computes. The native part
+ * Keeps this process to a value of the setting INSTRUCTION_SET, before anything computes. The native part
  * reads the environment, once; it is open by then, so no thread of LibTorch's reads it meanwhile.
  *
  * @param limit null: the environment variable, if it is set
@@ -367,6 +367,6 @@ export class Engine {
  */
 export function limitInstructions(limit: string | null): string {
   const binding = loadBinding();
-  if (limit !== null) process.env.INSTRUCTIONS = limit;
+  if (limit !== null) process.env.INSTRUCTION_SET = limit;
   return binding.instructionsProblem();
 }

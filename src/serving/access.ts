@@ -84,7 +84,7 @@ export type IsPublic = (path: string) => boolean;
 
 /**
  * Public paths: probes, the files of the pages (they ask the user for the key), and `/metrics` unless
- * METRICS_NEED_KEY is set.
+ * METRICS_REQUIRE_KEY is set.
  *
  * @param pages paths of the files of the pages
  * @param probes paths that supervisors and load balancers request without a key
@@ -92,9 +92,9 @@ export type IsPublic = (path: string) => boolean;
 export function isPublicPath(
   pages: readonly string[],
   probes: readonly string[],
-  { metricsNeedKey }: { readonly metricsNeedKey: boolean },
+  { metricsRequireKey }: { readonly metricsRequireKey: boolean },
 ): IsPublic {
-  const paths = new Set([...probes, ...pages, ...(metricsNeedKey ? [] : ['/metrics'])]);
+  const paths = new Set([...probes, ...pages, ...(metricsRequireKey ? [] : ['/metrics'])]);
   return (path) => paths.has(path);
 }
 

@@ -77,13 +77,15 @@ describe.each(['bfloat16', 'int8'] as const)('DTYPE=%s', (dtype) => {
     const started = new NodeProcess({ script: MAIN, args: ['sentiment'], env });
     expect(await started.exit).toEqual({ code: 2, signal: null });
     expect(started.stderr).toMatch(
-      new RegExp(`^libtorch-serve: DTYPE: ${dtype} is of no use here: .+; leave it unset\n$`),
+      new RegExp(
+        `^libtorch-serve: DTYPE: ${dtype} cannot be used on this processor: .+. Unset DTYPE\n$`,
+      ),
     );
   });
 
   it('answers nearly as float32, but not in the same numbers; without instructions for it, not at all', () => {
     if (outcome.error !== undefined) {
-      // Under a limit: ", or INSTRUCTIONS does not allow it".
+      // Under a limit: ", or INSTRUCTION_SET does not allow it".
       expect(outcome.problem.split(', or')[0]).toBe(NO_KERNEL[dtype]);
       expect(outcome.error).toBe(`DTYPE: ${dtype}: ${outcome.problem}`);
       return;

@@ -8,7 +8,7 @@ export const MAIN = path.join(ROOT, 'dist', 'main.js');
 export const FIXTURES = path.join(ROOT, 'test', 'fixtures');
 
 /** What the runner limits all that is tested to. */
-const { INSTRUCTIONS } = process.env;
+const { INSTRUCTION_SET } = process.env;
 
 export interface LogLine {
   readonly level: string;
@@ -22,7 +22,7 @@ export interface Exit {
 }
 
 export interface ProcessOptions {
-  /** Added to the environment; it starts without the service's settings, but for INSTRUCTIONS. */
+  /** Added to the environment; it starts without the service's settings, but for INSTRUCTION_SET. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly args?: readonly string[];
@@ -59,7 +59,7 @@ export class NodeProcess {
     const [command = '', ...args] = descriptors === undefined ? node : limited;
     this.child = spawn(command, args, {
       cwd: options.cwd ?? ROOT,
-      env: { PATH: process.env.PATH, ...(INSTRUCTIONS && { INSTRUCTIONS }), ...options.env },
+      env: { PATH: process.env.PATH, ...(INSTRUCTION_SET && { INSTRUCTION_SET }), ...options.env },
     });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;

@@ -1,10 +1,10 @@
 /**
- * What multiplies follows from the processor and the settings INSTRUCTIONS and PRODUCTS, and is told: in
+ * What multiplies follows from the processor and the settings INSTRUCTION_SET and ATTENTION_DTYPE, and is told: in
  * the log, in GET /info and in the labels of model_info.
  */
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { INSTRUCTIONS } from '../../src/settings/settings';
+import { INSTRUCTION_SETS } from '../../src/settings/settings';
 import { type GoldenTexts, readFixture } from '../helpers/golden';
 import { post, request } from '../helpers/http';
 import { scrape } from '../helpers/metrics';
@@ -68,13 +68,13 @@ async function scoresIn(dtype: string, env: Readonly<Record<string, string>> = {
 }
 
 it('a machine has the limits up to its highest', () => {
-  expect(LIMITS).toEqual(INSTRUCTIONS.slice(0, LIMITS.length));
+  expect(LIMITS).toEqual(INSTRUCTION_SETS.slice(0, LIMITS.length));
 });
 
-describe.each(LIMITS)('INSTRUCTIONS=%s', (limit) => {
+describe.each(LIMITS)('INSTRUCTION_SET=%s', (limit) => {
   it('is kept to, by texts and by signals, and told', async () => {
     const kernel = KERNELS[limit] ?? 'avx512';
-    const texts = await startService('sentiment', { args: ['--instructions', limit] });
+    const texts = await startService('sentiment', { args: ['--instruction-set', limit] });
     expect(await productsOf(texts)).toEqual({
       linear: `float32 ${kernel}`,
       attention: `float32 ${kernel}`,
@@ -84,7 +84,7 @@ describe.each(LIMITS)('INSTRUCTIONS=%s', (limit) => {
     expect(json).toMatchObject({ label: 'POSITIVE' });
     await texts.stop();
     const cwd = path.join(ROOT, 'models', 'eeg');
-    const signals = await startService('eeg', { cwd, env: { INSTRUCTIONS: limit } });
+    const signals = await startService('eeg', { cwd, env: { INSTRUCTION_SET: limit } });
     expect(await productsOf(signals)).toEqual({ linear: `float32 ${kernel}`, instructions: limit });
     await signals.stop();
   });
@@ -92,26 +92,26 @@ describe.each(LIMITS)('INSTRUCTIONS=%s', (limit) => {
 
 it('more than the machine has, or what is no limit, ends with one line that says what it has', async () => {
   const usage = { code: 2, signal: null };
-  const beyond = INSTRUCTIONS[LIMITS.length];
+  const beyond = INSTRUCTION_SETS[LIMITS.length];
   if (beyond) {
     const line =
-      `libtorch-serve: INSTRUCTIONS: expected one of ${LIMITS.join(', ')} (supported by this machine), ` +
+      `libtorch-serve: INSTRUCTION_SET: expected one of ${LIMITS.join(', ')} (supported by this machine), ` +
       `received "${beyond}"\n`;
-    expect(await refusalOf({ INSTRUCTIONS: beyond })).toEqual([usage, line]);
-    const { error } = await scoresIn('float32', { INSTRUCTIONS: beyond });
+    expect(await refusalOf({ INSTRUCTION_SET: beyond })).toEqual([usage, line]);
+    const { error } = await scoresIn('float32', { INSTRUCTION_SET: beyond });
     expect(`libtorch-serve: ${error}\n`).toBe(line);
   }
-  const [exit, stderr] = await refusalOf({ INSTRUCTIONS: 'avx3' });
+  const [exit, stderr] = await refusalOf({ INSTRUCTION_SET: 'avx3' });
   expect(exit).toEqual(usage);
-  expect(stderr).toMatch(/^libtorch-serve: INSTRUCTIONS: expected one of portable, .*avx3.*\n$/);
+  expect(stderr).toMatch(/^libtorch-serve: INSTRUCTION_SET: expected one of portable, .*avx3.*\n$/);
 });
 
-it('PRODUCTS=bfloat16 is refused with DTYPE=float32, on every processor', async () => {
-  const [exit, stderr] = await refusalOf({ PRODUCTS: 'bfloat16' });
+it('ATTENTION_DTYPE=bfloat16 is refused with DTYPE=float32, on every processor', async () => {
+  const [exit, stderr] = await refusalOf({ ATTENTION_DTYPE: 'bfloat16' });
   expect(exit).toEqual({ code: 2, signal: null });
   expect(stderr).toBe(
-    'libtorch-serve: PRODUCTS: bfloat16 is of no use here: with DTYPE=float32 all products are ' +
-      'float32; leave it unset\n',
+    'libtorch-serve: ATTENTION_DTYPE: bfloat16 cannot be used on this processor: with DTYPE=float32 all products are ' +
+      'float32. Unset ATTENTION_DTYPE\n',
   );
 });
 
@@ -122,21 +122,21 @@ describe.each(['float32', 'bfloat16', 'int8'])('DTYPE=%s', (dtype) => {
   });
 });
 
-// On Intel processors bfloat16 is served only if PRODUCTS=bfloat16 asks for it.
-describe.each(['bfloat16', 'int8'])('PRODUCTS=bfloat16 and DTYPE=%s', (dtype) => {
+// On Intel processors bfloat16 is served only if ATTENTION_DTYPE=bfloat16 asks for it.
+describe.each(['bfloat16', 'int8'])('ATTENTION_DTYPE=bfloat16 and DTYPE=%s', (dtype) => {
   const limit = LIMITS.includes('avx512-bf16')
     ? 'avx512-bf16'
     : LIMITS.includes('avx2')
       ? 'avx2'
       : 'portable';
-  const env = { DTYPE: dtype, PRODUCTS: 'bfloat16', INSTRUCTIONS: limit };
+  const env = { DTYPE: dtype, ATTENTION_DTYPE: 'bfloat16', INSTRUCTION_SET: limit };
 
   it('are taken and told, or refused where there are no instructions for them', async () => {
     if (limit !== 'avx512-bf16') {
       const [exit, stderr] = await refusalOf(env);
       expect(exit).toEqual({ code: 2, signal: null });
       expect(stderr).toMatch(
-        /^libtorch-serve: (DTYPE: bfloat16|PRODUCTS: bfloat16|DTYPE: int8) is of no use here: .+AVX/,
+        /^libtorch-serve: (DTYPE: bfloat16|ATTENTION_DTYPE: bfloat16|DTYPE: int8) cannot be used on this processor: .+AVX/,
       );
       return;
     }

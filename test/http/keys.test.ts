@@ -203,7 +203,7 @@ describe('with a key', () => {
 });
 
 it('lets everybody read metrics where that is chosen', async () => {
-  const env = { ...MODEL, API_KEY: KEY, METRICS_NEED_KEY: 'false' };
+  const env = { ...MODEL, API_KEY: KEY, METRICS_REQUIRE_KEY: 'false' };
   const service = await startService('sentiment', { env });
   expect((await request(service, { path: '/metrics' })).status).toBe(200);
   expectRefused(await request(service, { path: '/info' }));

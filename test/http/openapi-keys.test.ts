@@ -48,8 +48,8 @@ describe.each(SERVICE_CASES)('/openapi.json of the $name service', ({ name, opti
     expect(JSON.stringify(open)).not.toMatch(/"401"|"403"|securitySchemes|"security"|Bearer/);
   });
 
-  it.each(['true', 'false'])('says who needs a key, METRICS_NEED_KEY=%s', async (needed) => {
-    const env = { ...options.env, API_KEY: KEY, METRICS_NEED_KEY: needed };
+  it.each(['true', 'false'])('says who needs a key, METRICS_REQUIRE_KEY=%s', async (needed) => {
+    const env = { ...options.env, API_KEY: KEY, METRICS_REQUIRE_KEY: needed };
     const service = await startService(name, { ...options, env });
     const document = await documentOf(service);
 

@@ -1,13 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import {
-  type Command,
-  type Config,
-  ConfigError,
-  helpText,
-  readCommand,
-} from '../../src/settings/config';
+import { type Command, helpText, readCommand } from '../../src/settings/command-line';
+import { type Config, ConfigError } from '../../src/settings/config';
 import type { Environment } from '../../src/settings/environment';
 
 const ENVIRONMENT: Environment = {
@@ -54,12 +49,12 @@ describe('readCommand', () => {
       modelsWatch: false,
       guardFile: null,
       modelName: null,
-      instructions: null,
+      instructionSet: null,
       scheduling: {
         workers: 8,
         threadsPerWorker: 1,
         dtype: 'float32',
-        products: 'auto',
+        attentionDtype: 'auto',
         maxBatchTokens: 512,
         maxBatchRequests: 32,
         maxQueueDelayMs: 0,
@@ -81,7 +76,7 @@ describe('readCommand', () => {
       access: {
         apiKey: null,
         apiKeysFile: null,
-        metricsNeedKey: true,
+        metricsRequireKey: true,
         tlsCertFile: null,
         tlsKeyFile: null,
         corsOrigins: [],
@@ -126,8 +121,8 @@ describe('readCommand', () => {
       EEG_MODEL_PATH: '/abs/model.pt',
       WORKERS: '2',
       THREADS_PER_WORKER: '3',
-      PRODUCTS: 'float32',
-      INSTRUCTIONS: 'avx2',
+      ATTENTION_DTYPE: 'float32',
+      INSTRUCTION_SET: 'avx2',
       MODELS_DIR: 'many',
       MODELS_WATCH: 'true',
       GUARD_FILE: 'guard.json',
@@ -149,7 +144,7 @@ describe('readCommand', () => {
       MAX_CONNECTION_REQUESTS: '34',
       KEEP_ALIVE_TIMEOUT_MS: '620000',
       API_KEYS_FILE: 'keys',
-      METRICS_NEED_KEY: 'FALSE',
+      METRICS_REQUIRE_KEY: 'FALSE',
       TLS_CERT_FILE: '/abs/cert.pem',
       TLS_KEY_FILE: 'key.pem',
       CORS_ORIGINS: 'https://a.example, http://localhost:3000,capacitor://localhost',
@@ -172,12 +167,12 @@ describe('readCommand', () => {
       modelsWatch: true,
       guardFile: '/home/user/guard.json',
       modelName: 'films-2',
-      instructions: 'avx2',
+      instructionSet: 'avx2',
       scheduling: {
         workers: 2,
         threadsPerWorker: 3,
         dtype: 'float32',
-        products: 'float32',
+        attentionDtype: 'float32',
         maxBatchTokens: 512,
         maxBatchRequests: 4,
         maxQueueDelayMs: 5,
@@ -199,7 +194,7 @@ describe('readCommand', () => {
       access: {
         apiKey: null,
         apiKeysFile: '/home/user/keys',
-        metricsNeedKey: false,
+        metricsRequireKey: false,
         tlsCertFile: '/abs/cert.pem',
         tlsKeyFile: '/home/user/key.pem',
         corsOrigins: ['https://a.example', 'http://localhost:3000', 'capacitor://localhost'],
@@ -235,7 +230,7 @@ describe('readCommand', () => {
     expect(config(['eeg'], { MAX_QUEUE_REQUESTS: '4096' }).maxListLength).toBe(1024);
     expect(problems(['eeg'], { MAX_LIST_LENGTH: '4096' })).toEqual([
       'MAX_LIST_LENGTH: expected at most MAX_QUEUE_REQUESTS, 2048, received 4096: ' +
-        'the queue could never take such a list',
+        'the queue cannot hold such a list',
     ]);
   });
 
@@ -243,12 +238,11 @@ describe('readCommand', () => {
     const times = (delay: string) => ({ SHUTDOWN_DELAY_MS: delay, SHUTDOWN_TIMEOUT_MS: '1000' });
     expect(config(['eeg'], times('500')).warnings).toEqual([]);
     expect(config(['eeg'], times('501')).warnings).toEqual([
-      'SHUTDOWN_DELAY_MS is 501 of the 1000 ms of SHUTDOWN_TIMEOUT_MS: ' +
-        '499 ms are left to answer what was accepted',
+      'SHUTDOWN_DELAY_MS: 501 of the 1000 ms of SHUTDOWN_TIMEOUT_MS leave 499 ms for accepted requests',
     ]);
     expect(problems(['eeg'], times('1000'))).toEqual([
       'SHUTDOWN_DELAY_MS: expected less than SHUTDOWN_TIMEOUT_MS, 1000, received 1000: ' +
-        'no time would be left to answer what was accepted',
+        'no time would be left for accepted requests',
     ]);
   });
 
@@ -258,7 +252,7 @@ describe('readCommand', () => {
     expect(config(['eeg'], { BODY_LIMIT: '20mb' }).responseLimit).toBe(40 * 1024 ** 2);
     expect(problems(['eeg'], { BODY_LIMIT: '2kb', BODY_MEMORY: '1kb' })).toEqual([
       'BODY_MEMORY: expected at least BODY_LIMIT, 2048, received 1024: ' +
-        'there would never be room for such a body',
+        'bodies of the maximum size would always be rejected',
     ]);
   });
 
@@ -280,8 +274,8 @@ describe('readCommand', () => {
     expect(connections(256, { MAX_CONNECTIONS: '157' })).toEqual([
       157,
       [
-        'MAX_CONNECTIONS is 157, but this process may have 256 descriptors open (ulimit -n), ' +
-          'and needs some itself',
+        'MAX_CONNECTIONS: 157 connections exceed the 256 file descriptors of this process (ulimit -n). ' +
+          'Raise the limit',
       ],
     ]);
   });
@@ -292,7 +286,7 @@ describe('readCommand', () => {
     const flag = config(['eeg', '--api-key', 'a-key']);
     expect([flag.access.apiKey, flag.warnings]).toEqual([
       'a-key',
-      ['API_KEY: as a flag, everyone on this machine can read it'],
+      ['API_KEY: a flag is visible to all users of this machine. Use an environment variable'],
     ]);
   });
 
@@ -309,7 +303,7 @@ describe('readCommand', () => {
   it.each(['API_KEY', 'API_KEYS_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'])(
     'opens nothing because %s is empty',
     (name) => {
-      const line = `${name}: is empty: give it a value, or do not set it`;
+      const line = `${name}: expected a value, received an empty text. Set a value or unset it`;
       expect(problems(['eeg'], { [name]: ' ' })).toEqual([line]);
       expect(problems(['eeg', `--${name.replaceAll('_', '-')}=`])).toEqual([line]);
     },
@@ -318,18 +312,18 @@ describe('readCommand', () => {
   it.each([
     [
       { API_KEY: 'a', API_KEYS_FILE: 'keys' },
-      'API_KEYS_FILE: expected alone: put the key of API_KEY into the file',
+      'API_KEY: expected either API_KEY or API_KEYS_FILE. Move the key into the file',
     ],
-    [{ PORT: '9000', GRPC_PORT: '9000' }, 'GRPC_PORT: expected another one than PORT, 9000'],
+    [{ PORT: '9000', GRPC_PORT: '9000' }, 'GRPC_PORT: expected a port other than PORT, 9000'],
     [
       { MANAGEMENT_PORT: '9000', GRPC_PORT: '9000' },
-      'MANAGEMENT_PORT: expected another one than PORT and GRPC_PORT, 9000',
+      'MANAGEMENT_PORT: expected a port other than PORT and GRPC_PORT, 9000',
     ],
     [{ GRPC_PORT: 'no' }, 'GRPC_PORT: expected an integer from 0 to 65535, received "no"'],
     [{ GRPC_PORT: '65536' }, 'GRPC_PORT: expected an integer from 0 to 65535, received "65536"'],
-    [{ TLS_CERT_FILE: 'c' }, 'TLS_KEY_FILE: is needed by TLS_CERT_FILE'],
-    [{ TLS_KEY_FILE: 'k' }, 'TLS_CERT_FILE: is needed by TLS_KEY_FILE'],
-    [{ METRICS_NEED_KEY: 'no' }, 'METRICS_NEED_KEY: expected true or false, received "no"'],
+    [{ TLS_CERT_FILE: 'c' }, 'TLS_KEY_FILE: required by TLS_CERT_FILE. Set both'],
+    [{ TLS_KEY_FILE: 'k' }, 'TLS_CERT_FILE: required by TLS_KEY_FILE. Set both'],
+    [{ METRICS_REQUIRE_KEY: 'no' }, 'METRICS_REQUIRE_KEY: expected true or false, received "no"'],
     [
       { KEEP_ALIVE_TIMEOUT_MS: '0' },
       'KEEP_ALIVE_TIMEOUT_MS: expected an integer from 1 to 2147483647, received "0"',
@@ -368,7 +362,7 @@ describe('readCommand', () => {
     'münchen.example',
   ])('refuses ALLOWED_HOSTS %s, which is no name', (text) => {
     expect(problems(['eeg'], { ALLOWED_HOSTS: text })).toEqual([
-      'ALLOWED_HOSTS: expected * or names of hosts without a port such as models.example.org, ' +
+      'ALLOWED_HOSTS: expected * or host names without a port such as models.example.org, ' +
         `separated by commas, received "${text}"`,
     ]);
     expect(config(['eeg'], { ALLOWED_HOSTS: '*' }).access.allowedHosts).toEqual(['*']);
@@ -446,7 +440,7 @@ describe('readCommand', () => {
   it.each([[['eeg', '--port']], [['eeg', '--port', '--workers=1']]])(
     'wants a value in %j',
     (args) => {
-      expect(problems(args)).toEqual(['--port: needs a value']);
+      expect(problems(args)).toEqual(['--port: expected a value']);
     },
   );
 
@@ -464,7 +458,7 @@ describe('readCommand', () => {
 
   it('warns about more threads than cores', () => {
     expect(config(['eeg'], { WORKERS: '3', THREADS_PER_WORKER: '3' }).warnings).toEqual([
-      expect.stringContaining('is 9, more than the 8 cores'),
+      expect.stringContaining('9 threads (WORKERS × THREADS_PER_WORKER) on 8 available cores'),
     ]);
   });
 
@@ -483,6 +477,6 @@ describe('helpText', () => {
     expect(text).toMatch(/--port +TCP port.*\(default: 8000\)/);
     expect(text).toMatch(/--sentiment-model-dir .*\(default: the shipped model\)/);
     expect(text).toMatch(/--body-limit .*\(default: 1mb\)/);
-    for (const line of text.split('\n')) expect(line.length).toBeLessThan(120);
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(140);
   });
 });

@@ -124,7 +124,7 @@ describe('keyOf', () => {
 
 it('takes paths for public only as they are written', () => {
   const isPublic = isPublicPath(['/', '/main.js'], ['/health', '/ready', '/probe'], {
-    metricsNeedKey: true,
+    metricsRequireKey: true,
   });
   for (const path of ['/health', '/ready', '/probe', '/', '/main.js']) {
     expect([path, isPublic(path)]).toEqual([path, true]);
@@ -132,5 +132,5 @@ it('takes paths for public only as they are written', () => {
   for (const path of ['/Health', '/health/', '//health', '/info', '/metrics', '/analyze', '']) {
     expect([path, isPublic(path)]).toEqual([path, false]);
   }
-  expect(isPublicPath([], ['/probe'], { metricsNeedKey: false })('/metrics')).toBe(true);
+  expect(isPublicPath([], ['/probe'], { metricsRequireKey: false })('/metrics')).toBe(true);
 });

@@ -50,7 +50,7 @@ describe('memoryLeft', () => {
     const files = { '/proc/self/cgroup': '0::/a/b\n', ...group('/a/b', 700, 100) };
     expect(left(files)).toEqual({ limitBytes: 700 * MB, availableBytes: 600 * MB });
     expect(left({ ...files, ...group('/a', 900, 850) })).toEqual({
-      limit: 900 * MB,
+      limitBytes: 900 * MB,
       availableBytes: 50 * MB,
     });
   });

@@ -51,7 +51,7 @@ LoadedModel load(const TextProgramSource& source, const ComputeOptions& compute)
 
 LoadedModel load(const SignalProgramSource& source, const ComputeOptions& compute) {
   ComputeOptions as_saved = compute;
-  as_saved.dtype = Dtype::kFloat32;  // DTYPE and PRODUCTS apply to text models
+  as_saved.dtype = Dtype::kFloat32;  // DTYPE and ATTENTION_DTYPE apply to text models
   as_saved.attention_precision = AttentionPrecision::kAuto;
   return load_and_serve(source.path, as_saved, [&](std::unique_ptr<Program> program) {
     return serve_signals(std::move(program), source, as_saved);

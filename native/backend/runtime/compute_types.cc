@@ -25,8 +25,8 @@ struct Entry {
   Instructions needs;
   std::optional<Vendor> vendor;  ///< empty: any
   ComputeTypes default_types;
-  ComputeTypes with_bfloat16_attention;  ///< if PRODUCTS is bfloat16
-  const char* problem = "";  ///< why the data type is not useful; ignored if PRODUCTS is bfloat16
+  ComputeTypes with_bfloat16_attention;  ///< if ATTENTION_DTYPE is bfloat16
+  const char* problem = "";  ///< why the data type is not useful; ignored if ATTENTION_DTYPE is bfloat16
 };
 
 /// The first matching row applies. Defaults are measured.
@@ -42,7 +42,7 @@ constexpr Entry kTable[] = {
     {kBFloat16, kernels::kAvx512bf16, Vendor::kAmd, linear_and_attention(kBFloat16),
      linear_and_attention(kBFloat16)},
     {kBFloat16, kernels::kAvx512bf16, {}, linear_only(kBFloat16), linear_and_attention(kBFloat16)},
-    // int8 results do not depend on the kernel, so attention stays float32 unless PRODUCTS is
+    // int8 results do not depend on the kernel, so attention stays float32 unless ATTENTION_DTYPE is
     // bfloat16.
     {kInt8,
      kernels::kAvx2 | kernels::kAvx512bf16,
@@ -61,7 +61,7 @@ const Entry* find_entry(Dtype dtype, const kernels::Processor& processor) {
   return found != std::end(kTable) ? found : nullptr;
 }
 
-/// True if the row supports the value of PRODUCTS.
+/// True if the row supports the value of ATTENTION_DTYPE.
 bool provides(const Entry& entry, AttentionPrecision precision) {
   return precision != AttentionPrecision::kBFloat16 ||
          entry.with_bfloat16_attention.attention != kFloat32;
@@ -86,7 +86,7 @@ std::string missing_instructions(Dtype dtype, AttentionPrecision precision) {
   const char* const name = (*least & kernels::kAvx512bf16) != 0 ? "AVX512-BF16" : "AVX2";
   const bool is_limited = kernels::chosen_limit() != nullptr;
   return std::string("this processor has no ") + name +
-         (is_limited ? ", or INSTRUCTIONS does not allow it" : "");
+         (is_limited ? ", or INSTRUCTION_SET does not allow it" : "");
 }
 
 /// "int8 avx512-vnni": the data type, and the last word of the kernel's name.

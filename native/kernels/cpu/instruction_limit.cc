@@ -7,7 +7,7 @@
 namespace kernels {
 namespace {
 
-constexpr const char* kVariable = "INSTRUCTIONS";
+constexpr const char* kVariable = "INSTRUCTION_SET";
 
 #if defined(__x86_64__)
 constexpr Instructions kAvx2Limit =

@@ -1,4 +1,4 @@
-import type { BatchCommandName } from '../../settings/config';
+import type { BatchCommandName } from '../../settings/command-line';
 import { embedding } from '../../tasks/embedding/embedding-task';
 import { reranking } from '../../tasks/registry';
 import { tokenClassification } from '../../tasks/token-classification/token-classification-task';

@@ -41,7 +41,7 @@ export function createTaskJob(
   return {
     settings: [service, ...settings],
     toJob: (config) => {
-      const { dtype, products } = config.scheduling;
+      const { dtype, attentionDtype } = config.scheduling;
       return {
         service: name,
         notice,
@@ -50,8 +50,8 @@ export function createTaskJob(
           service: name,
           ...written,
           ...asked.decisive,
-          instructions: config.instructions,
-          ...(task.inputKind === 'texts' && { dtype, products }),
+          instructionSet: config.instructionSet,
+          ...(task.inputKind === 'texts' && { dtype, attentionDtype }),
         },
         modelFiles: () => task.listFiles(modelPath(config)),
         load: () => load(task, modelPath(config), withoutQueueLimits(config), asked),

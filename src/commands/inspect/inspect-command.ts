@@ -42,7 +42,7 @@ export async function runInspect(
   }
   try {
     const config = readConfig(['sentiment', ...rest], environment);
-    const problem = limitInstructions(config.instructions);
+    const problem = limitInstructions(config.instructionSet);
     if (problem) return fail([problem], EXIT_USAGE);
     const isJson = args.includes('--json');
     const { report, described } = await inspect(model, config.scheduling);

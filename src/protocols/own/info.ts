@@ -28,7 +28,7 @@ const model = z.object({
     .object({
       linear: z.string().describe('Number format and kernel of linear layers'),
       attention: z.string().optional().describe('Number format and kernel of attention'),
-      instructions: z.string().describe('Highest allowed instruction set (INSTRUCTIONS)'),
+      instructions: z.string().describe('Highest allowed instruction set (INSTRUCTION_SET)'),
     })
     .optional()
     .describe('Kernels in use: replicas with equal values return bitwise identical results'),

@@ -78,7 +78,7 @@ using Dtype = kernels::Format;
 /// Values of the setting DTYPE.
 std::vector<Dtype> dtypes();
 
-/// The setting PRODUCTS: data type of attention if DTYPE is bfloat16 or int8. kAuto: depends on the
+/// The setting ATTENTION_DTYPE: data type of attention if DTYPE is bfloat16 or int8. kAuto: depends on the
 /// processor.
 enum class AttentionPrecision { kAuto, kFloat32, kBFloat16 };
 
@@ -93,10 +93,10 @@ struct ComputeTypes {
 /// than float32. Empty if they are useful.
 std::string dtype_problem(Dtype dtype, AttentionPrecision precision);
 
-/// Problem of the setting INSTRUCTIONS on this processor; empty: none.
+/// Problem of the setting INSTRUCTION_SET on this processor; empty: none.
 std::string instructions_problem();
 
-/// Values of INSTRUCTIONS that this processor supports, ascending.
+/// Values of INSTRUCTION_SET that this processor supports, ascending.
 std::vector<std::string> available_instructions();
 
 /// Whether a model that is being loaded is inside a run. Thread-safe.
@@ -152,7 +152,7 @@ struct LoadTimeCheck {
 struct KernelsInUse {
   std::string linear;        ///< data type and kernel of the linear layers: "int8 avx512-vnni"
   std::string attention;     ///< data type and kernel of attention; empty: LibTorch computes it
-  std::string instructions;  ///< allowed instructions: a value of the setting INSTRUCTIONS
+  std::string instructions;  ///< allowed instructions: a value of the setting INSTRUCTION_SET
 };
 
 /// Properties of a loaded model.
@@ -178,7 +178,7 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute);
 LoadedModel load(const TextProgramSource& source, const ComputeOptions& compute);
 LoadedModel load(const SignalProgramSource& source, const ComputeOptions& compute);
 
-/// Disables instructions of the libraries inside LibTorch that the setting INSTRUCTIONS excludes,
+/// Disables instructions of the libraries inside LibTorch that the setting INSTRUCTION_SET excludes,
 /// or that would crash on this machine. Call it before anything of this file computes. Thread-safe.
 void limit_instructions();
 

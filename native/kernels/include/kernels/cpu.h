@@ -1,4 +1,4 @@
-// Instruction sets of the processor, and the setting INSTRUCTIONS that limits them.
+// Instruction sets of the processor, and the setting INSTRUCTION_SET that limits them.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ struct Processor {
   Vendor vendor = Vendor::kOther;
 
   /// Instructions that the processor has, whose registers the operating system saves, and that the
-  /// setting INSTRUCTIONS allows.
+  /// setting INSTRUCTION_SET allows.
   Instructions usable = 0;
 
   /// CPUID reports AMX, but not the size of its tiles (leaf 0x1D), as on some virtual machines.
@@ -63,14 +63,14 @@ struct Processor {
 /// Evaluates the results of `queries`. allowed: upper limit of Processor::usable.
 Processor examine(const ProcessorQueries& queries, Instructions allowed = kAllInstructions);
 
-/// This machine's processor, limited by the setting INSTRUCTIONS; examined at the first call. No
+/// This machine's processor, limited by the setting INSTRUCTION_SET; examined at the first call. No
 /// instructions are usable on processors other than x86-64.
 const Processor& this_processor();
 
-/// This machine's processor without regard to the setting INSTRUCTIONS.
+/// This machine's processor without regard to the setting INSTRUCTION_SET.
 Processor examine_all();
 
-/// A value of the setting INSTRUCTIONS.
+/// A value of the setting INSTRUCTION_SET.
 struct InstructionLimit {
   const char* name;
   Instructions instructions;  ///< all instructions that may be used
@@ -81,15 +81,15 @@ struct InstructionLimit {
 /// processors other than x86-64.
 std::span<const InstructionLimit> instruction_limits();
 
-/// Value of the environment variable INSTRUCTIONS, read at the first call; null if it is unset or
+/// Value of the environment variable INSTRUCTION_SET, read at the first call; null if it is unset or
 /// invalid, see limit_problem().
 const InstructionLimit* chosen_limit();
 
-/// Error message for an invalid value of INSTRUCTIONS, or for a value that this machine does not
+/// Error message for an invalid value of INSTRUCTION_SET, or for a value that this machine does not
 /// support; empty if the value is valid.
 std::string limit_problem();
 
-/// Names of the values that this machine supports, whatever INSTRUCTIONS is set to.
+/// Names of the values that this machine supports, whatever INSTRUCTION_SET is set to.
 std::vector<std::string> available_limits();
 
 /// Name of the highest value that is included in `usable`.

@@ -1,4 +1,4 @@
-import { readTracingSettings } from '../../src/settings/otel-settings';
+import { readTracingSettings } from '../../src/settings/tracing-settings';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
