@@ -107,8 +107,8 @@ backend::Dtype dtype_argument(const Napi::Value& value) {
 }
 
 backend::AttentionPrecision products_argument(const Napi::Value& value) {
-  return choice<backend::AttentionPrecision>(value, "attentionDtype", backend::AttentionPrecision::kAuto,
-                                         kProducts, " or ");
+  return choice<backend::AttentionPrecision>(
+      value, "attentionDtype", backend::AttentionPrecision::kAuto, kProducts, " or ");
 }
 
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options) {
