@@ -84,7 +84,7 @@ const PROGRAMS: readonly Program[] = [
   ['that loads by number', program(Buffer.from([0x82, 1]), '.'), /pickle instruction/],
   ['without an end', program('}'), /ends in the middle/],
   ['of an end alone', program('.'), /ends in the middle/],
-  ['of 4,000,001 dictionaries', program('}'.repeat(4_000_001), '.'), /more instructions/],
+  ['of 4,000,001 dictionaries', program('}'.repeat(4_000_001), '.'), /too many instructions/],
   [
     'of 3,000,000 lists in each other',
     program(']'.repeat(1_500_001), 'a'.repeat(1_500_000), '.'),
@@ -106,14 +106,14 @@ const PROGRAMS: readonly Program[] = [
   [
     'of values that are numbers',
     program('}(', text('a'), 'K', Buffer.from([2]), 'u.'),
-    /a: is no tensor/,
+    /a: is not a tensor/,
   ],
   ['of an odd number of entries', program('}(', text('a'), 'u.'), /./],
   ['of no tensors', () => pickled([]), /are missing/],
   [
     'of a name twice',
     () => pickled([words(), words({ sizes: [1], strides: [1] })]),
-    /word_embeddings\.weight: .*more than once/,
+    /word_embeddings\.weight: .*is duplicated/,
   ],
   [
     'of a tensor that is larger than its storage',
@@ -169,7 +169,7 @@ const PROGRAMS: readonly Program[] = [
       const kept = [one.subarray(0, -1), Buffer.from('q\x01R')];
       return program('}(', text('a'), ...kept, 'u(', text('b'), calls, '.')();
     },
-    /more values/,
+    /too many values/,
   ],
   [
     'of a storage of a negative length',
