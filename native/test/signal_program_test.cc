@@ -134,9 +134,10 @@ TEST(SignalProgramTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(problem_of({windows({kAny, exactly(12)}), {.name = "age", .type = {}, .sizes = {}}}),
             "eeg_model.pt2: takes 2 inputs (x, age), expected one, the windows");
   EXPECT_EQ(problem_of({}), "eeg_model.pt2: takes no input, expected one, the windows");
-  EXPECT_EQ(problem_of({windows({kAny, exactly(3), exactly(32)})}),
-            "eeg_model.pt2: takes windows of [3, 32], but eeg_model.json says (or leaves it at) "
-            "window_length 12: set it there to the product of these");
+  EXPECT_EQ(
+      problem_of({windows({kAny, exactly(3), exactly(32)})}),
+      "eeg_model.pt2: takes windows of [3, 32], but eeg_model.json specifies (or defaults to) "
+      "window_length 12: set it there to the product of these");
   EXPECT_EQ(problem_of({windows({kAny, exactly(3), exactly(4)})},
                        {.path = {}, .window_length = 12, .input_shape = {4, 3}}),
             "eeg_model.pt2: takes windows of [3, 4], but is given [4, 3]: set input_shape in "

@@ -183,7 +183,7 @@ TEST(TextProgramTest, RefusesWhatDoesNotFit) {
             "model.pt2: input_ids: has 3 dimensions, expected [texts, length]");
   EXPECT_EQ(problem_of({input("input_ids", {kAny, exactly(8)}),
                         input("attention_mask", {kAny, exactly(16)})}),
-            "model.pt2: attention_mask: takes a length of 16, which goes with none of the other "
+            "model.pt2: attention_mask: takes a length of 16, which does not overlap the other "
             "inputs' 8");
   EXPECT_EQ(problem_of({input("input_ids", {kAny, exactly(8)})}),
             "model.pt2: takes texts of 8 tokens, to which shorter ones have to be padded, but it "

@@ -35,8 +35,8 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   'default-of-terabytes': /code\/__torch__\.py:\d+: contains an expression that would run while /,
   'named-tuple-reads-file': /code\/__torch__\/other\.py:2: contains an expression that would run /,
   'cpp-class': /code\/__torch__\.py:\d+: contains a C\+\+ class/,
-  'nested-brackets': /code\/__torch__\.py:\d+: contains code that is nested more deeply /,
-  'nested-operators': /code\/__torch__\.py:\d+: contains code that is nested more deeply /,
+  'nested-brackets': /code\/__torch__\.py:\d+: contains code that is nested too deeply/,
+  'nested-operators': /code\/__torch__\.py:\d+: contains code that is nested too deeply/,
   'functions-that-double': /forward\(\) is too large or too deeply nested/,
   'too-much-code': /holds too much code/,
   // The archive and its pickles.
