@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type Command, helpText, readCommand } from '../../src/settings/command-line';
 import { type Config, ConfigError } from '../../src/settings/config';
 import type { Environment } from '../../src/settings/environment';
+import { SETTINGS } from '../../src/settings/settings';
 
 const ENVIRONMENT: Environment = {
   availableCores: 8,
@@ -422,7 +423,7 @@ describe('readCommand', () => {
       modelsDir: '/abs',
     });
     expect(problems(['models'])).toEqual([
-      'MODELS_DIR: is needed by models, as a setting or as the word after it',
+      'MODELS_DIR: required by models. Set it, or append the directory to models',
     ]);
     expect(problems(['eeg', '--model-name', '../x'])).toEqual([
       expect.stringMatching(/^MODEL_NAME: expected letters, digits/),
@@ -431,7 +432,7 @@ describe('readCommand', () => {
 
   it('wants exactly one service', () => {
     const line = (received: string) =>
-      `expected one service, sentiment or eeg, or models and a directory, received ${received}`;
+      `expected a service, sentiment, eeg or models DIRECTORY, received ${received}`;
     expect(problems([])).toEqual([line('nothing')]);
     expect(problems(['both'])).toEqual([line('both')]);
     expect(problems(['eeg', 'sentiment'])).toEqual([line('eeg sentiment')]);
@@ -477,6 +478,6 @@ describe('helpText', () => {
     expect(text).toMatch(/--port +TCP port.*\(default: 8000\)/);
     expect(text).toMatch(/--sentiment-model-dir .*\(default: the shipped model\)/);
     expect(text).toMatch(/--body-limit .*\(default: 1mb\)/);
-    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(140);
+    for (const { help } of Object.values(SETTINGS)) expect(help.length).toBeLessThanOrEqual(100);
   });
 });
