@@ -5,36 +5,36 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const PRELOAD = path.join(ROOT, 'scripts/trace/count-functions.cjs');
-const FIXTURES = path.join(ROOT, 'test/fixtures');
+const EMBEDDING_MODEL = path.join(ROOT, 'test/fixtures/embeddings/sentences/v2-mean-normalize');
 /** Requests before the measured one: caches are filled, and log and metrics have their first entries. */
 const WARM_UP = 3;
 const MEASURED = 5;
 
-/** Service, model and body of each route that can be traced. */
+/** Service and body of each route that can be traced. `model`: folder that is served in a model repository. */
 const REQUESTS = {
-  '/analyze': {
-    args: ['sentiment'],
-    env: {},
-    body: { text: "It wasn't good." },
-  },
+  '/analyze': { args: ['sentiment'], body: { text: "It wasn't good." } },
   '/v1/embeddings': {
-    args: ['models', path.join(FIXTURES, 'repository')],
-    env: {},
+    args: ['models'],
+    model: EMBEDDING_MODEL,
     body: { input: 'A short text.', model: 'embedding' },
   },
 };
 
 /** @returns paths below src/ without extension, sorted */
 export async function traceRequest(route) {
-  const { args, env, body } = REQUESTS[route];
-  const service = fork(path.join(ROOT, 'dist/main.js'), args, {
+  const { args, model, body } = REQUESTS[route];
+  const repository = mkdtempSync(path.join(tmpdir(), 'trace-request-'));
+  if (model) cpSync(model, path.join(repository, 'embedding'), { recursive: true });
+  const service = fork(path.join(ROOT, 'dist/main.js'), model ? [...args, repository] : args, {
     execArgv: ['--require', PRELOAD],
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   try {
@@ -52,6 +52,7 @@ export async function traceRequest(route) {
     return files.map((file) => file.replace(/\.js$/, '')).sort();
   } finally {
     service.kill('SIGKILL');
+    rmSync(repository, { recursive: true });
   }
 }
 

@@ -1,4 +1,4 @@
-import { roundToFourDecimals } from '../lib/rounding';
+import { roundToFourDecimals } from '../lib/numbers';
 import type { Inference } from '../native/engine';
 import { requireResponseSize, scoresBytes } from '../serving/response-size';
 import type { ServiceRequest } from '../serving/service-request';

@@ -1,4 +1,4 @@
-import { sigmoid } from '../lib/activations';
+import { sigmoid } from '../lib/numbers';
 import type { Inference, TextInput } from '../native/engine';
 import { ServiceError } from '../serving/errors';
 import type { ServiceRequest } from '../serving/service-request';

@@ -1,5 +1,4 @@
-import { argmax } from '../lib/activations';
-import { roundToFourDecimals } from '../lib/rounding';
+import { argmax, roundToFourDecimals } from '../lib/numbers';
 import { problemsOf } from './signal-quality';
 import { formatTime, type SamplePosition } from './timeline';
 

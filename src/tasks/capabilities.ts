@@ -1,4 +1,3 @@
-import { argmax } from '../lib/activations';
 import type { PromptSettings } from '../models/sentence-transformers/model';
 import type {
   EngineError,
@@ -225,15 +224,5 @@ export interface Capabilities {
 }
 
 export type Capability = keyof Capabilities;
-
-/** @param scores of all labels */
-export function toClassification(
-  { labels }: ClassifierMetadata,
-  scores: Float32Array,
-  inference: Inference,
-): Classification {
-  const top = argmax(scores);
-  return { label: labels[top] as string, score: scores[top] as number, scores, inference };
-}
 
 export type { PromptSettings as Prompted } from '../models/sentence-transformers/model';

@@ -1,6 +1,6 @@
 import type { Flags } from '../files/flags';
 import type { ResultField } from '../files/job-spec';
-import { roundToFourDecimals } from '../lib/rounding';
+import { roundToFourDecimals } from '../lib/numbers';
 import type { Classification } from './capabilities';
 import type { AnswerFormat } from './rows';
 

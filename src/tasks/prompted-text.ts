@@ -1,4 +1,4 @@
-import { allFinite } from '../lib/activations';
+import { allFinite } from '../lib/numbers';
 import type { PromptSettings } from '../models/sentence-transformers/model';
 import { EngineError, type Inference, type NativeInput } from '../native/engine';
 import type { EmbeddingInput } from './capabilities';

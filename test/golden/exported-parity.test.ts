@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { softmax } from '../../src/lib/activations';
+import { softmax } from '../../src/lib/numbers';
 import type { Classification } from '../../src/tasks/capabilities';
 import { signalClassification } from '../../src/tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../../src/tasks/task-model';

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { roundToFourDecimals } from '../../src/lib/rounding';
+import { roundToFourDecimals } from '../../src/lib/numbers';
 import { TaskModel } from '../../src/tasks/task-model';
 import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
 import { readGolden, readGoldenPairs } from '../helpers/golden';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { softmax } from '../../src/lib/activations';
+import { softmax } from '../../src/lib/numbers';
 import { Engine } from '../../src/native/engine';
 import { CLASSES } from '../../src/tasks/signal-classification/model-settings';
 import { signalClassification } from '../../src/tasks/signal-classification/signal-classification-task';

@@ -1,7 +1,7 @@
 import path from 'node:path';
+import { combineWindowScores } from '../../src/tasks/classification';
 import { TaskModel } from '../../src/tasks/task-model';
 import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
-import { combineWindowScores } from '../../src/tasks/text-classification/windows';
 import { readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';

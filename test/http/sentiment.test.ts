@@ -1,4 +1,4 @@
-import { roundToFourDecimals } from '../../src/lib/rounding';
+import { roundToFourDecimals } from '../../src/lib/numbers';
 import { type GoldenText, readGolden } from '../helpers/golden';
 import { analyze, postRaw } from '../helpers/http';
 import { killAll, type Service, startService, textModel } from '../helpers/service';

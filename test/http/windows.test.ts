@@ -1,4 +1,4 @@
-import { roundToFourDecimals } from '../../src/lib/rounding';
+import { roundToFourDecimals } from '../../src/lib/numbers';
 import { near } from '../helpers/documented';
 import { readFixture } from '../helpers/golden';
 import { post } from '../helpers/http';

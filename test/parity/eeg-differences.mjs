@@ -11,7 +11,7 @@ const {
   signalClassification,
 } = require('../../dist/tasks/signal-classification/signal-classification-task.js');
 const { TaskModel } = require('../../dist/tasks/task-model.js');
-const { softmax } = require('../../dist/lib/activations.js');
+const { softmax } = require('../../dist/lib/numbers.js');
 
 const fixture = (name) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 const readJson = (name) => JSON.parse(readFileSync(fixture(name), 'utf8'));

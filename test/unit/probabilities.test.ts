@@ -1,9 +1,5 @@
-import { allFinite, argmax, sigmoid, softmax } from '../../src/lib/activations';
-import {
-  chooseScoreFunction,
-  type ProblemType,
-  scores,
-} from '../../src/tasks/text-classification/probabilities';
+import { allFinite, argmax, sigmoid, softmax } from '../../src/lib/numbers';
+import { chooseScoreFunction, type ProblemType, scores } from '../../src/tasks/classification';
 
 describe('softmax', () => {
   it('is numpy in float32', () => {

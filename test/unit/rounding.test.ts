@@ -1,4 +1,4 @@
-import { roundToFourDecimals } from '../../src/lib/rounding';
+import { roundToFourDecimals } from '../../src/lib/numbers';
 import { exactRound } from '../helpers/exact';
 import { seededRandom } from '../helpers/random';
 

@@ -1,4 +1,4 @@
-import { isBlank } from '../../src/tasks/text-classification/whitespace';
+import { isBlank } from '../../src/tasks/classification';
 
 // [c for c in range(0x110000) if chr(c).isspace()] in Python 3.11
 const PYTHON_WHITESPACE = [

@@ -1,4 +1,4 @@
-import { roundToFourDecimals } from '../../lib/rounding';
+import { roundToFourDecimals } from '../../lib/numbers';
 import type { Inference } from '../../native/engine';
 import type { GuardService } from '../../services/guard';
 import type { ServiceRequest } from '../../serving/service-request';

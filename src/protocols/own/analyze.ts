@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roundToFourDecimals } from '../../lib/rounding';
+import { roundToFourDecimals } from '../../lib/numbers';
 import { mapInTimeSlices } from '../../lib/time-slice';
 import type { TextInput } from '../../native/engine';
 import { classify, namedScores } from '../../services/classify';
@@ -10,16 +10,15 @@ import {
   requireModel,
 } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
+import type { Classification, ClassifierMetadata, TextClassifier } from '../../tasks/capabilities';
 import {
-  type Classification,
-  type ClassifierMetadata,
-  type TextClassifier,
+  COMBINATIONS,
+  combineWindowScores,
+  isBlank,
   toClassification,
-} from '../../tasks/capabilities';
+} from '../../tasks/classification';
 import type { ServedModel } from '../../tasks/served-model';
 import { EMPTY_TEXT } from '../../tasks/text-classification/text-classification-task';
-import { isBlank } from '../../tasks/text-classification/whitespace';
-import { COMBINATIONS, combineWindowScores } from '../../tasks/text-classification/windows';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER, toSchema } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roundToFourDecimals } from '../../lib/rounding';
+import { roundToFourDecimals } from '../../lib/numbers';
 import type { GuardService } from '../../services/guard';
 import { requireListLength } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roundToFourDecimals } from '../../lib/rounding';
+import { roundToFourDecimals } from '../../lib/numbers';
 import { mapInTimeSlices } from '../../lib/time-slice';
 import { classify, namedScores } from '../../services/classify';
 import {

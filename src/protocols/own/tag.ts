@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roundToFourDecimals } from '../../lib/rounding';
+import { roundToFourDecimals } from '../../lib/numbers';
 import { mapInTimeSlices } from '../../lib/time-slice';
 import { admissionErrorOf, requireListLength } from '../../services/inference';
 import { type TaggedText, tagText, tagTexts } from '../../services/tag';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { roundToFourDecimals } from '../../lib/rounding';
+import { roundToFourDecimals } from '../../lib/numbers';
 import { admissionErrorOf, requireModel } from '../../services/inference';
 import { zeroShot as classifyZeroShot } from '../../services/zero-shot';
 import { ServiceError } from '../../serving/errors';
 import type { EntailmentClassifier } from '../../tasks/capabilities';
+import { isBlank } from '../../tasks/classification';
 import type { ServedModel } from '../../tasks/served-model';
 import { EMPTY_TEXT } from '../../tasks/text-classification/text-classification-task';
-import { isBlank } from '../../tasks/text-classification/whitespace';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';

@@ -13,8 +13,8 @@ import {
   type NamedModel,
   unavailableReason,
 } from '../../tasks/catalogue';
+import { rankLabels } from '../../tasks/classification';
 import { type ServedModel, withCapability } from '../../tasks/served-model';
-import { rankLabels } from '../../tasks/text-classification/probabilities';
 import { signalOf, textOf } from './input';
 import { modelNotFound, versionNotFound } from './torchserve-errors';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { sigmoid, softmax } from '../../lib/activations';
+import { sigmoid, softmax } from '../../lib/numbers';
 import { existingFiles, ModelFileError } from '../../models/files';
 import { CONFIG } from '../../models/hugging-face/directory';
 import { checkModelJson, quoted, readModelJson } from '../../models/json';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { allFinite } from '../../lib/activations';
+import { allFinite } from '../../lib/numbers';
 import { EngineError, type TextInput } from '../../native/engine';
 import type { Classification, ClassifierMetadata, PairScore } from '../capabilities';
 import type { Task } from '../task';

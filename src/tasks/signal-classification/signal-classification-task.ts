@@ -1,9 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { allFinite, softmax } from '../../lib/activations';
+import { allFinite, softmax } from '../../lib/numbers';
 import { EngineError } from '../../native/engine';
-import { type Classification, toClassification } from '../capabilities';
+import type { Classification } from '../capabilities';
+import { toClassification } from '../classification';
 import { classifierOutputs } from '../classifier-tensors';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';

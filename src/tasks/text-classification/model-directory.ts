@@ -24,7 +24,7 @@ import {
   PROBLEM_TYPES,
   SCORE_FUNCTIONS,
   type ScoreFunction,
-} from './probabilities';
+} from '../classification';
 
 const configSchema = modelConfig.extend({
   ...labelConfig,

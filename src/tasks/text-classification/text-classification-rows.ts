@@ -1,10 +1,10 @@
 import { fieldOf } from '../../files/rows';
 import type { TextInput } from '../../native/engine';
 import type { Classification, ClassifierMetadata } from '../capabilities';
+import { isBlank } from '../classification';
 import { ALL_LABELS, classFormat } from '../classifier-rows';
 import type { InputRow, Rows, Taken } from '../rows';
 import { TEXT_COLUMN, textOf } from '../text-rows';
-import { isBlank } from './whitespace';
 
 const COLUMNS = { label: 'label', score: 'score', truncated: 'truncated' };
 

@@ -1,19 +1,23 @@
 import { z } from 'zod';
-import { allFinite } from '../../lib/activations';
+import { allFinite } from '../../lib/numbers';
 import { ModelFileError } from '../../models/files';
 import { readArchitectures } from '../../models/hugging-face/architectures';
 import { findModelFolder } from '../../models/hugging-face/directory';
 import { listModules } from '../../models/sentence-transformers/modules';
 import { EngineError, type TextInput } from '../../native/engine';
-import { type Classification, toClassification } from '../capabilities';
+import type { Classification } from '../capabilities';
+import {
+  classifiedWindows,
+  combineWindowScores,
+  isBlank,
+  scores,
+  toClassification,
+} from '../classification';
 import { classifierOutputs } from '../classifier-tensors';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { readTextClassifier, type TextClassifierMetadata } from './model-directory';
-import { scores } from './probabilities';
 import { classifierRows } from './text-classification-rows';
-import { isBlank } from './whitespace';
-import { classifiedWindows, combineWindowScores } from './windows';
 
 /** Of a text that holds nothing but white space. A second text may: `pipeline` reads it like any other. */
 export const EMPTY_TEXT = 'Text payload cannot be empty.';

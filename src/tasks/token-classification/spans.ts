@@ -1,5 +1,5 @@
-import { argmax, argmaxWithin } from '../../lib/activations';
 import { countCodePoints } from '../../lib/code-points';
+import { argmax, argmaxWithin } from '../../lib/numbers';
 import { mapInTimeSlices } from '../../lib/time-slice';
 import type { Tokenization, Vocabulary } from '../../native/engine';
 import type { ClassifierMetadata, TokenClassification } from '../capabilities';

@@ -1,6 +1,6 @@
 import { enumFlag, numberFlag } from '../../files/flags';
 import { codePointCounter } from '../../lib/code-points';
-import { roundToFourDecimals } from '../../lib/rounding';
+import { roundToFourDecimals } from '../../lib/numbers';
 import type {
   ClassifierMetadata,
   TokenClassification,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { allFinite, softmaxRows } from '../../lib/activations';
+import { allFinite, softmaxRows } from '../../lib/numbers';
 import { findModelFolder } from '../../models/hugging-face/directory';
 import { EngineError } from '../../native/engine';
 import type {

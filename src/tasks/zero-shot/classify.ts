@@ -1,4 +1,4 @@
-import { softmax } from '../../lib/activations';
+import { softmax } from '../../lib/numbers';
 import type { Inference, InferOptions, TextInput } from '../../native/engine';
 import type { EntailmentClassifier, EntailmentMetadata } from '../capabilities';
 

@@ -1,4 +1,4 @@
-import { roundToFourDecimals } from '../../../../src/lib/rounding';
+import { roundToFourDecimals } from '../../../../src/lib/numbers';
 import { zNormalize } from '../../../../src/tasks/signal-classification/z-normalize';
 import { exactRound, exactZNormalize } from '../../../helpers/exact';
 import { bytesOfDoubles, doublesOf, type Target } from '../target';

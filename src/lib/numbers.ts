@@ -1,15 +1,11 @@
-/**
- * What a classification pipeline applies to its logits, in float32 step by step as numpy does it
- * (transformers 5.23, pipelines/text_classification.py: `softmax`, `sigmoid`).
- */
 const f32 = Math.fround;
 
-/** Index of the largest value; the first of equals, as numpy's argmax. */
+/** Index of the largest value. Ties resolve to the first index, as in numpy's argmax. */
 export function argmax(values: Float32Array): number {
   return argmaxWithin(values, 0, values.length);
 }
 
-/** The same of those from `begin` to before `end`. */
+/** Index of the largest value of the range [begin, end). Ties resolve to the first index. */
 export function argmaxWithin(values: Float32Array, begin: number, end: number): number {
   let best = begin;
   for (let i = begin + 1; i < end; i++) {
@@ -18,7 +14,10 @@ export function argmaxWithin(values: Float32Array, begin: number, end: number): 
   return best;
 }
 
-/** Probabilities that sum to 1. The maximum is subtracted first, so no finite logit overflows. */
+/**
+ * Softmax in float32, step by step as numpy computes it in transformers 5.23
+ * (pipelines/text_classification.py: `softmax`). Subtracting the maximum prevents overflow.
+ */
 export function softmax(logits: Float32Array): Float32Array {
   const maximum = logits[argmax(logits)] as number;
   const exponentials = logits.map((logit) => Math.exp(f32(logit - maximum)));
@@ -26,7 +25,11 @@ export function softmax(logits: Float32Array): Float32Array {
   return exponentials.map((value) => value / sum);
 }
 
-/** `softmax` of each row, the same numbers: without the arrays of its own that each would need. */
+/**
+ * Softmax of each row of a matrix, bitwise identical to `softmax`, in a single allocation.
+ *
+ * @param logits [rows, columns]
+ */
 export function softmaxRows(logits: Float32Array, columns: number): Float32Array {
   const scores = new Float32Array(logits.length);
   for (let begin = 0; begin < logits.length; begin += columns) {
@@ -42,11 +45,28 @@ export function softmaxRows(logits: Float32Array, columns: number): Float32Array
   return scores;
 }
 
-/** One independent probability per logit. */
+/** Sigmoid of each logit in float32, as numpy computes it in transformers (`sigmoid`). */
 export function sigmoid(logits: Float32Array): Float32Array {
   return logits.map((logit) => 1 / f32(1 + f32(Math.exp(-logit))));
 }
 
 export function allFinite(values: Float32Array): boolean {
   return values.every(Number.isFinite);
+}
+
+/**
+ * Python's `round(value, 4)`: the decimal with 4 places nearest to the exact value of the double,
+ * ties to even (CPython rounds with dtoa in mode 3, Objects/floatobject.c).
+ *
+ * `toFixed` is exact as well but rounds ties away from zero (ECMA-262, Number.prototype.toFixed).
+ * A tie means value × 10^4 = n + 1/2, that is value = (2n + 1) / (2^5 × 5^4). The denominator of a
+ * double has no factor 5, so ties are exactly the odd multiples of 1/32. Odd multiples of 1/32 have
+ * five decimals, and `toFixed(5)` returns their exact value.
+ */
+export function roundToFourDecimals(value: number): number {
+  const thirtySeconds = value * 32;
+  if (!Number.isInteger(thirtySeconds) || thirtySeconds % 2 === 0) return Number(value.toFixed(4));
+  const towardsZero = value.toFixed(5).slice(0, -1);
+  const isEven = Number(towardsZero.at(-1)) % 2 === 0;
+  return Number(isEven ? towardsZero : value.toFixed(4));
 }
