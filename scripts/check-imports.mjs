@@ -47,7 +47,6 @@ const ONLY_IN = {
   pino: ['serving', 'grpc', 'http', 'streaming', 'commands'],
   ws: ['http'],
   'src/native/binding': ['native'],
-  'src/native/load': ['native'],
 };
 
 const root = process.argv[2] ?? path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');

@@ -24,7 +24,7 @@ namespace node {
 ///
 /// An environment can end in two ways. A drained event loop and worker.terminate() run the
 /// clean-up hook. process.exit() and an uncaught exception only emit the 'exit' event, on which
-/// src/native/load.ts calls stopAll(). Both call stop(). Then no thread of ours is left, or exit()
+/// src/native/addon.ts calls stopAll(). Both call stop(). Then no thread of ours is left, or exit()
 /// ends the process immediately (scheduler/abandoned_threads.h).
 class EngineHost : public std::enable_shared_from_this<EngineHost> {
  public:

@@ -1,4 +1,4 @@
-// Exports of libtorch_serve_preloader.node: Preloader of src/native/load.ts.
+// Exports of libtorch_serve_preloader.node: Preloader of src/native/addon.ts.
 //
 // Opening the addon runs LibTorch's static constructors, which take 0.25 s on one thread. This
 // small library opens the addon on a thread of its own; a later require() of the addon returns as

@@ -1,6 +1,6 @@
 /**
  * Which LibTorch this wants, and where it lies on this machine. Of CommonJS, because the services ask
- * too, and synchronously, before they open the addon (src/native/addon.ts).
+ * too, and synchronously, before they open the addon (src/native/find-addon.ts).
  *
  * libtorch.json is the lock file: for each platform the wheels, with their hashes, and the libraries
  * that are kept of them. The CUDA libraries are among these because libtorch_cpu.so of this build names

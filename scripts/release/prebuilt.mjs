@@ -50,7 +50,7 @@ export function stagePrebuilt(folder, own, release, platform = THIS_PLATFORM) {
   return manifest;
 }
 
-/** Of an addon's library path only its own folder stays; src/native/load.ts opens LibTorch before it. */
+/** Of an addon's library path only its own folder stays; src/native/addon.ts opens LibTorch before it. */
 function withoutPlace(addon) {
   const start = addon.indexOf(`\0${BESIDE}:/`) + 1;
   if (start === 0) throw new Error(`${ADDON} has no library path that begins with ${BESIDE}`);

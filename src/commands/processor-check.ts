@@ -1,5 +1,4 @@
-import { findDtypeProblem } from '../native/dtype-problem';
-import { limitInstructions } from '../native/engine';
+import { findDtypeProblem, limitInstructions } from '../native/addon';
 import type { Config } from '../settings/config';
 
 /**

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { AddonMissing, findAddon } from '../native/addon';
+import { AddonMissing, findAddon } from '../native/find-addon';
 
 const FOLDER = path.resolve(__dirname, '../../scripts');
 const SCRIPTS = {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { findDtypeProblem } from '../native/dtype-problem';
+import { findDtypeProblem } from '../native/addon';
 import { EngineError, type SchedulingOptions } from '../native/engine';
 import { readEnvironment } from '../settings/environment';
 import type {

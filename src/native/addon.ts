@@ -1,135 +1,134 @@
-import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
+import { printable } from '../lib/printable';
+import type { Dtype, NativeBinding, ProductNumbers, ProgramReport } from './binding';
+import { EngineError, ExpectedError } from './engine-error';
+import { type AddonFiles, findAddon, withAdvice } from './find-addon';
 
-const ROOT = path.resolve(__dirname, '../..');
-const FILE = 'libtorch_serve.node';
-const PRELOADER = 'libtorch_serve_preloader.node';
-
-/** This machine, as packages of prebuilt addons are named after it. */
-export const PLATFORM = `${process.platform}-${process.arch}`;
-export const PREBUILT_PACKAGE = `@libtorch-serve/${PLATFORM}`;
-
-/** Paths of what makes up the addon. */
-export interface Addon {
-  readonly file: string;
-  /** native/node/preloader.cc */
-  readonly preloader: string;
-  /** To be opened before the addon; null: it finds its LibTorch by itself. */
-  readonly libtorch: string | null;
+/** Exports of the preloader, native/node/preloader.cc. */
+export interface Preloader {
+  /** Starts a thread that opens the libraries in this order. Call it at most once per process. */
+  open(...files: readonly string[]): void;
+  /** Blocks until the thread of `open` has ended. */
+  wait(): void;
+  /** Opens a library that is not an addon. */
+  load(file: string): void;
 }
 
-/** scripts/libtorch/location.cjs */
-interface LibtorchLocation {
-  readonly LIBTORCH_VERSION: string;
-  locateLibtorch(): { readonly folder: string; readonly problem: string | undefined };
-}
-
-/** package.json of a package with a prebuilt addon; `needs`: the oldest version of each. */
-interface PrebuiltManifest {
-  readonly version: string;
-  readonly needs?: { readonly glibc?: string };
-}
-
-/** Why there is no addon to be opened, with numbered advice. */
-export class AddonMissing extends Error {
-  override readonly name = 'AddonMissing';
-  /** All is there but LibTorch, which can be fetched. */
-  readonly lacksLibtorch: boolean;
-
-  constructor(message: string, { lacksLibtorch = false } = {}) {
-    super(message);
-    this.lacksLibtorch = lacksLibtorch;
-  }
-}
-
-/** `What is wrong. 1. Do this. 2. Or that.` */
-export function withAdvice(problem: string, ...advice: readonly string[]): string {
-  return [problem, ...advice.map((sentence, index) => `${index + 1}. ${sentence}`)].join(' ');
-}
+let loaded: NativeBinding | undefined;
 
 /**
- * The addon that was compiled here, else the prebuilt one of the package for this platform.
+ * Returns the addon. The first call opens it.
  *
- * @throws AddonMissing
+ * @throws ExpectedError with numbered advice
  */
-export function findAddon(): Addon {
-  const local = path.join(ROOT, 'build/native/Release');
-  if (existsSync(path.join(local, FILE))) return { ...filesOf(local), libtorch: null };
-  const folder = findPrebuilt();
-  const { locateLibtorch, LIBTORCH_VERSION } = require(
-    path.join(ROOT, 'scripts/libtorch/location.cjs'),
-  ) as LibtorchLocation;
-  const { folder: libtorch, problem } = locateLibtorch();
-  if (problem) {
-    const message = withAdvice(
-      `LibTorch ${LIBTORCH_VERSION} is not on this machine: ${problem}.`,
-      'Run `npx libtorch-serve install`, which fetches it once for all projects of this user.',
-      'Without a network: name a folder with its include/ and lib/ in LIBTORCH.',
-    );
-    throw new AddonMissing(message, { lacksLibtorch: true });
-  }
-  return { ...filesOf(folder), libtorch: path.join(libtorch, 'lib', 'libtorch_cpu.so') };
+export function addon(): NativeBinding {
+  loaded ??= openAddon();
+  return loaded;
 }
 
-function filesOf(folder: string) {
-  return { file: path.join(folder, FILE), preloader: path.join(folder, PRELOADER) };
-}
-
-/** Folder of the package with the prebuilt addon, which has to be of our own version. */
-function findPrebuilt(): string {
-  const own = readManifest(path.join(ROOT, 'package.json'));
-  const compile = 'Or compile it: `npx libtorch-serve build`.';
-  const install = `Run \`npm install ${PREBUILT_PACKAGE}@${own.version}\``;
-  const missing = (...message: [string, ...string[]]) =>
-    new AddonMissing(withAdvice(...message, compile));
-  let file: string;
+function openAddon(): NativeBinding {
+  prepareOpenMp();
+  const { file, preloader, libtorch } = findAddon();
+  let binding: NativeBinding;
   try {
-    file = require.resolve(`${PREBUILT_PACKAGE}/package.json`, { paths: [ROOT] });
-  } catch {
-    throw missing(
-      `The native addon is not built, and ${PREBUILT_PACKAGE}, which has it prebuilt, is not installed.`,
-      `${install} (\`--omit=optional\` leaves it out).`,
-    );
+    if (libtorch) requirePreloader(preloader).load(libtorch);
+    binding = require(file) as NativeBinding;
+  } catch (error) {
+    throw Object.assign(new ExpectedError(loadAdvice(error as Error, libtorch)), { cause: error });
   }
-  const prebuilt = readManifest(file);
-  if (prebuilt.version !== own.version) {
-    throw missing(
-      `${PREBUILT_PACKAGE} is of version ${prebuilt.version}, and libtorch-serve of ${own.version}.`,
-      `${install}.`,
-    );
-  }
-  const problem = describeLibcProblem(prebuilt.needs?.glibc, glibcOfProcess());
-  if (problem) throw missing(problem, 'Use a newer system, or its image.');
-  return path.dirname(file);
+  // process.exit() and uncaught exceptions skip the clean-up hooks of the environment and only emit this event.
+  // Afterwards the process destroys objects that native threads still use.
+  process.once('exit', () => binding.stopAll());
+  return binding;
 }
 
-function readManifest(file: string): PrebuiltManifest {
-  return JSON.parse(readFileSync(file, 'utf8')) as PrebuiltManifest;
-}
-
-/** Undefined: it is another C library (musl), or another system. */
-function glibcOfProcess(): string | undefined {
-  // Names of hosts are none of our business, and looking them up takes time.
-  Object.assign(process.report, { excludeNetwork: true });
-  const { header } = process.report.getReport() as {
-    readonly header: { readonly glibcVersionRuntime?: string };
-  };
-  return header.glibcVersionRuntime;
+export function requirePreloader(file: AddonFiles['preloader']): Preloader {
+  return require(file) as Preloader;
 }
 
 /**
- * Why an addon does not run with the C library of a system; undefined: it does.
- *
- * @param needed the oldest version; undefined: any C library will do
- * @param found undefined: it is none of GNU's
+ * Limits the time that idle OpenMP threads spin. Call it before the addon is opened anywhere in the process:
+ * libgomp reads its settings when it is loaded. By default, libgomp spins at the end of every parallel section
+ * until another thread needs the core, and throughput collapses on shared cores.
  */
-export function describeLibcProblem(
-  needed: string | undefined,
-  found: string | undefined,
+export function prepareOpenMp(): void {
+  if (process.env.OMP_WAIT_POLICY === undefined) process.env.GOMP_SPINCOUNT ??= '1000';
+}
+
+function loadAdvice(error: Error, libtorch: AddonFiles['libtorch']): string {
+  const reason = error.message.split('\n')[0] ?? error.message;
+  const start = `The native addon cannot be opened: ${reason}.`;
+  if (libtorch !== null) {
+    return withAdvice(
+      start,
+      'If the message names a version that is not found, the C or C++ library of this system is too old for the prebuilt addon: run `npx libtorch-serve build` here.',
+      `If the message names a file, the installed LibTorch is damaged: remove the folder of ${libtorch}, and run \`npx libtorch-serve install\`.`,
+    );
+  }
+  return withAdvice(
+    start,
+    'If Node.js was upgraded or LibTorch was moved, run `npx libtorch-serve build` again.',
+    'In a container, the LibTorch libraries must be in the folder of the addon.',
+    `This process runs on ${process.platform}-${process.arch} with Node.js ${process.version}: build the addon for the same platform and version.`,
+  );
+}
+
+/**
+ * Returns why this processor does not support a number format, or undefined.
+ *
+ * @param settingNames names in the message: by default the options of the embedded API
+ */
+export function findDtypeProblem(
+  dtype: Dtype,
+  attentionDtype: ProductNumbers = 'auto',
+  settingNames: readonly [dtype: string, attentionDtype: string] = ['dtype', 'attentionDtype'],
 ): string | undefined {
-  if (needed === undefined) return undefined;
-  const start = `The prebuilt addon needs the GNU C library ${needed} or newer;`;
-  if (found === undefined) return `${start} this system has another C library (musl, as Alpine).`;
-  const isOld = found.localeCompare(needed, 'en', { numeric: true }) < 0;
-  return isOld ? `${start} this system has ${found}.` : undefined;
+  const problem = addon().dtypeProblem(dtype, attentionDtype);
+  if (!problem) return undefined;
+  const isDtype = addon().dtypeProblem(dtype, 'auto') !== '';
+  const name = settingNames[isDtype ? 0 : 1];
+  const value = isDtype ? dtype : attentionDtype;
+  return `${name}: ${value} cannot be used on this processor: ${problem}. Unset ${name}`;
+}
+
+/**
+ * Sets the environment variable INSTRUCTION_SET, which limits the instruction set of the kernels. Call it before the
+ * first computation: the native code reads the variable once. No LibTorch thread reads the environment at this time.
+ *
+ * @param limit null: keeps the environment variable
+ * @returns why this machine does not support the limit; empty: it does
+ */
+export function limitInstructions(limit: string | null): string {
+  const binding = addon();
+  if (limit !== null) process.env.INSTRUCTION_SET = limit;
+  return binding.instructionsProblem();
+}
+
+/**
+ * Describes a TorchScript or torch.export file without running it.
+ *
+ * @throws EngineError MODEL_LOAD_FAILED: the file cannot be read
+ */
+export function inspectProgram(path: string, allowedOperators: readonly string[]): ProgramReport {
+  try {
+    return addon().inspectProgram(path, allowedOperators);
+  } catch (error) {
+    throw new EngineError('MODEL_LOAD_FAILED', printable((error as Error).message));
+  }
+}
+
+/**
+ * Serializes embeddings as JSON arrays, such as `[0.25,-1e-07]`, on a native thread. Each number has the fewest
+ * digits that parse to the same float32.
+ *
+ * @param vectors embeddings with the same number of dimensions
+ */
+export async function embeddingsToJson(
+  vectors: readonly Float32Array[],
+): Promise<readonly Buffer[]> {
+  const columns = vectors[0]?.length ?? 0;
+  if (columns === 0) return [];
+  const values = new Float32Array(vectors.length * columns);
+  for (const [index, vector] of vectors.entries()) values.set(vector, index * columns);
+  const { text, ends } = await addon().rowsToJson(values, columns);
+  return Array.from(ends, (end, index) => text.subarray(ends[index - 1] ?? 0, end));
 }

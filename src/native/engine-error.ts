@@ -1,9 +1,9 @@
 import { printable } from '../lib/printable';
-import type { EngineErrorCode } from './binding';
+import type { EngineErrorCode, NativeRefusal } from './binding';
 
 /**
- * An error that is an answer, such as a refusal: nobody asks where it was made, and under overload
- * finding that out would take a tenth of the event loop's time.
+ * An error that becomes a response, such as a rejection. It has no stack trace: collecting stack traces would
+ * take a tenth of the event loop's time under overload.
  */
 export class ExpectedError extends Error {
   constructor(message: string) {
@@ -14,13 +14,13 @@ export class ExpectedError extends Error {
   }
 }
 
-/** A request or a load that failed. The message may be shown to a client, except for a failed load. */
+/** Error of a request or a model load. The message can be sent to clients, except for MODEL_LOAD_FAILED. */
 export class EngineError extends ExpectedError {
   override readonly name = 'EngineError';
   readonly code: EngineErrorCode;
-  /** Of the input at fault in a list; null: it is not the fault of one. */
+  /** Index of the input of a list that caused the error; null: no single input did. */
   readonly index: number | null;
-  /** Of a request that was refused: after so long, in ms, what now waits will have run. */
+  /** Expected queue wait of a rejected request, in ms; null: unknown. */
   readonly waitMs: number | null;
 
   constructor(
@@ -41,10 +41,46 @@ const MESSAGES = {
   CANCELLED: 'The request was cancelled.',
 } as const;
 
-/** With the words for its code, or else these. */
+/** @param message used for codes without a fixed message */
 export function errorOf(code: EngineErrorCode, message = ''): EngineError {
   return new EngineError(
     code,
     code in MESSAGES ? MESSAGES[code as keyof typeof MESSAGES] : printable(message),
   );
+}
+
+/** Errors that are caused by the input itself. The other inputs of its list did not fail. */
+const INPUT_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
+  'INFERENCE_FAILED',
+  'DEADLINE_EXCEEDED',
+  'INPUT_TOO_LONG',
+]);
+
+export function isInputFault({ code }: EngineError): boolean {
+  return INPUT_FAULTS.has(code);
+}
+
+/** The error with the index of the input that caused it. */
+export function withIndex({ code, message }: EngineError, index: number | null): EngineError {
+  return new EngineError(code, message, { index });
+}
+
+/** Error of a request that the queue rejected. */
+export function refusalError(
+  { code, waitMs }: NativeRefusal,
+  { timeoutMs, maxQueueWaitMs }: { readonly timeoutMs: number; readonly maxQueueWaitMs: number },
+): EngineError {
+  const wait = `The wait in the queue would be about ${Math.ceil(waitMs)} ms,`;
+  switch (code) {
+    case 'DRAINING':
+      return errorOf(code);
+    case 'QUEUE_FULL':
+      return new EngineError(code, 'The queue is full.', { waitMs });
+    case 'WAIT_TOO_LONG':
+      return new EngineError(code, `${wait} over the limit of ${maxQueueWaitMs} ms.`, { waitMs });
+    case 'DEADLINE_TOO_CLOSE': {
+      const deadline = Math.round(timeoutMs);
+      return new EngineError(code, `${wait} the deadline is in ${deadline} ms.`, { waitMs });
+    }
+  }
 }

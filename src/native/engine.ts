@@ -1,7 +1,6 @@
 import { printable } from '../lib/printable';
-import { ActiveWork } from './active-work';
+import { addon } from './addon';
 import type {
-  EngineErrorCode,
   EngineStats,
   Inference,
   ModelDescription,
@@ -9,62 +8,28 @@ import type {
   NativeEngine,
   NativeInput,
   NativeRefusal,
-  ProgramReport,
   SchedulingOptions,
   Tokenization,
 } from './binding';
-import type { CancelSignal } from './cancellation';
-import { EngineError, errorOf } from './engine-error';
-import { listTooLong, MIN_CHECKED_BYTES, minimumBytes } from './list-size';
-import { loadBinding } from './load';
-import { type EngineObserver, type PendingRequest, PendingRequests } from './pending-requests';
-import { Vocabulary } from './vocabulary';
+import { EngineError, errorOf, isInputFault, refusalError, withIndex } from './engine-error';
+import { requireListSize } from './list-size';
 import {
-  requireWindowLimit,
-  runWindows,
-  unrunWindowsOf,
-  WindowMemory,
-  withMaxWindows,
-} from './windows';
+  ActiveWork,
+  type CancelSignal,
+  type EngineObserver,
+  type InferOptions,
+  type PendingRequest,
+  PendingRequests,
+} from './pending-requests';
+import { Vocabulary } from './vocabulary';
+import { requireWindowLimit, runWindows, unrunWindowsOf, WindowMemory } from './windows';
 
 export type * from './binding';
 export { EngineError } from './engine-error';
-/** The addon, for what is no engine's. Throws with numbered advice when it cannot be opened. */
-export { loadBinding as addon } from './load';
-export type { EngineObserver } from './pending-requests';
+export type { EngineObserver, InferOptions } from './pending-requests';
 export type { Vocabulary } from './vocabulary';
 
-export interface InferOptions {
-  /** Aborted: the caller no longer wants the answer; what has not begun to run is dropped. */
-  readonly signal?: CancelSignal;
-  /**
-   * From now, in ms: a request that has not begun to run by then is dropped, and one that could not
-   * is refused. Default: never.
-   */
-  readonly timeoutMs?: number;
-  /** Of a text that is read in windows, how many: what lies behind them is cut. Default: all. */
-  readonly maxWindows?: number;
-  /**
-   * Numbers that the answers of all inputs may have together, where each token has a row of them: what has
-   * more is INPUT_TOO_LONG before it is run. Default: any.
-   */
-  readonly maxOutputs?: number;
-}
-
-/**
- * What a program's file says, none of it run: for people, not for services.
- *
- * @throws EngineError with code MODEL_LOAD_FAILED where it cannot be read
- */
-export function inspectProgram(path: string, allowedOperators: readonly string[]): ProgramReport {
-  try {
-    return loadBinding().inspectProgram(path, allowedOperators);
-  } catch (error) {
-    throw new EngineError('MODEL_LOAD_FAILED', printable((error as Error).message));
-  }
-}
-
-/** What may be seen of an engine. */
+/** Read-only view of an engine. */
 export type EngineMonitor = Pick<
   Engine,
   'description' | 'refusals' | 'stats' | 'stuckMs' | 'observe'
@@ -73,107 +38,100 @@ export type EngineMonitor = Pick<
 interface WindowOptions {
   readonly signal: CancelSignal | undefined;
   readonly timeoutMs: number;
-  /** When the text was submitted. */
+  /** `performance.now()` when the text was submitted. */
   readonly started: number;
-  readonly index?: number | null;
+  /** Index of the text in a list, for errors; null: a single text. */
+  readonly index: number | null;
 }
 
-/** What an input of a list ended with itself, not because the others did. */
-const INPUT_FAULTS: ReadonlySet<EngineErrorCode> = new Set([
-  'INFERENCE_FAILED',
-  'DEADLINE_EXCEEDED',
-  'INPUT_TOO_LONG',
-]);
-
 /**
- * A loaded model with its queue, batches and threads, all of them outside the event loop.
+ * A loaded model with its queue, its batches and its threads, which run outside the event loop.
  *
- * An engine that is idle does not keep the process alive; one with requests under way does.
+ * An idle engine does not keep the process alive. An engine with pending requests does.
  */
 export class Engine {
   readonly description: ModelDescription;
-  /** How often it refused here, and why; a list is one refusal. */
+  /** Rejections by code since the engine was loaded. A list counts once. */
   readonly refusals: Record<NativeRefusal['code'], number> = {
     QUEUE_FULL: 0,
     WAIT_TOO_LONG: 0,
     DEADLINE_TOO_CLOSE: 0,
     DRAINING: 0,
   };
-  /** null: of a signal model, or a program. */
+  /** null: signal model, or text model from a program. */
   readonly vocabulary: Vocabulary | null;
   private readonly native: NativeEngine;
-  private readonly waiting: PendingRequests;
-  private readonly heldWindows = new WindowMemory();
-  /** For refusals: to ask for all `stats` would cost more than the rest of one. */
+  private readonly pending: PendingRequests;
+  private readonly windowMemory = new WindowMemory();
+  /** Copy of `queueWaitLimitMs`. Reading all `stats` would cost more than the rest of a rejection. */
   private readonly maxQueueWaitMs: number;
-  /** Calls that are not answered yet: one may run the model several times. */
-  private readonly holds = new ActiveWork();
+  /** Calls in progress. A call can run the model several times. */
+  private readonly activeCalls = new ActiveWork();
   private closed: Promise<void> | undefined;
   private lastTicket = 0;
 
-  private constructor(native: NativeEngine, waiting: PendingRequests) {
+  private constructor(native: NativeEngine, pending: PendingRequests) {
     this.native = native;
-    this.waiting = waiting;
+    this.pending = pending;
     this.maxQueueWaitMs = native.stats().queueWaitLimitMs;
     this.description = native.description;
-    this.vocabulary = Vocabulary.of(native, this.description, this.holds);
+    this.vocabulary = Vocabulary.of(native, this.description, this.activeCalls);
   }
 
   /**
-   * Load a model on a native thread.
+   * Loads a model on a native thread.
    *
-   * @throws EngineError MODEL_LOAD_FAILED: the message names the file and the key at fault.
+   * @throws EngineError MODEL_LOAD_FAILED: the message names the file and the key
    */
   static async load(source: ModelSource, options: SchedulingOptions): Promise<Engine> {
-    const waiting = new PendingRequests();
+    const pending = new PendingRequests();
     try {
-      const native = await loadBinding().load(source, options, waiting.onCompletions);
-      return new Engine(native, waiting);
+      const native = await addon().load(source, options, pending.onCompletions);
+      return new Engine(native, pending);
     } catch (error) {
       throw new EngineError('MODEL_LOAD_FAILED', printable((error as Error).message));
     }
   }
 
-  /** For all who use it, from now on; see `SchedulingOptions.share`. */
+  /** See `SchedulingOptions.share`. */
   setShare(share: number): void {
     this.native.setShare(share);
   }
 
   /**
-   * Run the model on one text (or two that belong together), or one window of samples.
-   *
-   * @throws EngineError with a code that says why there is no answer.
+   * Runs the model on a text, a text pair, or a signal window.
+   * @throws EngineError
    */
   async infer(
     input: NativeInput,
-    { signal, timeoutMs = 0, maxWindows: mostWindows, maxOutputs }: InferOptions = {},
+    { signal, timeoutMs = 0, maxWindows, maxOutputs }: InferOptions = {},
   ): Promise<Inference> {
     this.requireOpen();
-    return this.holds.track(async () => {
+    return this.activeCalls.track(async () => {
       const started = performance.now();
-      const limited = withMaxWindows(input, mostWindows);
+      const limited = withMaxWindows(input, maxWindows);
       const ticket = this.submit(limited, 1, { signal, timeoutMs, maxOutputs });
       const inference = await this.completionOf(ticket, signal);
       const windows = unrunWindowsOf(inference);
       if (windows === null) return inference;
-      return this.heldWindows.track([inference], () =>
-        this.inferWindows(inference, windows, { signal, timeoutMs, started }),
+      return this.windowMemory.track([inference], () =>
+        this.inferWindows(inference, windows, { signal, timeoutMs, started, index: null }),
       );
     });
   }
 
-  /** Tell `observer` of everything that ends from now on. */
+  /** Calls `observer` for all completions from now on. */
   observe(observer: EngineObserver): void {
-    this.waiting.observers.push(observer);
+    this.pending.observers.push(observer);
   }
 
   /**
-   * Run the model on each input of a list: on all of them or, where the queue has no room for all,
-   * on none. A list may wait as long as a single input may before its first one runs.
+   * Runs the model on each input of a list. The queue accepts all inputs or rejects the list. The maximum queue wait
+   * applies to the first input.
    *
-   * @returns in the order of the inputs
-   * @throws EngineError of the first input that failed, with its `index` where the fault is its own;
-   *   the others are cancelled.
+   * @returns inferences in the order of the inputs
+   * @throws EngineError of the first input that failed, with its `index` if the input caused the error. The remaining
+   *   inputs are cancelled.
    */
   async inferAll(
     inputs: readonly NativeInput[],
@@ -181,22 +139,20 @@ export class Engine {
   ): Promise<readonly Inference[]> {
     if (inputs.length === 0) return [];
     this.requireOpen();
-    return this.holds.track(() => this.inferList(inputs, options));
+    return this.activeCalls.track(() => this.inferList(inputs, options));
   }
 
-  /** The same for a call that was taken before the engine was closed. */
+  /** `inferAll` without the check for a closed engine: the windows of a text also run while the engine closes. */
   private async inferList(
     inputs: readonly NativeInput[],
-    { signal, timeoutMs = 0, maxWindows: mostWindows, maxOutputs }: InferOptions,
+    { signal, timeoutMs = 0, maxWindows, maxOutputs }: InferOptions,
   ): Promise<readonly Inference[]> {
     const started = performance.now();
-    const limited = inputs.map((input) => withMaxWindows(input, mostWindows));
+    const limited = inputs.map((input) => withMaxWindows(input, maxWindows));
     const firstTicket = this.submit(limited, inputs.length, { signal, timeoutMs, maxOutputs });
-    const answers = inputs.map((_, index) =>
+    const completions = inputs.map((_, index) =>
       this.completionOf(firstTicket + index).catch((error: EngineError) => {
-        throw INPUT_FAULTS.has(error.code)
-          ? new EngineError(error.code, error.message, { index })
-          : error;
+        throw isInputFault(error) ? withIndex(error, index) : error;
       }),
     );
     const cancel = (): void => {
@@ -204,15 +160,17 @@ export class Engine {
     };
     signal?.addEventListener('abort', cancel);
     try {
-      const ran = await Promise.all(answers);
-      requireWindowLimit(ran);
-      return await this.heldWindows.track(ran, async () => {
-        for (const [index, one] of ran.entries()) {
-          const windows = unrunWindowsOf(one);
+      const inferences = await Promise.all(completions);
+      if (!inferences.some(({ places }) => places)) return inferences;
+      requireWindowLimit(inferences);
+      return await this.windowMemory.track(inferences, async () => {
+        for (const [index, inference] of inferences.entries()) {
+          const windows = unrunWindowsOf(inference);
           if (windows === null) continue;
-          ran[index] = await this.inferWindows(one, windows, { signal, timeoutMs, started, index });
+          const options = { signal, timeoutMs, started, index };
+          inferences[index] = await this.inferWindows(inference, windows, options);
         }
-        return ran;
+        return inferences;
       });
     } catch (error) {
       cancel();
@@ -223,23 +181,25 @@ export class Engine {
   }
 
   /**
-   * Run the model on each input of a list, which are taken all or none, and of which each ends by itself: of
-   * texts, such as are not read in windows.
+   * Runs the model on each input of a list, and reports each completion separately. The queue accepts all inputs or
+   * rejects the list. Inputs must not be texts that are read in windows.
    *
-   * @param waiting who is told, in the order of the inputs, at most once each
-   * @throws EngineError where they are refused: nobody is told then
+   * @param requests callbacks in the order of the inputs, at most one call each
+   * @throws EngineError if the list is rejected; no callback is called
    */
   inferEach(
     inputs: readonly NativeInput[],
     timeoutMs: number,
-    waiting: readonly Pick<PendingRequest, 'resolve' | 'reject'>[],
+    requests: readonly Pick<PendingRequest, 'resolve' | 'reject'>[],
   ): void {
     this.requireOpen();
     const firstTicket = this.submit(inputs, inputs.length, { signal: undefined, timeoutMs });
-    for (const [index, one] of waiting.entries()) this.waiting.add(firstTicket + index, one);
+    for (const [index, request] of requests.entries()) {
+      this.pending.add(firstTicket + index, request);
+    }
   }
 
-  /** Why an input that came now would be refused; null: it would be taken. Microseconds. */
+  /** The error with which the queue would reject an input now; null: it would accept it. Takes microseconds. */
   admissionError(timeoutMs: number): EngineError | null {
     if (this.closed) return errorOf('DRAINING');
     const refusal = this.native.admission(timeoutMs);
@@ -250,22 +210,22 @@ export class Engine {
     return this.native.stats();
   }
 
-  /** How long the model has been running on a batch that it was given up on, in ms; 0: there is none. */
+  /** Time that an abandoned batch has been running, in ms; 0: no batch is abandoned. */
   get stuckMs(): number {
     return this.native.stuckMs();
   }
 
-  /** Refuse new requests, and answer those that wait with DRAINING. What runs goes on. */
+  /** Rejects new requests and fails queued requests with DRAINING. Running batches continue. */
   drop(): void {
     this.native.drop();
   }
 
   /**
-   * Refuse new requests, answer what was accepted, free the model, whoever still refers to this engine,
-   * and end its threads, but for those that the model was given up on. May be called again.
+   * Rejects new requests, completes accepted requests, frees the model and ends its threads, except abandoned threads.
+   * References to this engine do not keep the model.
    */
   close(): Promise<void> {
-    this.closed ??= new Promise<void>((resolve) => this.holds.onIdle(resolve)).then(() =>
+    this.closed ??= new Promise<void>((resolve) => this.activeCalls.onIdle(resolve)).then(() =>
       this.native.close(),
     );
     return this.closed;
@@ -275,39 +235,42 @@ export class Engine {
     if (this.closed) throw errorOf('DRAINING');
   }
 
-  /** @param index of the text in a list, for errors */
   private async inferWindows(
-    cut: Inference,
+    tokenized: Inference,
     windows: Tokenization,
-    { signal, timeoutMs, started, index = null }: WindowOptions,
+    { signal, timeoutMs, started, index }: WindowOptions,
   ): Promise<Inference> {
     try {
-      return await runWindows(cut, windows, async (inputs) => {
-        const left = timeoutMs - (performance.now() - started);
-        if (timeoutMs > 0 && left <= 0) throw errorOf('DEADLINE_EXCEEDED');
+      return await runWindows(tokenized, windows, async (inputs) => {
+        const remainingMs = timeoutMs - (performance.now() - started);
+        if (timeoutMs > 0 && remainingMs <= 0) throw errorOf('DEADLINE_EXCEEDED');
         return this.inferList(inputs, {
           ...(signal && { signal }),
-          timeoutMs: timeoutMs > 0 ? left : 0,
+          timeoutMs: timeoutMs > 0 ? remainingMs : 0,
         });
       });
     } catch (error) {
       if (!(error instanceof EngineError) || error.index === null) throw error;
-      throw new EngineError(error.code, error.message, { index });
+      throw withIndex(error, index);
     }
   }
 
-  /** @returns the ticket of the first of `count` inputs */
+  /** @returns ticket of the first of `count` inputs */
   private submit(
     inputs: NativeInput | readonly NativeInput[],
     count: number,
-    {
-      signal,
-      timeoutMs,
-      maxOutputs = 0,
-    }: { signal: CancelSignal | undefined; timeoutMs: number; maxOutputs?: number | undefined },
+    options: {
+      readonly signal: CancelSignal | undefined;
+      readonly timeoutMs: number;
+      readonly maxOutputs?: number | undefined;
+    },
   ): number {
+    const { signal, timeoutMs, maxOutputs = 0 } = options;
     if (signal?.aborted) throw errorOf('CANCELLED');
-    if (count > 1) this.requireRoom(inputs as readonly NativeInput[], timeoutMs);
+    if (count > 1) {
+      const refusal = requireListSize(inputs as readonly NativeInput[], () => this.native.stats());
+      if (refusal) throw this.toRefusalError(refusal, timeoutMs);
+    }
     const firstTicket = this.lastTicket + 1;
     this.lastTicket += count;
     const refusal = this.native.submit(firstTicket, inputs, timeoutMs, maxOutputs);
@@ -315,58 +278,23 @@ export class Engine {
     return firstTicket;
   }
 
-  /**
-   * Rejects a list before it is copied: one text may be in it many times, as the query of all documents.
-   *
-   * @throws EngineError LIST_TOO_LONG: no queue would ever have room for it; QUEUE_FULL: it has none now
-   */
-  private requireRoom(inputs: readonly NativeInput[], timeoutMs: number): void {
-    const bytes = minimumBytes(inputs);
-    if (bytes < MIN_CHECKED_BYTES) return;
-    const { queueBytes, queueBytesLimit, queueWaitMs } = this.native.stats();
-    if (bytes > queueBytesLimit) throw listTooLong(inputs.length, bytes, queueBytesLimit);
-    if (queueBytes + bytes <= queueBytesLimit) return;
-    throw this.toRefusalError({ code: 'QUEUE_FULL', waitMs: queueWaitMs }, timeoutMs);
-  }
-
-  /** @param signal that cancels it */
+  /** @param signal cancels the request; undefined: the caller cancels it */
   private completionOf(ticket: number, signal?: CancelSignal): Promise<Inference> {
     const cancel = signal && (() => this.native.cancel(ticket));
     if (cancel) signal.addEventListener('abort', cancel);
     return new Promise((resolve, reject) => {
-      this.waiting.requests.set(ticket, { resolve, reject, signal, cancel });
+      this.pending.add(ticket, { resolve, reject, signal, cancel });
     });
   }
 
-  private toRefusalError({ code, waitMs }: NativeRefusal, timeoutMs: number): EngineError {
-    this.refusals[code]++;
-    const wait = `The wait in the queue would be about ${Math.ceil(waitMs)} ms,`;
-    switch (code) {
-      case 'DRAINING':
-        return errorOf(code);
-      case 'QUEUE_FULL':
-        return new EngineError(code, 'The queue is full.', { waitMs });
-      case 'WAIT_TOO_LONG': {
-        const limit = `over the limit of ${this.maxQueueWaitMs} ms.`;
-        return new EngineError(code, `${wait} ${limit}`, { waitMs });
-      }
-      case 'DEADLINE_TOO_CLOSE': {
-        const deadline = Math.round(timeoutMs);
-        return new EngineError(code, `${wait} the deadline is in ${deadline} ms.`, { waitMs });
-      }
-    }
+  private toRefusalError(refusal: NativeRefusal, timeoutMs: number): EngineError {
+    this.refusals[refusal.code]++;
+    return refusalError(refusal, { timeoutMs, maxQueueWaitMs: this.maxQueueWaitMs });
   }
 }
 
-/**
- * Keeps this process to a value of the setting INSTRUCTION_SET, before anything computes. The native part
- * reads the environment, once; it is open by then, so no thread of LibTorch's reads it meanwhile.
- *
- * @param limit null: the environment variable, if it is set
- * @returns why it cannot be had on this machine; empty: it can
- */
-export function limitInstructions(limit: string | null): string {
-  const binding = loadBinding();
-  if (limit !== null) process.env.INSTRUCTION_SET = limit;
-  return binding.instructionsProblem();
+/** Adds the limit to a text that is read in windows. Other inputs are returned unchanged. */
+function withMaxWindows(input: NativeInput, maxWindows: number | undefined): NativeInput {
+  if (maxWindows === undefined || typeof input === 'string' || !('stride' in input)) return input;
+  return { ...input, mostWindows: maxWindows };
 }

@@ -1,20 +1,36 @@
-import type { NativeInput } from './binding';
+import type { EngineStats, NativeInput, NativeRefusal } from './binding';
 import { EngineError } from './engine-error';
 
-/** Lists of fewer bytes are given to the queue as they are. */
-export const MIN_CHECKED_BYTES = 2 ** 20;
+/** Size in bytes below which the queue checks the list itself. */
+const MIN_CHECKED_BYTES = 2 ** 20;
 
-/** Bytes of a list, as the queue counts them, at least: a character has one or more. */
-export function minimumBytes(inputs: readonly NativeInput[]): number {
+/**
+ * Compares the size of a list with the queue capacity before the list is copied to native memory. A short list of
+ * texts can become large: reranking repeats the query for each document.
+ *
+ * @returns why the queue rejects the list now; null: it has room for the list
+ * @throws EngineError LIST_TOO_LONG: the list exceeds the capacity of the empty queue
+ */
+export function requireListSize(
+  inputs: readonly NativeInput[],
+  stats: () => EngineStats,
+): NativeRefusal | null {
+  const bytes = minimumBytes(inputs);
+  if (bytes < MIN_CHECKED_BYTES) return null;
+  const { queueBytes, queueBytesLimit, queueWaitMs } = stats();
+  if (bytes > queueBytesLimit) {
+    const message = `The ${inputs.length} inputs have ${bytes} characters, each text counted as often as it is read, over the limit of ${queueBytesLimit}. Send fewer or shorter texts.`;
+    throw new EngineError('LIST_TOO_LONG', message);
+  }
+  return queueBytes + bytes > queueBytesLimit ? { code: 'QUEUE_FULL', waitMs: queueWaitMs } : null;
+}
+
+/** Lower bound of the size that the queue computes for a list. A character has one byte or more in UTF-8. */
+function minimumBytes(inputs: readonly NativeInput[]): number {
   return inputs.reduce((sum, input) => {
     if (typeof input === 'string') return sum + input.length;
     if (input instanceof Float32Array) return sum + input.byteLength;
     if ('ids' in input) return sum + input.ids.byteLength;
     return sum + input.text.length + (input.pair?.length ?? 0) + (input.prompt?.length ?? 0);
   }, 0);
-}
-
-export function listTooLong(count: number, bytes: number, limit: number): EngineError {
-  const message = `The ${count} inputs have ${bytes} characters, each text counted as often as it is read, over the limit of ${limit}. Send fewer or shorter texts.`;
-  return new EngineError('LIST_TOO_LONG', message);
 }

@@ -1,5 +1,5 @@
+import { addon } from './addon';
 import type { NativePatterns, NativeScan, PatternSource, ScanOptions } from './binding';
-import { loadBinding } from './load';
 
 /** Of what `Patterns.compile` is given. */
 export class PatternError extends Error {
@@ -27,7 +27,7 @@ export class Patterns {
   /** @throws PatternError of the first bad one */
   static async compile(sources: readonly PatternSource[]): Promise<Patterns> {
     try {
-      return new Patterns(await loadBinding().compilePatterns(sources));
+      return new Patterns(await addon().compilePatterns(sources));
     } catch (error) {
       const [, index, message] = /^(\d+): (.*)$/s.exec((error as Error).message) ?? [];
       throw index === undefined ? error : new PatternError(Number(index), message as string);
@@ -36,10 +36,10 @@ export class Patterns {
 
   /** Frees them, after the looks that are under way; later ones throw. May be called again. */
   close(): Promise<void> {
-    return loadBinding().closePatterns(this.#native);
+    return addon().closePatterns(this.#native);
   }
 
   scan(parts: readonly string[], options: ScanOptions): Promise<NativeScan> {
-    return loadBinding().look(this.#native, parts, options);
+    return addon().look(this.#native, parts, options);
   }
 }

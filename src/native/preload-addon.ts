@@ -1,30 +1,29 @@
 /**
- * Begins to open the addon, for its effect alone: `import './native/open-early'`, before all else.
+ * Opens the addon on a native thread, as a side effect of `import './native/preload-addon'`. Import it first.
  *
- * LibTorch registers its operators when it is loaded, which takes longer than loading all of our
- * JavaScript. A thread does it meanwhile. Not a worker_threads Worker, which takes 40 ms and more to
- * start and would still have to be waited for at an early exit.
+ * LibTorch registers its operators when it is loaded, which takes longer than loading all JavaScript of the service.
+ * A worker_threads Worker takes at least 40 ms to start and would delay an early exit.
  */
-import { type Addon, findAddon } from './addon';
-import { type Preloader, prepareOpenMp, requirePreloader } from './load';
+import { type Preloader, prepareOpenMp, requirePreloader } from './addon';
+import { type AddonFiles, findAddon } from './find-addon';
 
 /**
- * Whether the command line looks like one that serves. To know takes reading it, and loading what
- * reads it is half of what can be done meanwhile; a wrong guess costs time and nothing else.
+ * Guesses whether the command line starts a service. Loading the argument parser takes half of the time that
+ * preloading saves. A wrong guess costs only time.
  */
 function isServeCommand(args: readonly string[]): boolean {
-  const asksForText = args.some((arg) => /^(--help|-h|--version|-v)$/.test(arg));
-  return !asksForText && args.some((arg) => /^(sentiment|eeg)$/.test(arg));
+  const printsText = args.some((arg) => /^(--help|-h|--version|-v)$/.test(arg));
+  return !printsText && args.some((arg) => /^(sentiment|eeg)$/.test(arg));
 }
 
 function preloadAddon(): void {
-  let addon: Addon;
+  let addon: AddonFiles;
   let preloader: Preloader;
   try {
     addon = findAddon();
     preloader = requirePreloader(addon.preloader);
   } catch {
-    return; // `loadBinding` meets the same error, and has advice
+    return; // `openAddon` throws the same error with advice
   }
   prepareOpenMp();
   preloader.open(...(addon.libtorch ? [addon.libtorch] : []), addon.file);

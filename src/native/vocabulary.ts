@@ -1,5 +1,5 @@
-import type { ActiveWork } from './active-work';
 import type { ModelDescription, NativeEngine } from './binding';
+import type { ActiveWork } from './pending-requests';
 
 /** What the tokens of a model are called. Throws once the model is closed: see `during`. */
 export class Vocabulary {

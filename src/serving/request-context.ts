@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Cancellation } from '../native/cancellation';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
+import { Cancellation } from '../native/pending-requests';
 import { FULL_ACCESS, type ProtectedResource } from './access';
 import { digestOf } from './credentials/api-keys';
 import { type ServiceError, toServiceError } from './errors';

@@ -2,13 +2,8 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { modelConfig, readDirectory, weightsSource } from '../../src/models/hugging-face/directory';
 import { findModelFiles } from '../../src/models/hugging-face/weight-files';
-import {
-  addon,
-  type Dtype,
-  Engine,
-  type SentenceModule,
-  type TextHead,
-} from '../../src/native/engine';
+import { addon } from '../../src/native/addon';
+import { type Dtype, Engine, type SentenceModule, type TextHead } from '../../src/native/engine';
 import { readFixture } from '../helpers/golden';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';

@@ -1,7 +1,8 @@
 import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { addon, Engine } from '../../src/native/engine';
+import { addon } from '../../src/native/addon';
+import { Engine } from '../../src/native/engine';
 import { signalClassification } from '../../src/tasks/signal-classification/signal-classification-task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { readTextClassifier } from '../../src/tasks/text-classification/model-directory';

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { modelConfig, readDirectory, weightsSource } from '../../src/models/hugging-face/directory';
 import { findModelFiles } from '../../src/models/hugging-face/weight-files';
-import { addon, type Dtype, Engine } from '../../src/native/engine';
+import { addon } from '../../src/native/addon';
+import { type Dtype, Engine } from '../../src/native/engine';
 import { readFixture } from '../helpers/golden';
 import { needs } from '../helpers/needs';
 import { INSTALL_MS, installPython } from '../helpers/python';

@@ -1,7 +1,8 @@
 /** What is closed keeps no native memory, though it is still referred to, and says so when it is used. */
 import path from 'node:path';
 import { Guard, TextClassifier } from '../../src';
-import { type addon, Engine } from '../../src/native/engine';
+import type { addon } from '../../src/native/addon';
+import { Engine } from '../../src/native/engine';
 import { Patterns } from '../../src/native/patterns';
 import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
 import { Folder } from '../helpers/files';

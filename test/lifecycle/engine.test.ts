@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { addon, Engine } from '../../src/native/engine';
+import { addon } from '../../src/native/addon';
+import { Engine } from '../../src/native/engine';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES, killAll, NodeProcess } from '../helpers/service';
 

@@ -15,7 +15,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { describeLibcProblem, PREBUILT_PACKAGE } from '../../src/native/addon';
+import { describeLibcProblem, PREBUILT_PACKAGE } from '../../src/native/find-addon';
 import { ROOT } from '../helpers/service';
 
 const RELEASE = path.join(ROOT, 'build/native/Release');
@@ -142,8 +142,8 @@ describe('what is said', () => {
   it('without the package', () => {
     rmSync(folder, { recursive: true });
     expect(load()).toContain(
-      `The native addon is not built, and ${PREBUILT_PACKAGE}, which has it prebuilt, is not installed. ` +
-        `1. Run \`npm install ${PREBUILT_PACKAGE}@${VERSION}\` (\`--omit=optional\` leaves it out). ` +
+      `The native addon is not built, and the package of the prebuilt addon, ${PREBUILT_PACKAGE}, is not installed. ` +
+        `1. Run \`npm install ${PREBUILT_PACKAGE}@${VERSION}\` (\`--omit=optional\` skips it). ` +
         '2. Or compile it: `npx libtorch-serve build`.',
     );
   });
@@ -187,7 +187,7 @@ describe('what is said', () => {
     for (const name of ['torch_cpu', 'c10'])
       writeFileSync(path.join(bad, 'lib', `lib${name}.so`), 'nothing');
     expect(load({ LIBTORCH: bad })).toMatch(
-      /^The native addon cannot be opened: .*libtorch_cpu\.\w+: file too short\. 1\. If it names a version/,
+      /^The native addon cannot be opened: .*libtorch_cpu\.\w+: file too short\. 1\. If the message names a version/,
     );
   });
 });

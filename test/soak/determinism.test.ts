@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { EegEngine, type EngineOptions, SentimentEngine } from '../../src/index';
-import { addon } from '../../src/native/engine';
+import { addon } from '../../src/native/addon';
 import { postRaw } from '../helpers/http';
 import { seededRandom } from '../helpers/random';
 import { FIXTURES, killAll, ROOT, type Service, startService } from '../helpers/service';

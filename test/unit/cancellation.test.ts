@@ -1,4 +1,4 @@
-import { Cancellation, type CancelSignal } from '../../src/native/cancellation';
+import { Cancellation, type CancelSignal } from '../../src/native/pending-requests';
 
 /** What both do, so that the engine can take either. */
 const KINDS: readonly [string, () => { signal: CancelSignal; abort: () => void }][] = [

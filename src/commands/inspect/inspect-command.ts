@@ -1,5 +1,6 @@
 import { printable } from '../../lib/printable';
-import { limitInstructions, type SchedulingOptions } from '../../native/engine';
+import { limitInstructions } from '../../native/addon';
+import type { SchedulingOptions } from '../../native/engine';
 import { ConfigError, readConfig } from '../../settings/config';
 import type { Environment } from '../../settings/environment';
 import { describeArchive, describeReport } from './format-report';

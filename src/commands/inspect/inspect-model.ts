@@ -1,11 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import {
-  inspectProgram,
-  type ModelDescription,
-  type ProgramReport,
-  type SchedulingOptions,
-} from '../../native/engine';
+import { inspectProgram } from '../../native/addon';
+import type { ModelDescription, ProgramReport, SchedulingOptions } from '../../native/engine';
 import { declaredFirst, TASKS } from '../../tasks/registry';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';

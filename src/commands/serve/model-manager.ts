@@ -1,4 +1,4 @@
-import { addon } from '../../native/engine';
+import { addon } from '../../native/addon';
 import { ModelRepository } from '../../repository/model-repository';
 import { watchGuardPolicy, watchModelFolders } from '../../repository/watch';
 import type { Log } from '../../serving/log';

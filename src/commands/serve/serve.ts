@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { addon } from '../../native/engine';
+import { addon } from '../../native/addon';
 import { CredentialError } from '../../serving/credentials/credential-file';
 import { CredentialLoader } from '../../serving/credentials/credential-loader';
 import { createLog, type Log } from '../../serving/log';

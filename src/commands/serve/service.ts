@@ -1,4 +1,4 @@
-import { addon } from '../../native/engine';
+import { addon } from '../../native/addon';
 import { cohere } from '../../protocols/cohere/cohere-protocol';
 import type { GrpcService } from '../../protocols/grpc-service';
 import { huggingFace } from '../../protocols/hugging-face/hugging-face-protocol';

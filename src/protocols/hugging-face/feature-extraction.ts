@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { writeVectors } from '../../native/json-vectors';
+import { embeddingsToJson } from '../../native/addon';
 import { type Encoding, embed, similarity } from '../../services/embed';
 import { admissionErrorOf, requireListLength } from '../../services/inference';
 import type { TextEmbedder } from '../../tasks/capabilities';
@@ -115,7 +115,7 @@ export function featureExtraction(
         normalize,
         responseLimit,
       });
-      const values = await writeVectors(vectors);
+      const values = await embeddingsToJson(vectors);
       return { ...jsonResponse(isList ? jsonArray(values) : values), inferences };
     },
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { writeVectors } from '../../native/json-vectors';
+import { embeddingsToJson } from '../../native/addon';
 import { embed } from '../../services/embed';
 import { requireListLength } from '../../services/inference';
 import type { ModelResolver } from '../../services/model-resolver';
@@ -77,7 +77,7 @@ export function embeddings(
       const values =
         encoding_format === 'base64'
           ? vectors.map((vector) => `"${toBase64(vector)}"`)
-          : await writeVectors(vectors);
+          : await embeddingsToJson(vectors);
       const data = values.map((value, index) =>
         Buffer.concat([
           Buffer.from(`{"object":"embedding","index":${index},"embedding":`),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { mapInTimeSlices } from '../../lib/time-slice';
-import { writeVectors } from '../../native/json-vectors';
+import { embeddingsToJson } from '../../native/addon';
 import {
   type EmbedInput,
   embedSparse as embedSparseTexts,
@@ -69,7 +69,7 @@ export function embed(served: ServedModel<TextEmbedder>, options: ProtocolOption
         normalize: body.normalize,
         responseLimit,
       });
-      const response = jsonResponse(jsonArray(await writeVectors(vectors)));
+      const response = jsonResponse(jsonArray(await embeddingsToJson(vectors)));
       const headers = { ...response.headers, ...timingHeaders(call.startedAt, inferences) };
       return { ...response, headers, inferences };
     },
@@ -125,7 +125,7 @@ export function embedAll(served: ServedModel<TokenEmbedder>, options: ProtocolOp
         responseLimit,
       });
       const headers = timingHeaders(call.startedAt, inferences);
-      const rows = await writeVectors(predictions.flatMap(({ vectors }) => vectors));
+      const rows = await embeddingsToJson(predictions.flatMap(({ vectors }) => vectors));
       let first = 0;
       const texts = predictions.map(({ vectors: { length } }) => {
         const { body: text } = jsonResponse(jsonArray(rows.slice(first, first + length)));
@@ -160,7 +160,7 @@ export function embedSparse(served: ServedModel<SparseEmbedder>, options: Protoc
       const entries = vectors.flatMap(({ ids, weights }) =>
         ids.map((id) => weights.subarray(id, id + 1)),
       );
-      const values = await writeVectors(entries); // one JSON array per entry: [1.2031]
+      const values = await embeddingsToJson(entries); // one JSON array per entry: [1.2031]
       let next = 0;
       const texts = await mapInTimeSlices(vectors, ({ ids }) => {
         const members = ids.map((index) => {

@@ -1,6 +1,6 @@
 import { UsageError } from '../../files/file-errors';
 import { enumFlag, numberFlag } from '../../files/flags';
-import { writeVectors } from '../../native/json-vectors';
+import { embeddingsToJson } from '../../native/addon';
 import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../capabilities';
 import type { AnswerFormat, Rows } from '../rows';
 import { TEXT_COLUMN, TRUNCATED, textOf } from '../text-rows';
@@ -72,7 +72,7 @@ function vectorFormat(length: number): AnswerFormat<Vector> {
         type: 'vector',
         length,
         extract: ({ vector }) => vector,
-        toJson: (vectors) => writeVectors(vectors as readonly Float32Array[]),
+        toJson: (vectors) => embeddingsToJson(vectors as readonly Float32Array[]),
       },
       TRUNCATED,
     ],

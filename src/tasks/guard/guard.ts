@@ -1,9 +1,8 @@
 import { ModelFileError } from '../../models/files';
-import { ActiveWork } from '../../native/active-work';
-import { Cancellation, type CancelSignal } from '../../native/cancellation';
 import { EngineError, type EngineErrorCode, type InferOptions } from '../../native/engine';
 import { errorOf } from '../../native/engine-error';
 import { PatternError, Patterns } from '../../native/patterns';
+import { ActiveWork, Cancellation, type CancelSignal } from '../../native/pending-requests';
 import { messageForClients } from '../../native/unexpected-error';
 import type { CheckResult } from './check-result';
 import { sortFindings, toFindings, toScoredFindings, toUnchecked } from './findings';

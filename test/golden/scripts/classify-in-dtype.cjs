@@ -5,7 +5,7 @@ const path = require('node:path');
 const { text } = require('node:stream/consumers');
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');
-const { addon } = require(path.join(ROOT, 'dist', 'native', 'engine.js'));
+const { addon } = require(path.join(ROOT, 'dist', 'native', 'addon.js'));
 const { TaskModel } = require(path.join(ROOT, 'dist', 'tasks', 'task-model.js'));
 const { textClassification } = require(
   path.join(ROOT, 'dist', 'tasks', 'text-classification', 'text-classification-task.js'),

@@ -3,7 +3,7 @@
 const path = require('node:path');
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');
-const { addon } = require(path.join(ROOT, 'dist', 'native', 'engine.js'));
+const { addon } = require(path.join(ROOT, 'dist', 'native', 'addon.js'));
 const SCHEDULING = require('../../helpers/scheduling.json');
 
 async function main() {
