@@ -3,7 +3,7 @@ import type { SchedulingOptions } from '../native/engine';
 import { configFromOptions } from '../settings/config';
 import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../tasks/capabilities';
 import { embedding } from '../tasks/embedding/embedding-task';
-import { postprocessEmbedding, similarity } from '../tasks/embedding/postprocess';
+import { postprocessEmbedding, similarity } from '../tasks/embeddings';
 import {
   type EngineOptions,
   environment,

@@ -13,7 +13,7 @@ import type {
   TokenEmbedder,
   TokenEmbeddings,
 } from '../tasks/capabilities';
-import { postprocessEmbedding, similarity as similarityOf } from '../tasks/embedding/postprocess';
+import { postprocessEmbedding, similarity as similarityOf } from '../tasks/embeddings';
 import type { ServedModel } from '../tasks/served-model';
 import { inferList, requireModel } from './inference';
 

@@ -2,7 +2,6 @@ import type { EngineError } from '../native/engine';
 import { FULL_ACCESS } from '../serving/access';
 import { ServiceError } from '../serving/errors';
 import type { ServiceRequest } from '../serving/service-request';
-import { type Catalogue, currentVersion, findModel } from '../tasks/catalogue';
 import type { Guard } from '../tasks/guard/guard';
 import type {
   GuardModels,
@@ -12,6 +11,7 @@ import type {
 } from '../tasks/guard/guard-result';
 import type { GuardState } from '../tasks/guard/guard-state';
 import { checksOf, type Moderation, moderate } from '../tasks/guard/moderate';
+import { type Catalogue, currentVersion, findModel } from '../tasks/served-model';
 import { ModelResolver } from './model-resolver';
 
 /** The guardrail of a model repository, for all protocols. */

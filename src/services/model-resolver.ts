@@ -6,12 +6,14 @@ import {
   type Catalogue,
   currentVersion,
   findModel,
+  isPrimaryCapability,
   listNames,
   type NamedModel,
+  type ServedModel,
   singleModelCatalogue,
   unavailableReason,
-} from '../tasks/catalogue';
-import { isPrimaryCapability, type ServedModel, withCapability } from '../tasks/served-model';
+  withCapability,
+} from '../tasks/served-model';
 
 /**
  * Chooses the model of a request among the models with an ability: by the name in the request, or the default model.

@@ -1,4 +1,6 @@
-import type { Stored } from '../models/store';
+import path from 'node:path';
+import { redactPaths } from '../lib/redact-paths';
+import { messageForClients } from '../native/unexpected-error';
 import type { Capabilities, Capability, ClassifierMetadata } from './capabilities';
 import { reranking } from './registry';
 import { readAsReranker } from './reranking/cross-encoder';
@@ -6,40 +8,147 @@ import type { Task } from './task';
 import type { TaskModel } from './task-model';
 import { textClassification } from './text-classification/text-classification-task';
 
-/** A model as protocols are given it. */
-export type ServedModel<Model = TaskModel> = Stored<Task, Model>;
+/** A model under its name: loaded, or the reason why it is not. */
+export interface ServedModel<Model = TaskModel> {
+  readonly name: string;
+  readonly task: Task;
+  /** Name that the model files specify, or the name of the file or folder. */
+  readonly title: string;
+  /** null: the model files specify no version. */
+  readonly version: string | null;
+  readonly model: Model | null;
+  /** Why the model is not loaded, for clients, without paths; null: it is loaded. */
+  readonly reason: string | null;
+}
 
-/** What is made of a model when it is first asked for, and the same from then on. */
-export function memoizeByModel<Made>(
-  make: (served: ServedModel) => Made,
-): (served: ServedModel) => Made {
-  const known = new WeakMap<ServedModel, { readonly made: Made }>();
-  return (served) => {
-    const before = known.get(served);
-    if (before) return before.made;
-    const made = make(served);
-    known.set(served, { made });
-    return made;
+/**
+ * @param modelPath folder or file of the model
+ * @param model the loaded model, or its load error
+ */
+export function toServedModel(
+  name: string,
+  task: Task,
+  modelPath: string,
+  model: TaskModel | Error,
+): ServedModel {
+  const file = path.basename(modelPath);
+  if (model instanceof Error) {
+    const reason = redactPaths(messageForClients(model).replaceAll(modelPath, file));
+    return { name, task, title: file, version: null, model: null, reason };
+  }
+  const { metadata } = model;
+  return {
+    name,
+    task,
+    title: metadata.name ?? file,
+    version: metadata.version,
+    model,
+    reason: null,
   };
 }
 
-/** The model with an ability; null: it does not have it. */
+export type VersionState = 'loading' | 'ready' | 'failed' | 'unloading';
+
+export interface ModelVersion {
+  readonly version: string;
+  readonly state: VersionState;
+  /** Why the current files could not be loaded, for clients; null: no load error. */
+  readonly reason: string | null;
+  /** The loaded model. A failed version can still serve the model that was loaded before. */
+  readonly served: ServedModel | null;
+}
+
+/** A model folder of the model repository. */
+export interface NamedModel {
+  readonly name: string;
+  /** Further names of the model in requests. */
+  readonly aliases: readonly string[];
+  readonly isDefault: boolean;
+  readonly isRequired: boolean;
+  /** Version for requests without a version, if it is loaded; null: the highest loaded version. */
+  readonly defaultVersion: string | null;
+  /** Ascending; empty if the folder cannot be read. */
+  readonly versions: readonly ModelVersion[];
+  /** Why `versions` is empty; null: it is not empty. */
+  readonly reason: string | null;
+}
+
+/** Immutable list of all models, sorted by name. */
+export type Catalogue = readonly NamedModel[];
+
+/** Maximum number of names in an error message. */
+const MAX_LISTED = 20;
+
+/** @param name name or alias */
+export function findModel(catalogue: Catalogue, name: string): NamedModel | undefined {
+  return catalogue.find((model) => model.name === name || model.aliases.includes(name));
+}
+
+/** Formats names for an error message. */
+export function listNames(names: readonly string[]): string {
+  const left = names.length - MAX_LISTED;
+  return names.slice(0, MAX_LISTED).join(', ') + (left > 0 ? ` and ${left} more` : '');
+}
+
+/** Version for requests without a version: the default version if it is loaded, or the highest loaded version. */
+export function currentVersion({ versions, defaultVersion }: NamedModel): ModelVersion | null {
+  const loaded = versions.filter(({ served }) => served?.model);
+  return loaded.find(({ version }) => version === defaultVersion) ?? loaded.at(-1) ?? null;
+}
+
+/** Why the model is unavailable; null: no load error. */
+export function unavailableReason({ versions, reason }: NamedModel): string | null {
+  return reason ?? versions.findLast(({ reason }) => reason !== null)?.reason ?? null;
+}
+
+/** Catalogue of a service with a single model, under version 1. */
+export function singleModelCatalogue(served: ServedModel): Catalogue {
+  const { name, model, reason } = served;
+  const version: ModelVersion = { version: '1', state: model ? 'ready' : 'failed', reason, served };
+  return [
+    {
+      name,
+      aliases: [],
+      isDefault: true,
+      isRequired: true,
+      defaultVersion: null,
+      versions: [version],
+      reason: null,
+    },
+  ];
+}
+
+/** Caches the result of `create` for each model, as long as the model exists. */
+export function memoizeByModel<Result>(
+  create: (served: ServedModel) => Result,
+): (served: ServedModel) => Result {
+  const cache = new WeakMap<ServedModel, { readonly result: Result }>();
+  return (served) => {
+    const cached = cache.get(served);
+    if (cached) return cached.result;
+    const result = create(served);
+    cache.set(served, { result });
+    return result;
+  };
+}
+
+/** The model with the interface of a capability; null: the model lacks the capability. */
 export function withCapability<Name extends Capability>(
   served: ServedModel,
-  ability: Name,
+  capability: Name,
 ): ServedModel<Capabilities[Name]> | null {
-  const able = isPrimaryCapability(served, ability)
+  const capable = isPrimaryCapability(served, capability)
     ? served
-    : ability === 'reranking' && classifierAsReranker(served);
-  return able ? (able as ServedModel<unknown> as ServedModel<Capabilities[Name]>) : null;
+    : capability === 'reranking' && classifierAsReranker(served);
+  return capable ? (capable as ServedModel<unknown> as ServedModel<Capabilities[Name]>) : null;
 }
 
-/** Whether the task of the model gives it the ability: another one is an addition. */
-export function isPrimaryCapability({ task }: ServedModel, ability: Capability): boolean {
-  return task.capabilities.includes(ability);
+/** Whether the task of the model has the capability. Classifiers with one label can also rerank. */
+export function isPrimaryCapability({ task }: ServedModel, capability: Capability): boolean {
+  return task.capabilities.includes(capability);
 }
 
-/** A classifier of one label that also ranks; null: it does not. */
+/** View of a text classifier with one label as a reranker; null: the model cannot rerank. */
 const classifierAsReranker = memoizeByModel(({ task, model, ...served }): ServedModel | null => {
   if (task !== textClassification || !model) return null;
   const metadata = readAsReranker(model.metadata as ClassifierMetadata);

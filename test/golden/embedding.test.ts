@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { embedding } from '../../src/tasks/embedding/embedding-task';
-import { similarity } from '../../src/tasks/embedding/postprocess';
+import { similarity } from '../../src/tasks/embeddings';
 import { sparseEmbedding } from '../../src/tasks/sparse-embedding/sparse-embedding-task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { tokenEmbedding } from '../../src/tasks/token-embedding/token-embedding-task';

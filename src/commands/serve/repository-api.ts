@@ -1,8 +1,8 @@
 import { ExpectedError } from '../../native/engine-error';
 import type { ModelRepository } from '../../repository/model-repository';
 import { ServiceError } from '../../serving/errors';
-import type { NamedModel, VersionState } from '../../tasks/catalogue';
 import type { RepositoryEntry, VersionedRepository } from '../../tasks/model-repository';
+import type { NamedModel, VersionState } from '../../tasks/served-model';
 
 const STATES: Readonly<Record<VersionState, RepositoryEntry['state']>> = {
   loading: 'LOADING',

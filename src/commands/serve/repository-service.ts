@@ -26,18 +26,19 @@ import { ModelResolver } from '../../services/model-resolver';
 import type { Access, ProtectedResource } from '../../serving/access';
 import type { Family, Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
+import { GuardState } from '../../tasks/guard/guard-state';
+import type { Repository, VersionedRepository } from '../../tasks/model-repository';
+import { TASKS } from '../../tasks/registry';
 import {
   type Catalogue,
   currentVersion,
   findModel,
   type ModelVersion,
+  memoizeByModel,
   type NamedModel,
+  type ServedModel,
   unavailableReason,
-} from '../../tasks/catalogue';
-import { GuardState } from '../../tasks/guard/guard-state';
-import type { Repository, VersionedRepository } from '../../tasks/model-repository';
-import { TASKS } from '../../tasks/registry';
-import { memoizeByModel, type ServedModel } from '../../tasks/served-model';
+} from '../../tasks/served-model';
 import type { Task } from '../../tasks/task';
 import { guardMetrics } from './guard-metrics';
 import {

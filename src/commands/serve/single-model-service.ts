@@ -1,12 +1,10 @@
 import { ModelFileError } from '../../models/files';
-import { ModelStore } from '../../models/store';
 import type { EngineMonitor } from '../../native/engine';
 import type { Log } from '../../serving/log';
 import type { Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
 import type { ServiceName } from '../../settings/config';
-import type { ServedModel } from '../../tasks/served-model';
-import type { Task } from '../../tasks/task';
+import { type ServedModel, toServedModel } from '../../tasks/served-model';
 import { TaskModel } from '../../tasks/task-model';
 import { PRESETS } from '../presets';
 import {
@@ -23,7 +21,6 @@ import { describeHang } from './watchdog';
 export class SingleModelService implements Service {
   readonly #name: ServiceName;
   readonly #options: ServiceOptions;
-  readonly #store = new ModelStore<Task, TaskModel>();
   #served: ServedModel;
   #speech: ReturnType<typeof createProtocols>;
   #models: readonly MeasuredModel[] = [];
@@ -33,14 +30,14 @@ export class SingleModelService implements Service {
   constructor(name: ServiceName, options: ServiceOptions) {
     this.#name = name;
     this.#options = options;
-    this.#served = this.#put(new ModelFileError('it is loading'));
+    this.#served = this.#toServed(new ModelFileError('it is loading'));
     this.#speech = createProtocols(this.#served, options);
   }
 
   /** From now on this is served; `Servers.show` follows. @param loaded the model, or what was wrong with it */
   show(loaded: TaskModel | Error): void {
     this.isLoading = false;
-    this.#served = this.#put(loaded);
+    this.#served = this.#toServed(loaded);
     this.#speech = createProtocols(this.#served, this.#options);
     this.#models = this.#served.model ? [measure(this.#served, this.#options, {})] : [];
   }
@@ -74,18 +71,18 @@ export class SingleModelService implements Service {
   }
 
   drop(): void {
-    this.#store.drop();
+    this.#served.model?.drop();
   }
 
-  close(): Promise<void> {
-    return this.#store.close();
+  async close(): Promise<void> {
+    await this.#served.model?.close();
   }
 
-  #put(loaded: TaskModel | Error): ServedModel {
+  #toServed(loaded: TaskModel | Error): ServedModel {
     const { modelName } = this.#options.config;
-    const { task, modelPath: placeOf } = PRESETS[this.#name];
-    const place = placeOf(this.#options.config);
-    const served = this.#store.put(modelName ?? this.#name, task, place, loaded);
+    const { task, modelPath } = PRESETS[this.#name];
+    const path = modelPath(this.#options.config);
+    const served = toServedModel(modelName ?? this.#name, task, path, loaded);
     return modelName === null ? served : { ...served, title: modelName };
   }
 }

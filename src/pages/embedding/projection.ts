@@ -1,4 +1,4 @@
-import { dot } from '../../tasks/embedding/postprocess';
+import { dot } from '../../tasks/embeddings';
 
 export interface Projection {
   /** Coordinates of each vector, in input order. The mean is the origin. */

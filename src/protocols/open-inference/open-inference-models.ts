@@ -1,6 +1,8 @@
 import type { Access } from '../../serving/access';
 import { ServiceError } from '../../serving/errors';
 import type { ServiceRequest } from '../../serving/service-request';
+import type { Repository } from '../../tasks/model-repository';
+import type { ServedModel } from '../../tasks/served-model';
 import {
   type Catalogue,
   currentVersion,
@@ -8,9 +10,7 @@ import {
   listNames,
   type ModelVersion,
   type NamedModel,
-} from '../../tasks/catalogue';
-import type { Repository } from '../../tasks/model-repository';
-import type { ServedModel } from '../../tasks/served-model';
+} from '../../tasks/served-model';
 import type { ProtocolOptions } from '../protocol';
 import { OpenInferenceModel } from './open-inference-model';
 

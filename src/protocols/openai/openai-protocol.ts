@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { ModelResolver } from '../../services/model-resolver';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
-import { type Catalogue, singleModelCatalogue } from '../../tasks/catalogue';
-import { type ServedModel, withCapability } from '../../tasks/served-model';
+import {
+  type Catalogue,
+  type ServedModel,
+  singleModelCatalogue,
+  withCapability,
+} from '../../tasks/served-model';
 import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
 import { embeddings } from './embeddings';

@@ -1,6 +1,5 @@
 import type { Access } from '../../serving/access';
-import { listNames } from '../../tasks/catalogue';
-import { type ServedModel, withCapability } from '../../tasks/served-model';
+import { listNames, type ServedModel, withCapability } from '../../tasks/served-model';
 import {
   DETAIL_FORMAT,
   DETAIL_SCHEMA,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { SchedulingOptions } from '../../native/engine';
-import type { ModelVersion, NamedModel } from '../../tasks/catalogue';
-import type { ServedModel } from '../../tasks/served-model';
+import type { ModelVersion, NamedModel, ServedModel } from '../../tasks/served-model';
 
 /** Dependencies of the management API. */
 export interface ManagementOptions {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
-import { listNames, type NamedModel } from '../../tasks/catalogue';
+import { listNames, type NamedModel } from '../../tasks/served-model';
 import type { ErrorFormat } from '../protocol';
 
 const errorResponse = z.object({

@@ -5,16 +5,17 @@ import { ServiceError } from '../../serving/errors';
 import type { Parameters } from '../../serving/request-context';
 import type { ServiceRequest } from '../../serving/service-request';
 import type { Classification, ClassifierMetadata, Predictor } from '../../tasks/capabilities';
+import { rankLabels } from '../../tasks/classification';
 import {
   type Catalogue,
   currentVersion,
   findModel,
   type ModelVersion,
   type NamedModel,
+  type ServedModel,
   unavailableReason,
-} from '../../tasks/catalogue';
-import { rankLabels } from '../../tasks/classification';
-import { type ServedModel, withCapability } from '../../tasks/served-model';
+  withCapability,
+} from '../../tasks/served-model';
 import { signalOf, textOf } from './input';
 import { modelNotFound, versionNotFound } from './torchserve-errors';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { currentVersion, type NamedModel, singleModelCatalogue } from '../../tasks/catalogue';
 import type { ServedModel } from '../../tasks/served-model';
+import { currentVersion, type NamedModel, singleModelCatalogue } from '../../tasks/served-model';
 import type { Protocol } from '../protocol';
 import { type Route, route } from '../route';
 import { ERROR_SCHEMA, errors } from './torchserve-errors';

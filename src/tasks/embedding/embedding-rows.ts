@@ -2,9 +2,9 @@ import { UsageError } from '../../files/file-errors';
 import { enumFlag, numberFlag } from '../../files/flags';
 import { embeddingsToJson } from '../../native/addon';
 import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../capabilities';
+import { postprocessEmbedding } from '../embeddings';
 import type { AnswerFormat, Rows } from '../rows';
 import { TEXT_COLUMN, TRUNCATED, textOf } from '../text-rows';
-import { postprocessEmbedding } from './postprocess';
 
 interface Vector {
   readonly vector: Float32Array;

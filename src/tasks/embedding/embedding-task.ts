@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findModelFolder } from '../../models/hugging-face/directory';
 import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../capabilities';
-import { prepareText, requireFinite } from '../prompted-text';
+import { prepareText, requireFinite } from '../embeddings';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { embeddingRows } from './embedding-rows';

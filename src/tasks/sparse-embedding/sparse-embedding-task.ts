@@ -13,7 +13,7 @@ import { readSentenceModel } from '../../models/sentence-transformers/model';
 import { listModules } from '../../models/sentence-transformers/modules';
 import type { ModelSource } from '../../native/engine';
 import type { EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata } from '../capabilities';
-import { prepareText, requireFinite } from '../prompted-text';
+import { prepareText, requireFinite } from '../embeddings';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 

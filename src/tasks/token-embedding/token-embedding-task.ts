@@ -6,7 +6,7 @@ import { listModules } from '../../models/sentence-transformers/modules';
 import { isStanfordColbert } from '../../models/sentence-transformers/stanford';
 import type { ModelSource, TextInput } from '../../native/engine';
 import type { EmbeddingInput, TokenEmbeddingMetadata, TokenEmbeddings } from '../capabilities';
-import { prepareText, requireFinite } from '../prompted-text';
+import { prepareText, requireFinite } from '../embeddings';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { type Role, readLateInteraction } from './late-interaction';

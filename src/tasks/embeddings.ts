@@ -1,0 +1,81 @@
+import { allFinite } from '../lib/numbers';
+import type { PromptSettings } from '../models/sentence-transformers/model';
+import { EngineError, type Inference, type NativeInput } from '../native/engine';
+import type { EmbeddingInput, EmbeddingMetadata } from './capabilities';
+
+/** Engine input for a text of a sentence-transformers model: the prompt is prepended to the text. */
+export function prepareText(
+  input: EmbeddingInput,
+  { defaultPrompt, excludesPrompt }: PromptSettings,
+): NativeInput {
+  if ('ids' in input) return { ids: input.ids, types: new Uint32Array(input.ids.length) };
+  const { text, prompt = defaultPrompt, promptName: _, ...truncation } = input;
+  return { text: prompt + text, ...(excludesPrompt && { prompt }), ...truncation };
+}
+
+/**
+ * @param index index of the input in a list, for the error; null: a single input
+ * @throws EngineError INFERENCE_FAILED
+ */
+export function requireFinite({ values }: Inference, index: number | null): void {
+  if (allFinite(values)) return;
+  const message = 'The model gave an output that is not finite.';
+  throw new EngineError('INFERENCE_FAILED', message, { index });
+}
+
+export interface PostprocessOptions {
+  /** Truncates embeddings to this number of dimensions. Default: all. */
+  readonly dimensions?: number | null | undefined;
+  /** Whether embeddings are L2-normalized. Default: as the model specifies. */
+  readonly normalize?: boolean | null | undefined;
+}
+
+/**
+ * Truncates and L2-normalizes an embedding. Sums are computed in float64, as in NumPy. Without a change the
+ * embedding of the model is returned.
+ */
+export function postprocessEmbedding(
+  vector: Float32Array,
+  { normalizes }: Pick<EmbeddingMetadata, 'normalizes'>,
+  { dimensions, normalize }: PostprocessOptions,
+): Float32Array {
+  const isTruncated = dimensions != null && dimensions < vector.length;
+  const truncated = isTruncated ? vector.slice(0, dimensions) : vector;
+  const isNormalized = normalizes && !isTruncated;
+  return (normalize ?? normalizes) && !isNormalized ? l2Normalize(truncated) : truncated;
+}
+
+/** The zero vector is returned unchanged. */
+function l2Normalize(vector: Float32Array): Float32Array {
+  const norm = Math.sqrt(dot(vector, vector));
+  return norm === 0 ? vector : vector.map((value) => value / norm);
+}
+
+export function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
+  return sum;
+}
+
+/** Similarity functions of sentence-transformers. Distances are negated: higher means more similar. */
+const SIMILARITIES = {
+  cosine: (a, b) => dot(a, b) / Math.max(Math.sqrt(dot(a, a) * dot(b, b)), Number.MIN_VALUE),
+  dot,
+  euclidean: (a, b) => -Math.sqrt(sumOf(a, b, (difference) => difference * difference)),
+  manhattan: (a, b) => -sumOf(a, b, Math.abs),
+} satisfies Readonly<Record<string, (a: Float32Array, b: Float32Array) => number>>;
+
+function sumOf(a: Float32Array, b: Float32Array, map: (difference: number) => number): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += map((a[i] as number) - (b[i] as number));
+  return sum;
+}
+
+/** @param name similarity function of the model */
+export function similarity(
+  a: Float32Array,
+  b: Float32Array,
+  name: keyof typeof SIMILARITIES,
+): number {
+  return SIMILARITIES[name](a, b);
+}
