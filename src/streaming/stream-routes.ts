@@ -8,7 +8,7 @@ import type { ServiceRequest } from '../serving/service-request';
 import { runInSession, SessionError } from '../serving/session';
 import type { SignalClassifier } from '../tasks/capabilities';
 import { type ServedModel, withCapability } from '../tasks/served-model';
-import type { SignalMetadata } from '../tasks/signal-classification/signal-rows';
+import type { SignalMetadata } from '../tasks/signal-classification/signal-classification-task';
 import { describeStreamProtocol } from './asyncapi';
 import type { StreamModel } from './stream-host';
 import {

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { Inference, ModelDescription, ModelSource, NativeInput } from '../native/engine';
 import type { Capability, ModelMetadata, Prediction } from './capabilities';
-import type { Rows } from './rows';
 import type { Tensors } from './tensors';
 
 /**
@@ -73,8 +72,6 @@ export interface Task<
   };
   /** As the Open Inference Protocol sees it. */
   readonly tensors: Tensors<Input, Answer, Metadata>;
-  /** As files hold it; null: no command over files asks it. */
-  readonly rows: Rows<Input, Answer, Metadata> | null;
   /** Of src/pages; null: it has none. */
   readonly page: string | null;
 }

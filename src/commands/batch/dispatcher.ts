@@ -91,7 +91,7 @@ export class Dispatcher {
     const left = items.filter((item) => item.problem === null);
     for (let i = left.length; i < items.length; i++) onEnded();
     return left
-      .map((item) => ({ item, length: task.lengthOf(item.input) }))
+      .map((item) => ({ item, length: task.inputLength(item.input) }))
       .sort((a, b) => b.length - a.length);
   }
 

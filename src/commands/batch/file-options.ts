@@ -13,7 +13,7 @@ import {
   TABLE_FORMATS,
 } from '../../files/formats';
 import { SETTINGS } from '../../settings/settings';
-import type { Rows } from '../../tasks/rows';
+import type { TaskRows } from './rows/rows';
 
 /** Flags of `FileOptions`, in the groups between which a command's own are shown. */
 const FORMAT_FLAGS = {
@@ -113,7 +113,7 @@ function parse(args: readonly string[], flags: Flags) {
 export function readFileOptions(
   inputs: readonly string[],
   values: FlagValues,
-  task: Pick<Rows<never, never, never>, 'formats' | 'readsRecordings'>,
+  task: Pick<TaskRows<never, never, never>, 'formats' | 'readsRecordings'>,
 ): FileOptions {
   if (inputs.length === 0)
     throw new UsageError('expected the files to read, or - for a pipe; see --help');

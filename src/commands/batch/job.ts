@@ -1,10 +1,10 @@
 import type { FileOptions } from '../../files/formats';
 import type { RowFormat } from '../../files/job-spec';
-import type { BoundRows } from '../../tasks/rows';
 import type { TaskModel } from '../../tasks/task-model';
+import type { RowModel } from './rows/rows';
 
 /** What a command asks a loaded model of each row. */
-export interface RowTask extends RowFormat, Omit<BoundRows, 'cutting' | keyof RowFormat> {
+export interface RowTask extends RowFormat, Omit<RowModel, keyof RowFormat> {
   readonly model: Pick<TaskModel, 'metadata' | 'monitor' | 'drop' | 'close'>;
 }
 

@@ -184,7 +184,7 @@ function toItem(task: RowTask, earlier: Journal | null) {
     const item = { file, line: read.line, input: null, prediction: null, problem: null };
     if (isRejected(read)) return { ...item, row: null, problem: read.problem, hasOverrun: false };
     const [first, second] = reasons.get(`${file}:${read.line}`) ?? [];
-    const taken = { ...item, ...task.take(read), row: read, hasOverrun: first !== undefined };
+    const taken = { ...item, ...task.toInput(read), row: read, hasOverrun: first !== undefined };
     // The second time it was alone, so it has its reason.
     return second === undefined ? taken : { ...taken, problem: second };
   };

@@ -3,6 +3,7 @@ import { UsageError } from '../../files/file-errors';
 import type { Task } from '../../tasks/task';
 import type { BatchCommand } from './batch-command';
 import { describeFlags, readCommandLine, withCommonFlags } from './file-options';
+import { rowsOf } from './rows/task-rows';
 import { createTaskJob } from './task-job';
 
 const MODEL = { model: { value: 'FOLDER', help: 'the model' } } as const;
@@ -13,7 +14,7 @@ const MODEL = { model: { value: 'FOLDER', help: 'the model' } } as const;
  * @param does what becomes of a row, for the help
  */
 export function taskCommand(name: string, task: Task, does: readonly string[]): BatchCommand {
-  const flags = withCommonFlags({ ...MODEL, ...task.rows?.flags });
+  const flags = withCommonFlags({ ...MODEL, ...rowsOf(task).flags });
   return {
     help: [
       `Usage: libtorch-serve ${name} --model FOLDER FILE... -o OUTPUT [--flag value ...]`,

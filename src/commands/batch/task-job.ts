@@ -2,13 +2,14 @@ import type { FlagValues } from '../../files/flags';
 import type { SchedulingOptions } from '../../native/engine';
 import type { Config, ServiceName } from '../../settings/config';
 import type { ModelMetadata, Prediction } from '../../tasks/capabilities';
-import type { AskedRows } from '../../tasks/rows';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
 import { printError } from '../exit-codes';
 import type { BatchCommand } from './batch-command';
 import { readFileOptions } from './file-options';
 import type { RowTask } from './job';
+import type { RowOptions } from './rows/rows';
+import { rowsOf } from './rows/task-rows';
 
 /** Whom a command line asks, and where. */
 export interface TaskSelection {
@@ -34,9 +35,9 @@ export function createTaskJob(
   values: FlagValues,
   settings: readonly string[],
 ): ReturnType<BatchCommand['read']> {
-  const rows = task.rows as NonNullable<Task['rows']>;
+  const rows = rowsOf(task);
   const options = readFileOptions(inputs, values, rows);
-  const asked = rows.read(values);
+  const rowOptions = rows.parse(values);
   const { inputs: _written, resume, overwrite, summary, ...written } = options;
   return {
     settings: [service, ...settings],
@@ -49,12 +50,12 @@ export function createTaskJob(
         identity: {
           service: name,
           ...written,
-          ...asked.decisive,
+          ...rowOptions.identity,
           instructionSet: config.instructionSet,
           ...(task.inputKind === 'texts' && { dtype, attentionDtype }),
         },
         modelFiles: () => task.listFiles(modelPath(config)),
-        load: () => load(task, modelPath(config), withoutQueueLimits(config), asked),
+        load: () => load(task, modelPath(config), withoutQueueLimits(config), rowOptions),
       };
     },
   };
@@ -65,14 +66,14 @@ async function load(
   task: Task,
   place: string,
   scheduling: SchedulingOptions,
-  asked: AskedRows<unknown, Prediction, ModelMetadata>,
+  rowOptions: RowOptions<unknown, Prediction, ModelMetadata>,
 ): Promise<RowTask> {
   const model = await TaskModel.load(task, place, scheduling);
   try {
     model.warnings.forEach(printError);
-    const bound = asked.bind(model);
+    const bound = rowOptions.bind(model);
     const windowing = bound.windowing && { ...bound.windowing, warn: printError };
-    return { ...bound, requiredColumns: asked.requiredColumns, windowing, model };
+    return { ...bound, requiredColumns: rowOptions.requiredColumns, windowing, model };
   } catch (error) {
     await model.close();
     throw error;

@@ -1,5 +1,6 @@
 import type { BatchCommand } from '../batch/batch-command';
 import { describeFlags, readCommandLine, withCommonFlags } from '../batch/file-options';
+import { rowsOf } from '../batch/rows/task-rows';
 import { createTaskJob } from '../batch/task-job';
 import { PRESETS } from '../presets';
 
@@ -7,8 +8,8 @@ export const NOTICE = 'A demonstration: no medical device, and no diagnosis.';
 
 /** The flags of `classify` beside the settings of the services. */
 export const FLAGS = withCommonFlags({
-  ...PRESETS.sentiment.task.rows?.flags,
-  ...PRESETS.eeg.task.rows?.flags,
+  ...rowsOf(PRESETS.sentiment.task).flags,
+  ...rowsOf(PRESETS.eeg.task).flags,
   follow: { help: 'eeg: a file of samples that grows, each window as soon as it is complete' },
 });
 

@@ -4,7 +4,6 @@ import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../capabiliti
 import { prepareText, requireFinite } from '../embeddings';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
-import { embeddingRows } from './embedding-rows';
 import { readEmbeddingDirectory } from './model-directory';
 import { isEmbedding } from './recognize';
 
@@ -67,6 +66,5 @@ export const embedding: Task<EmbeddingInput, Embedding, EmbeddingMetadata> = {
     }),
   },
   tensors,
-  rows: embeddingRows,
   page: 'embedding',
 };

@@ -12,7 +12,6 @@ import {
   requireSequenceClassifier,
   toPair,
 } from './cross-encoder';
-import { rerankingRows } from './reranking-rows';
 
 const tensors: Tensors<TextInput, PairScore, RerankerMetadata> = {
   inputs: [
@@ -92,7 +91,6 @@ export function createRerankingTask<Metadata extends ClassifierMetadata>(
       of: ({ activation }, { maxLength }) => ({ activation, max_length: maxLength }),
     },
     tensors,
-    rows: rerankingRows,
     page: 'reranking',
   };
 }

@@ -3,15 +3,19 @@ import path from 'node:path';
 import { z } from 'zod';
 import { allFinite, softmax } from '../../lib/numbers';
 import { EngineError } from '../../native/engine';
-import type { Classification } from '../capabilities';
+import type { Classification, ClassifierMetadata } from '../capabilities';
 import { toClassification } from '../classification';
 import { classifierOutputs } from '../classifier-tensors';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
-import { readModelSettings, settingsPath } from './model-settings';
-import { type SignalMetadata, signalRows } from './signal-rows';
+import { type ModelSettings, readModelSettings, settingsPath } from './model-settings';
 import { areProbabilities, validateTrialRun } from './validate-trial-run';
 import { zNormalize } from './z-normalize';
+
+/** Metadata of a signal model. Its labels are the classes of the settings. */
+export interface SignalMetadata extends ClassifierMetadata {
+  readonly settings: ModelSettings;
+}
 
 /** Its fields of "model" in GET /info. */
 export const SIGNAL_INFO = {
@@ -83,6 +87,5 @@ export const signalClassification: Task<readonly number[], Classification, Signa
     }),
   },
   tensors,
-  rows: signalRows,
   page: 'eeg',
 };

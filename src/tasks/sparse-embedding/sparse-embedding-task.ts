@@ -67,7 +67,6 @@ export const sparseEmbedding: Task<EmbeddingInput, SparseEmbedding, SparseEmbedd
     }),
   },
   tensors,
-  rows: null,
   page: null,
 };
 

@@ -17,7 +17,6 @@ import { classifierOutputs } from '../classifier-tensors';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { readTextClassifier, type TextClassifierMetadata } from './model-directory';
-import { classifierRows } from './text-classification-rows';
 
 /** Of a text that holds nothing but white space. A second text may: `pipeline` reads it like any other. */
 export const EMPTY_TEXT = 'Text payload cannot be empty.';
@@ -97,6 +96,5 @@ export const textClassification: Task<string | TextInput, Classification, TextCl
       of: ({ labels }, { maxLength }) => ({ labels: [...labels], max_length: maxLength }),
     },
     tensors,
-    rows: classifierRows,
     page: 'sentiment',
   };

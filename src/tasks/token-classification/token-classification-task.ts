@@ -10,7 +10,6 @@ import type {
 import type { Task } from '../task';
 import { isTokenClassifier, readTokenClassifier } from './model-directory';
 import { taggingTensors } from './tensors';
-import { taggingRows } from './token-classification-rows';
 
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 
@@ -59,6 +58,5 @@ export const tokenClassification: Task<
     of: ({ labels }, { maxLength }) => ({ labels: [...labels], max_length: maxLength }),
   },
   tensors: taggingTensors,
-  rows: taggingRows,
   page: 'tagging',
 };

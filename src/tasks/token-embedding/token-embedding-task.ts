@@ -74,7 +74,6 @@ export const tokenEmbedding: Task<EmbeddingInput, TokenEmbeddings, TokenEmbeddin
     }),
   },
   tensors,
-  rows: null,
   page: null,
 };
 

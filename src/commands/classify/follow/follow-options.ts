@@ -3,8 +3,8 @@ import { UsageError } from '../../../files/file-errors';
 import type { Flags, FlagValues } from '../../../files/flags';
 import { STANDARD_STREAM } from '../../../files/formats';
 import type { WindowOptions } from '../../../files/readers/recording-reader';
-import { cuttingOf } from '../../../tasks/signal-classification/signal-rows';
 import { readCommandLine } from '../../batch/file-options';
+import { windowOptionsOf } from '../../batch/rows/signal-rows';
 
 export const FOLLOW = 'follow';
 
@@ -45,7 +45,7 @@ export function readFollowOptions(args: readonly string[], flags: Flags): Follow
     name,
     path: name === STANDARD_STREAM ? null : resolve(name),
     settings,
-    cutting: cuttingOf(values),
+    cutting: windowOptionsOf(values),
     output: values.get('output') ?? STANDARD_STREAM,
     overwrites: values.has('overwrite'),
   };

@@ -1,55 +1,60 @@
-import { UsageError } from '../../files/file-errors';
-import { enumFlag, numberFlag } from '../../files/flags';
-import { embeddingsToJson } from '../../native/addon';
-import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../capabilities';
-import { postprocessEmbedding } from '../embeddings';
-import type { AnswerFormat, Rows } from '../rows';
-import { TEXT_COLUMN, TRUNCATED, textOf } from '../text-rows';
+import { UsageError } from '../../../files/file-errors';
+import { enumFlag, numberFlag } from '../../../files/flags';
+import { embeddingsToJson } from '../../../native/addon';
+import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../../../tasks/capabilities';
+import { postprocessEmbedding } from '../../../tasks/embeddings';
+import {
+  type ResultFormat,
+  type TaskRows,
+  TEXT_COLUMN_FLAG,
+  TRUNCATED_FIELD,
+  textOf,
+} from './rows';
 
-interface Vector {
+interface EmbeddingResult {
   readonly vector: Float32Array;
   readonly truncated: boolean;
 }
 
 const WHOLE = { form: /^[1-9]\d{0,6}$/, what: 'a whole number above 0' };
 
-export const embeddingRows: Rows<EmbeddingInput, Embedding, EmbeddingMetadata> = {
+export const embeddingRows: TaskRows<EmbeddingInput, Embedding, EmbeddingMetadata> = {
   flags: {
-    ...TEXT_COLUMN,
+    ...TEXT_COLUMN_FLAG,
     'prompt-name': {
       value: 'NAME',
-      help: "of the model's prompts, put before each text (default: its own)",
+      help: 'prompt of the model, prepended to each text (default: its default prompt)',
     },
-    dimensions: { value: 'N', help: 'so many of the first numbers (default: all)' },
+    dimensions: { value: 'N', help: 'truncates embeddings to N dimensions (default: all)' },
     normalize: {
       value: 'true|false',
-      help: "vectors have a length of 1 (default: where the model's have)",
+      help: 'L2-normalizes embeddings (default: as the model specifies)',
     },
   },
   formats: ['npy'],
   readsRecordings: false,
-  read: (values) => {
+  parse: (values) => {
     const textColumn = values.get('text-column') ?? 'text';
     const promptName = values.get('prompt-name') ?? null;
     const dimensions = numberFlag(values, 'dimensions', WHOLE);
-    const asked = enumFlag(values, 'normalize', ['true', 'false']);
-    const normalize = asked === null ? null : asked === 'true';
+    const flag = enumFlag(values, 'normalize', ['true', 'false']);
+    const normalize = flag === null ? null : flag === 'true';
     return {
       requiredColumns: [textColumn],
-      decisive: { textColumn, promptName, dimensions, normalize },
+      identity: { textColumn, promptName, dimensions, normalize },
       bind: (model) => {
         const { metadata } = model;
         requireDimensions(metadata, dimensions);
         const prompt = promptName === null ? {} : { prompt: requirePrompt(metadata, promptName) };
         return {
-          ...vectorFormat(dimensions ?? metadata.dimensions),
+          ...embeddingFormat(dimensions ?? metadata.dimensions),
           omittedColumns: [],
           windowing: null,
-          take: (row) => {
+          toInput: (row) => {
             const text = textOf(row, textColumn);
             return typeof text === 'string' ? { input: { text, ...prompt } } : text;
           },
-          lengthOf: (input) => ('ids' in input ? input.ids.length : input.text.length),
+          inputLength: (input) => ('ids' in input ? input.ids.length : input.text.length),
           run: async (input) => {
             const { vector, inference } = await model.run(input, {});
             const { truncated } = inference;
@@ -64,7 +69,7 @@ export const embeddingRows: Rows<EmbeddingInput, Embedding, EmbeddingMetadata> =
   },
 };
 
-function vectorFormat(length: number): AnswerFormat<Vector> {
+function embeddingFormat(length: number): ResultFormat<EmbeddingResult> {
   return {
     fields: [
       {
@@ -74,7 +79,7 @@ function vectorFormat(length: number): AnswerFormat<Vector> {
         extract: ({ vector }) => vector,
         toJson: (vectors) => embeddingsToJson(vectors as readonly Float32Array[]),
       },
-      TRUNCATED,
+      TRUNCATED_FIELD,
     ],
     labels: [],
     summarize: ({ truncated }) => ({ labels: [], truncated }),
@@ -84,13 +89,16 @@ function vectorFormat(length: number): AnswerFormat<Vector> {
 function requireDimensions(metadata: EmbeddingMetadata, dimensions: number | null): void {
   if (dimensions === null || dimensions <= metadata.dimensions) return;
   throw new UsageError(
-    `--dimensions: expected at most ${metadata.dimensions}, as the model has them`,
+    `--dimensions: expected at most ${metadata.dimensions}, the dimensions of the model`,
   );
 }
 
 function requirePrompt({ prompts }: EmbeddingMetadata, name: string): string {
   const prompt = Object.hasOwn(prompts, name) ? prompts[name] : undefined;
   if (prompt !== undefined) return prompt;
-  const known = Object.keys(prompts).join(', ') || 'it has none';
-  throw new UsageError(`--prompt-name: the model has no prompt “${name}” (${known})`);
+  const names = Object.keys(prompts).join(', ');
+  const expected = names
+    ? `expected one of ${names}`
+    : 'this model has no prompts. Remove the flag';
+  throw new UsageError(`--prompt-name: ${expected}`);
 }

@@ -1,61 +1,55 @@
-import { type FlagValues, numberFlag } from '../../files/flags';
-import type { WindowOptions } from '../../files/readers/recording-reader';
-import { fieldOf } from '../../files/rows';
-import type { Classification, ClassifierMetadata } from '../capabilities';
-import { ALL_LABELS, classFormat } from '../classifier-rows';
-import type { Rows, Taken } from '../rows';
-import type { ModelSettings } from './model-settings';
-
-/** Of a signal model; its labels are the settings' classes. */
-export interface SignalMetadata extends ClassifierMetadata {
-  readonly settings: ModelSettings;
-}
+import { type FlagValues, numberFlag } from '../../../files/flags';
+import type { WindowOptions } from '../../../files/readers/recording-reader';
+import { fieldOf } from '../../../files/rows';
+import type { Classification } from '../../../tasks/capabilities';
+import type { SignalMetadata } from '../../../tasks/signal-classification/signal-classification-task';
+import { ALL_LABELS_FLAG, classificationFormat, type RowInput, type TaskRows } from './rows';
 
 const COLUMNS = { label: 'diagnosis', score: 'confidence', truncated: null };
 const SAMPLES = { form: /^[1-9]\d{0,6}$/, what: 'a whole number of samples above 0' };
 const RATE = { form: /^\d*[1-9]\d*(\.\d+)?$/, what: 'a rate in Hz' };
 
-export const signalRows: Rows<readonly number[], Classification, SignalMetadata> = {
+export const signalRows: TaskRows<readonly number[], Classification, SignalMetadata> = {
   flags: {
-    'signal-column': { value: 'NAME', help: 'of the samples of a window (default: signal)' },
-    ...ALL_LABELS,
+    'signal-column': { value: 'NAME', help: 'column of the samples of a window (default: signal)' },
+    ...ALL_LABELS_FLAG,
     channel: {
       value: 'NAME',
-      help: "of recordings (default: the model's; one without a name if it is alone)",
+      help: 'channel of recordings (default: of the model, or the only channel)',
     },
     step: {
       value: 'SAMPLES',
-      help: 'from one window of a recording to the next (default: a window)',
+      help: 'hop size of recordings (default: the window length)',
     },
-    'sampling-rate': { value: 'HZ', help: 'of recordings that do not say it' },
-    resample: { help: "recordings at another rate than the model's" },
+    'sampling-rate': { value: 'HZ', help: 'sampling rate of recordings that specify none' },
+    resample: { help: 'resamples recordings to the sampling rate of the model' },
   },
   formats: [],
   readsRecordings: true,
-  read: (values) => {
+  parse: (values) => {
     const signalColumn = values.get('signal-column') ?? 'signal';
     const allLabels = values.has('all-labels');
-    const options = cuttingOf(values);
+    const options = windowOptionsOf(values);
     return {
       requiredColumns: [signalColumn],
-      decisive: { signalColumn, allLabels, ...options },
+      identity: { signalColumn, allLabels, ...options },
       bind: (model) => ({
-        ...classFormat(COLUMNS, model.metadata.labels, allLabels),
-        // Of a window its samples would be most of the output.
+        ...classificationFormat(COLUMNS, model.metadata.labels, allLabels),
+        // The samples would be most of the output.
         omittedColumns: [signalColumn],
         windowing: { model: model.metadata.settings, options },
-        take: (row) =>
+        toInput: (row) =>
           row.signal
             ? { input: Array.from(row.signal) }
             : samplesOf(fieldOf(row, signalColumn), signalColumn, model.maxLength),
-        lengthOf: () => 0,
+        inputLength: () => 0,
         run: (input) => model.run(input, {}),
       }),
     };
   },
 };
 
-export function cuttingOf(values: FlagValues): WindowOptions {
+export function windowOptionsOf(values: FlagValues): WindowOptions {
   return {
     channel: values.get('channel') ?? null,
     step: numberFlag(values, 'step', SAMPLES),
@@ -64,7 +58,7 @@ export function cuttingOf(values: FlagValues): WindowOptions {
   };
 }
 
-function samplesOf(value: unknown, column: string, length: number): Taken<readonly number[]> {
+function samplesOf(value: unknown, column: string, length: number): RowInput<readonly number[]> {
   if (value === undefined) return { problem: `${column}: there is no such column` };
   if (!Array.isArray(value)) return { problem: `${column}: expected an array of numbers` };
   if (value.length !== length) {

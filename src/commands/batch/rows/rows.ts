@@ -1,0 +1,130 @@
+import type { Flags, FlagValues } from '../../../files/flags';
+import type { OutputFormat } from '../../../files/formats';
+import type { ResultField } from '../../../files/job-spec';
+import type { ModelInput, WindowOptions } from '../../../files/readers/recording-reader';
+import { fieldOf, type Row } from '../../../files/rows';
+import { roundToFourDecimals } from '../../../lib/numbers';
+import type { Classification, ModelMetadata, Predictor } from '../../../tasks/capabilities';
+
+/** Parts of a row that become the input of a model. */
+export type InputRow = Pick<Row, 'fields' | 'signal'>;
+
+/** Model input of a row, or the problem with the row. The problem quotes no data of the row. */
+export type RowInput<Input> = { readonly input: Input } | { readonly problem: string };
+
+/** Output fields of a result, and its labels in the summary. */
+export interface ResultFormat<Result> {
+  readonly fields: readonly ResultField<Result>[];
+  /** Labels that the summary always lists, also with a count of 0. */
+  readonly labels: readonly string[];
+  summarize(result: Result): { readonly labels: readonly string[]; readonly truncated: boolean };
+}
+
+/** A loaded model applied to rows. */
+export interface RowModel<Input = unknown, Result = unknown> extends ResultFormat<Result> {
+  /** Required columns that `--keep all` does not copy to the output. */
+  readonly omittedColumns: readonly string[];
+  /** How recordings are split into windows; null: the task does not accept recordings. */
+  readonly windowing: { readonly model: ModelInput; readonly options: WindowOptions } | null;
+  toInput(row: InputRow): RowInput<Input>;
+  /** Length by which the dispatcher sorts inputs. */
+  inputLength(input: Input): number;
+  /** @throws EngineError */
+  run(input: Input): Promise<Result>;
+}
+
+/** Parsed command-line flags of a task. */
+export interface RowOptions<Input, Prediction, Metadata extends ModelMetadata> {
+  /** Columns that every row must have. */
+  readonly requiredColumns: readonly string[];
+  /** Options that determine the output bytes, by name. `--resume` requires equal options. */
+  readonly identity: Readonly<Record<string, unknown>>;
+  /** @throws UsageError: the model does not support the options */
+  bind(
+    model: Pick<
+      Predictor<Input, Prediction, Metadata>,
+      'metadata' | 'maxLength' | 'vocabulary' | 'run'
+    >,
+  ): RowModel<Input>;
+}
+
+/** Inputs and outputs of a task as rows of files. */
+export interface TaskRows<Input, Prediction, Metadata extends ModelMetadata> {
+  /** Flags in addition to the flags of all batch commands. */
+  readonly flags: Flags;
+  /** Output formats in addition to the formats of all tasks. */
+  readonly formats: readonly OutputFormat[];
+  readonly readsRecordings: boolean;
+  /** @throws UsageError */
+  parse(values: FlagValues): RowOptions<Input, Prediction, Metadata>;
+}
+
+export const TEXT_COLUMN_FLAG = {
+  'text-column': { value: 'NAME', help: 'column of the texts (default: text)' },
+} as const satisfies Flags;
+
+export const ALL_LABELS_FLAG = {
+  'all-labels': { help: 'adds the probabilities of all labels' },
+} as const satisfies Flags;
+
+/** Last output field of text tasks. */
+export const TRUNCATED_FIELD = {
+  name: 'truncated',
+  type: 'boolean',
+  extract: ({ truncated }: { readonly truncated: boolean }) => truncated,
+} as const;
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Text of a column, or the problem with it. Parquet columns without a string type contain bytes. */
+export function textOf(row: InputRow, column: string): string | { readonly problem: string } {
+  const value = fieldOf(row, column);
+  if (value === undefined) return { problem: `${column}: there is no such column` };
+  if (value instanceof Uint8Array) return decode(value) ?? { problem: `${column}: is not UTF-8` };
+  return typeof value === 'string' ? value : { problem: `${column}: expected a string` };
+}
+
+/** null: the bytes are not UTF-8. */
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Names of the output columns of a classification. */
+export interface ClassColumns {
+  readonly label: string;
+  readonly score: string;
+  /** null: inputs of the task are never truncated. */
+  readonly truncated: string | null;
+}
+
+/** Label and probability, rounded as in the batch route of the service. */
+export function classificationFormat(
+  columns: ClassColumns,
+  labels: readonly string[],
+  includesAllLabels: boolean,
+): ResultFormat<Classification> {
+  const isTruncated = ({ inference }: Classification) =>
+    columns.truncated !== null && inference.truncated;
+  const fields: ResultField<Classification>[] = [
+    { name: columns.label, type: 'string', extract: ({ label }) => label },
+    { name: columns.score, type: 'number', extract: ({ score }) => roundToFourDecimals(score) },
+    {
+      name: 'probabilities',
+      type: 'number',
+      parts: includesAllLabels ? labels : [],
+      extract: ({ scores }) => Array.from(scores, roundToFourDecimals),
+    },
+  ];
+  if (columns.truncated !== null) {
+    fields.push({ name: columns.truncated, type: 'boolean', extract: isTruncated });
+  }
+  return {
+    fields,
+    labels,
+    summarize: (result) => ({ labels: [result.label], truncated: isTruncated(result) }),
+  };
+}
