@@ -1,9 +1,10 @@
 import path from 'node:path';
+import { similarity } from '../lib/numbers';
 import type { SchedulingOptions } from '../native/engine';
 import { configFromOptions } from '../settings/config';
 import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../tasks/capabilities';
 import { embedding } from '../tasks/embedding/embedding-task';
-import { postprocessEmbedding, similarity } from '../tasks/embeddings';
+import { postprocessEmbedding } from '../tasks/embeddings';
 import {
   type EngineOptions,
   environment,

@@ -70,3 +70,32 @@ export function roundToFourDecimals(value: number): number {
   const isEven = Number(towardsZero.at(-1)) % 2 === 0;
   return Number(isEven ? towardsZero : value.toFixed(4));
 }
+
+export function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
+  return sum;
+}
+
+/** Similarity functions of sentence-transformers. Distances are negated: higher means more similar. */
+const SIMILARITIES = {
+  cosine: (a, b) => dot(a, b) / Math.max(Math.sqrt(dot(a, a) * dot(b, b)), Number.MIN_VALUE),
+  dot,
+  euclidean: (a, b) => -Math.sqrt(sumOf(a, b, (difference) => difference * difference)),
+  manhattan: (a, b) => -sumOf(a, b, Math.abs),
+} satisfies Readonly<Record<string, (a: Float32Array, b: Float32Array) => number>>;
+
+function sumOf(a: Float32Array, b: Float32Array, map: (difference: number) => number): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += map((a[i] as number) - (b[i] as number));
+  return sum;
+}
+
+/** @param name similarity function of the model */
+export function similarity(
+  a: Float32Array,
+  b: Float32Array,
+  name: keyof typeof SIMILARITIES,
+): number {
+  return SIMILARITIES[name](a, b);
+}

@@ -1,3 +1,4 @@
+import { similarity as similarityOf } from '../lib/numbers';
 import { mapInTimeSlices } from '../lib/time-slice';
 import type { Inference, TextInput } from '../native/engine';
 import { ServiceError } from '../serving/errors';
@@ -13,7 +14,7 @@ import type {
   TokenEmbedder,
   TokenEmbeddings,
 } from '../tasks/capabilities';
-import { postprocessEmbedding, similarity as similarityOf } from '../tasks/embeddings';
+import { postprocessEmbedding } from '../tasks/embeddings';
 import type { ServedModel } from '../tasks/served-model';
 import { inferList, requireModel } from './inference';
 

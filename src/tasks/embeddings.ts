@@ -1,4 +1,4 @@
-import { allFinite } from '../lib/numbers';
+import { allFinite, dot } from '../lib/numbers';
 import type { PromptSettings } from '../models/sentence-transformers/model';
 import { EngineError, type Inference, type NativeInput } from '../native/engine';
 import type { EmbeddingInput, EmbeddingMetadata } from './capabilities';
@@ -49,33 +49,4 @@ export function postprocessEmbedding(
 function l2Normalize(vector: Float32Array): Float32Array {
   const norm = Math.sqrt(dot(vector, vector));
   return norm === 0 ? vector : vector.map((value) => value / norm);
-}
-
-export function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
-  return sum;
-}
-
-/** Similarity functions of sentence-transformers. Distances are negated: higher means more similar. */
-const SIMILARITIES = {
-  cosine: (a, b) => dot(a, b) / Math.max(Math.sqrt(dot(a, a) * dot(b, b)), Number.MIN_VALUE),
-  dot,
-  euclidean: (a, b) => -Math.sqrt(sumOf(a, b, (difference) => difference * difference)),
-  manhattan: (a, b) => -sumOf(a, b, Math.abs),
-} satisfies Readonly<Record<string, (a: Float32Array, b: Float32Array) => number>>;
-
-function sumOf(a: Float32Array, b: Float32Array, map: (difference: number) => number): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += map((a[i] as number) - (b[i] as number));
-  return sum;
-}
-
-/** @param name similarity function of the model */
-export function similarity(
-  a: Float32Array,
-  b: Float32Array,
-  name: keyof typeof SIMILARITIES,
-): number {
-  return SIMILARITIES[name](a, b);
 }

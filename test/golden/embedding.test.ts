@@ -1,8 +1,8 @@
 /** The task of vectors reads directories of sentence-transformers and encoders alone, and answers as `encode`. */
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { similarity } from '../../src/lib/numbers';
 import { embedding } from '../../src/tasks/embedding/embedding-task';
-import { similarity } from '../../src/tasks/embeddings';
 import { sparseEmbedding } from '../../src/tasks/sparse-embedding/sparse-embedding-task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { tokenEmbedding } from '../../src/tasks/token-embedding/token-embedding-task';

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { EmbedClient } from '../../client';
-import { similarity } from '../../tasks/embeddings';
+import { similarity } from '../../lib/numbers';
 import { info } from '../shared/info';
 import { splitLines } from '../shared/lines';
 import { createRequest } from '../shared/request-state';

@@ -1,4 +1,4 @@
-import { dot } from '../../tasks/embeddings';
+import { dot } from '../../lib/numbers';
 
 export interface Projection {
   /** Coordinates of each vector, in input order. The mean is the origin. */
