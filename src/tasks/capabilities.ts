@@ -9,111 +9,109 @@ import type {
   Vocabulary,
 } from '../native/engine';
 
-/** What is known of a model from its files; goes to other threads as it is. */
+/** Contents of the model files. Can be sent to other threads by structured clone. */
 export interface ModelMetadata {
-  /** As its files have it; null: they do not say. */
+  /** null: the files specify no name. */
   readonly name: string | null;
   readonly version: string | null;
 }
 
-/** How a text longer than the model takes is read whole. */
+/** Windowing of texts that are longer than the model allows. */
 export interface LongTexts {
-  /** Tokens that a window shares with the one before. */
+  /** Overlap of consecutive windows in tokens. */
   readonly stride: number;
-  /** How the scores of windows become those of their text. */
+  /** Combination of the scores of all windows. */
   readonly combine: 'mean' | 'max';
 }
 
-/** The same of a classifier. */
 export interface ClassifierMetadata extends ModelMetadata {
-  /** What becomes of long texts where nobody says; left out: they are cut. */
+  /** Default windowing of long texts; undefined: long texts are truncated. */
   readonly longTexts?: LongTexts;
-  /** Names of the model's outputs, in order. */
+  /** Labels in the order of the model outputs. */
   readonly labels: readonly string[];
 }
 
-/** A loaded model as protocols see it, whatever its task is called. */
+/** Interface of a loaded model for protocols, independent of its task. */
 export interface Predictor<Input, Answer, Metadata extends ModelMetadata = ModelMetadata> {
   readonly metadata: Metadata;
-  /** The longest input: tokens of a text, special tokens included, or samples of a window. */
+  /** Maximum input length: tokens of a text, including special tokens, or samples of a window. */
   readonly maxLength: number;
   readonly monitor: EngineMonitor;
-  /** Of its tokens; null: of a model that reads none, or a program. */
+  /** null: signal model, or text model from a program. */
   readonly vocabulary: Vocabulary | null;
-  /** @throws EngineError: INPUT_TOO_LONG where a text is not to be cut as it would have to be */
+  /** @throws EngineError: INPUT_TOO_LONG if a text is too long and truncation is off */
   run(input: Input, options: InferOptions): Promise<Answer>;
   /**
-   * @returns in the order of the inputs
+   * @returns predictions in the order of the inputs
    * @throws EngineError; see `Engine.inferAll`
    */
   runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]>;
-  /** See `Engine.refusal`. */
+  /** See `Engine.admissionError`. */
   admissionError(timeoutMs: number): EngineError | null;
 }
 
-/** Is told of an inference when it ends: once, by one of both. */
+/** Callbacks of an inference. Exactly one of them is called, once. */
 export interface InferenceCallbacks {
   resolve(inference: Inference): void;
   reject(error: EngineError): void;
 }
 
-/** A model that is asked thousands of times a second by few: what a promise for each would cost matters. */
+/** Interface for thousands of inferences per second from few clients. It avoids a promise per inference. */
 export interface BatchPredictor<Input, Answer> {
-  /** What the engine is given for an input, which may be overwritten from then on. */
+  /** Converts an input to the input of the engine. The caller can overwrite the input afterwards. */
   prepare(input: Input): NativeInput;
   /**
-   * Inputs that are taken all or none, and of which each ends by itself.
+   * See `Engine.inferEach`.
    *
-   * @throws EngineError where they are refused: nobody is told then
+   * @throws EngineError if the list is rejected; no callback is called
    */
   runEach(
     inputs: readonly NativeInput[],
     timeoutMs: number,
-    waiting: readonly InferenceCallbacks[],
+    callbacks: readonly InferenceCallbacks[],
   ): void;
-  /** @throws EngineError INFERENCE_FAILED: the outputs are no answer */
+  /** @throws EngineError INFERENCE_FAILED: the outputs are invalid */
   toPrediction(inference: Inference, input: Input): Answer;
 }
 
-/** What a model says of one input. */
+/** Prediction for one input. */
 export interface Prediction {
   readonly inference: Inference;
 }
 
-/** A part of a long text that was classified by itself: from `start` to `end`, in UTF-16 units. */
+/** Window of a long text: the range [start, end) in UTF-16 units, and its scores. */
 export interface ClassifiedWindow {
   readonly start: number;
   readonly end: number;
-  /** As those of a `Classification`. */
+  /** Scores of all labels, in the order of `ClassifierMetadata.labels`. */
   readonly scores: Float32Array;
 }
 
-/** The answer of a classifier to one input. */
+/** Prediction of a classifier for one input. */
 export interface Classification extends Prediction {
-  /** The one with the highest score. */
+  /** Label with the highest score. */
   readonly label: string;
-  /** Of the label: the double that a float32 widens to, not rounded. */
+  /** Highest score: a float32 widened to a double, not rounded. */
   readonly score: number;
-  /** Of all labels, in the order of `ClassifierAbout.labels`. */
+  /** Scores of all labels, in the order of `ClassifierMetadata.labels`. */
   readonly scores: Float32Array;
-  /** Of a text that was read whole, with places; scores are their mean. */
+  /** Windows of a long text, if windowing was requested. `scores` combines their scores. */
   readonly windows?: readonly ClassifiedWindow[];
 }
 
-/** A text, and how it is read where it is longer than the model takes. */
+/** A text, with the windowing of long texts. */
 export interface TokenClassificationInput {
   readonly text: string;
-  /** All of it, in windows that share so many tokens. Default: it is cut. */
+  /** Overlap of the windows in tokens. Default: long texts are truncated. */
   readonly stride?: number;
-  /** Tokens of a window, special ones included, up to what the model takes. Default: that. */
+  /** Window length in tokens, including special tokens. Default and maximum: the limit of the model. */
   readonly maxTokens?: number;
 }
 
-/** The answer of a token classifier to one text. */
+/** Prediction of a token classifier for one text. */
 export interface TokenClassification extends Prediction {
-  /** That was tagged. */
   readonly text: string;
-  /** [tokens, labels], special tokens included, window by window as `inference.places` has them. */
+  /** [tokens, labels], including special tokens, in the token order of `inference.places`. */
   readonly scores: Float32Array;
 }
 
@@ -123,23 +121,24 @@ export type TokenClassifier = Predictor<
   ClassifierMetadata
 >;
 export type TextClassifier = Predictor<string | TextInput, Classification, ClassifierMetadata>;
-/** A window: `maxLength` finite values in any linear unit. */
+/** Classifier of signal windows: `maxLength` finite samples in any linear unit. */
 export type SignalClassifier = Predictor<readonly number[], Classification, ClassifierMetadata> &
   BatchPredictor<readonly number[], Classification>;
 
-/** The answer of a cross-encoder to a query and a document. */
+/** Prediction of a cross-encoder for a query and a document. */
 export interface PairScore extends Prediction {
-  /** Of each label, as the model's activation makes them: of a model that ranks one. */
+  /** Scores of all labels after the activation function. Rerankers have a single label. */
   readonly scores: Float32Array;
 }
 
-/** A query (`text`) and a document (`pair`), which may be empty, to how well they belong together. */
+/** Cross-encoder: scores the relevance of a document (`pair`) for a query (`text`). Both can be empty. */
 export type PairScorer = Predictor<TextInput, PairScore, ClassifierMetadata>;
 
-/** What is known of a classifier of pairs, premise and hypothesis. */
+/** Metadata of a natural language inference model: pairs of premise and hypothesis. */
 export interface EntailmentMetadata extends ClassifierMetadata {
-  /** Of the outputs, that the premise entails the hypothesis, and that it contradicts it. */
+  /** Index of the output "the premise entails the hypothesis". */
   readonly entailment: number;
+  /** Index of the output "the premise contradicts the hypothesis". */
   readonly contradiction: number;
 }
 
@@ -149,27 +148,26 @@ export type EntailmentClassifier = Predictor<
   EntailmentMetadata
 >;
 
-/** What is known of a model of vectors. */
+/** Metadata of an embedding model. */
 export interface EmbeddingMetadata extends ModelMetadata, PromptSettings {
-  /** Numbers of a vector. */
   readonly dimensions: number;
-  /** Its files are those of an encoder alone, and say nothing of vectors. */
+  /** The files describe an encoder without pooling. */
   readonly isBareEncoder: boolean;
-  /** Vectors have a length of 1. */
+  /** Embeddings are L2-normalized. */
   readonly normalizes: boolean;
-  /** Names of sentence-transformers; several: their vectors side by side. */
+  /** Pooling modes of sentence-transformers. The results of several modes are concatenated. */
   readonly pooling: readonly string[];
-  /** How vectors are compared. */
+  /** Similarity function of the model. */
   readonly similarity: 'cosine' | 'dot' | 'euclidean' | 'manhattan';
 }
 
-/** A text, or the ids of the model's own tokens, special ones included: they are not cut. */
+/** A text, or token IDs including special tokens. Token IDs are never truncated. */
 export type EmbeddingInput =
   | (Pick<TextInput, 'truncation' | 'truncationSide'> & {
       readonly text: string;
-      /** Put before it. Default: the model's own. */
+      /** Text that is prepended. Default: the default prompt of the model. */
       readonly prompt?: string;
-      /** What the model calls it: some read a "query" otherwise than a "document". */
+      /** Name of the prompt. Some models process a "query" and a "document" differently. */
       readonly promptName?: string;
     })
   | { readonly ids: Uint32Array };
@@ -180,38 +178,37 @@ export interface Embedding extends Prediction {
 
 export type TextEmbedder = Predictor<EmbeddingInput, Embedding, EmbeddingMetadata>;
 
-/** What is known of a model of weights of words. */
+/** Metadata of a sparse embedding model. */
 export interface SparseEmbeddingMetadata extends ModelMetadata, PromptSettings {
   readonly vocabularySize: number;
-  /** Its files are those of a masked language model, and say nothing of weights. */
+  /** The files describe a masked language model without SPLADE pooling. */
   readonly isBareEncoder: boolean;
 }
 
 export interface SparseEmbedding extends Prediction {
-  /** By the id of each word of the vocabulary; most are 0. */
+  /** Weights by token ID. Most weights are 0. */
   readonly weights: Float32Array;
 }
 
 export type SparseEmbedder = Predictor<EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata>;
 
-/** What is known of a model of a vector for each token. */
+/** Metadata of a token embedding model. */
 export interface TokenEmbeddingMetadata extends ModelMetadata, PromptSettings {
-  /** Numbers of a vector. */
   readonly dimensions: number;
-  /** What the engine is told of a text beside, by what it is; null: it reads all alike. */
+  /** Engine options of a text by its role; null: the model ignores the role. */
   readonly roles: Readonly<
     Record<'query' | 'document' | 'text', Pick<TextInput, 'maxTokens' | 'fills' | 'skips'>>
   > | null;
 }
 
 export interface TokenEmbeddings extends Prediction {
-  /** Of each token, special ones included. */
+  /** Embedding of each token, including special tokens. */
   readonly vectors: readonly Float32Array[];
 }
 
 export type TokenEmbedder = Predictor<EmbeddingInput, TokenEmbeddings, TokenEmbeddingMetadata>;
 
-/** What a protocol can ask for. */
+/** Interfaces of loaded models by capability. */
 export interface Capabilities {
   readonly embedding: TextEmbedder;
   readonly 'token-embedding': TokenEmbedder;

@@ -1,7 +1,7 @@
 import type { Classification, ClassifierMetadata } from './capabilities';
 import type { Tensors } from './tensors';
 
-/** Of n inputs: top labels [n], their scores [n], the scores of all labels [n, labels]. */
+/** Output tensors for n inputs: top labels [n], their scores [n], scores of all labels [n, labels]. */
 export function classifierOutputs(names: {
   readonly label: string;
   readonly score: string;

@@ -1,33 +1,35 @@
-/** Loading and unloading while the process runs. */
+/** Model repository that loads and unloads models at run time. */
 export interface Repository {
-  /** Every model that there is, loaded or not. */
+  /** All models, loaded or not. */
   index(): Promise<readonly RepositoryEntry[]>;
-  /** Resolves when it serves. @throws ServiceError: it cannot be loaded, and why */
+  /** Resolves when the model is ready. @throws ServiceError: load error */
   load(name: string): Promise<void>;
-  /** Resolves when what it had accepted is answered. @throws ServiceError: it is not loaded */
+  /** Resolves when all accepted requests are complete. @throws ServiceError: the model is not loaded */
   unload(name: string): Promise<void>;
 }
 
-/** The same, of single versions as well. */
+/** Model repository with several versions per model. */
 export interface VersionedRepository extends Repository {
-  /** Resolves when what it had accepted is answered. @throws ServiceError: it is not loaded */
+  /** Resolves when all accepted requests are complete. @throws ServiceError: the version is not loaded */
   unloadVersion(name: string, version: string): Promise<void>;
-  /** From now on it answers where no version is named. @throws ServiceError: it is not loaded */
+  /** Sets the version for requests without a version. @throws ServiceError: the version is not loaded */
   setDefault(name: string, version: string): Promise<void>;
 }
 
 export interface RepositoryEntry {
   readonly name: string;
-  /** Empty: none is known. */
+  /** Empty: unknown. */
   readonly version: string;
   readonly state: 'LOADING' | 'READY' | 'UNAVAILABLE' | 'UNLOADING';
-  /** Why it is not ready; empty: it is, or nobody has asked for it. */
+  /** Why the model is not ready; empty: it is ready, or loading was never requested. */
   readonly reason: string;
 }
 
 /**
- * @param onlyReady as clients ask for it
- * @param access of whoever asks
+ * Lists the models that an API key can access.
+ *
+ * @param onlyReady omits models that are not ready
+ * @param access permissions of the API key
  */
 export async function listVisible(
   repository: Repository,

@@ -12,8 +12,8 @@ export const reranking = createRerankingTask(textClassification);
 export const zeroShot = createZeroShotTask(textClassification);
 
 /**
- * In the order in which they are asked whether a path is a model of theirs, those first for which it is marked;
- * and in which their models answer at the root.
+ * All tasks. The order decides which task loads a model folder that declares no task, and which model serves
+ * the routes at the root.
  */
 export const TASKS: readonly Task[] = [
   textClassification,
@@ -26,26 +26,28 @@ export const TASKS: readonly Task[] = [
   tokenClassification,
 ];
 
-/** A task, and a place that it takes for a model of its own. */
-export type TaskMatch = readonly [task: Task, place: string];
+/** A task and the path of a model that it can load. */
+export type TaskMatch = readonly [task: Task, modelPath: string];
 
-/** Of a folder by all tasks, those first for whose task the place is marked. @throws ModelFileError */
+/** Matches of a model folder, declared tasks first. @throws ModelFileError */
 export function matchTasks(folder: string): readonly TaskMatch[] {
   return declaredFirst(
-    TASKS.flatMap((task) => task.findModelPaths(folder).map((one) => [task, one] as const)),
+    TASKS.flatMap((task) =>
+      task.findModelPaths(folder).map((modelPath) => [task, modelPath] as const),
+    ),
   );
 }
 
-/** Otherwise in the order that they have. */
-export function declaredFirst(claims: readonly TaskMatch[]): readonly TaskMatch[] {
-  const marked = claims.filter(([task, place]) => isDeclaredFor(task, place));
-  return [...new Set([...marked, ...claims])];
+/** Moves declared tasks to the front, and keeps the order otherwise. */
+export function declaredFirst(matches: readonly TaskMatch[]): readonly TaskMatch[] {
+  const declared = matches.filter(([task, modelPath]) => isDeclaredFor(task, modelPath));
+  return [...new Set([...declared, ...matches])];
 }
 
-/** Whether a model is marked as one of this task. What cannot be read as such is not; who reads it says why. */
-function isDeclaredFor(task: Task, place: string): boolean {
+/** Unreadable files declare no task. The error is reported when the model is loaded. */
+function isDeclaredFor(task: Task, modelPath: string): boolean {
   try {
-    return task.isDeclaredFor?.(place) ?? false;
+    return task.isDeclaredFor?.(modelPath) ?? false;
   } catch {
     return false;
   }

@@ -18,7 +18,7 @@ import type {
 } from './capabilities';
 import type { Task } from './task';
 
-/** A loaded model: an engine, between what its task makes of inputs and what it makes of outputs. */
+/** A loaded model: an engine with the pre- and postprocessing of its task. */
 export class TaskModel<
   Input = unknown,
   Answer = Prediction,
@@ -26,9 +26,8 @@ export class TaskModel<
 > implements Predictor<Input, Answer, Metadata>, BatchPredictor<Input, Answer>
 {
   readonly metadata: Metadata;
-  /** When it was loaded. */
   readonly loadedAt = new Date();
-  /** For the log: what works, but hardly as it is meant to. */
+  /** Warnings for the log about a model that works, but probably not as intended. */
   readonly warnings: readonly string[];
   readonly #task: Task<Input, Answer, Metadata>;
   readonly #engine: Engine;
@@ -45,15 +44,16 @@ export class TaskModel<
   }
 
   /**
-   * @param place of the model: a folder or a file
-   * @param files what `Task.read` says of them, where another thread has read them
+   * Loads the model of a folder or file.
+   *
+   * @param files result of `Task.read`, if another thread has read the files
    * @throws ModelFileError, EngineError with code MODEL_LOAD_FAILED
    */
   static async load<Input, Answer, Metadata extends ModelMetadata>(
     task: Task<Input, Answer, Metadata>,
-    place: string,
+    modelPath: string,
     scheduling: SchedulingOptions,
-    files = task.read(place),
+    files = task.read(modelPath),
   ): Promise<TaskModel<Input, Answer, Metadata>> {
     const { source, metadata } = files;
     const engine = await Engine.load(source, scheduling);
@@ -61,7 +61,7 @@ export class TaskModel<
       const { description } = engine;
       const warnings = [
         ...description.warnings,
-        ...task.validateLoaded(description, metadata, place),
+        ...task.validateLoaded(description, metadata, modelPath),
       ];
       return new TaskModel(task, engine, { metadata, warnings });
     } catch (error) {
@@ -71,14 +71,12 @@ export class TaskModel<
   }
 
   /**
-   * The same model for another task, which reads its inputs and outputs in its own way.
-   *
-   * @returns shares the engine: closing either closes both
+   * View of the model for another task. Both views share the engine: closing one closes both.
    */
-  withTask<OtherInput, OtherAnswer, OtherAbout extends ModelMetadata>(
-    task: Task<OtherInput, OtherAnswer, OtherAbout>,
-    metadata: OtherAbout,
-  ): TaskModel<OtherInput, OtherAnswer, OtherAbout> {
+  withTask<OtherInput, OtherAnswer, OtherMetadata extends ModelMetadata>(
+    task: Task<OtherInput, OtherAnswer, OtherMetadata>,
+    metadata: OtherMetadata,
+  ): TaskModel<OtherInput, OtherAnswer, OtherMetadata> {
     return new TaskModel(task, this.#engine, { metadata, warnings: this.warnings });
   }
 
@@ -114,9 +112,9 @@ export class TaskModel<
   runEach(
     inputs: readonly NativeInput[],
     timeoutMs: number,
-    waiting: readonly InferenceCallbacks[],
+    callbacks: readonly InferenceCallbacks[],
   ): void {
-    this.#engine.inferEach(inputs, timeoutMs, waiting);
+    this.#engine.inferEach(inputs, timeoutMs, callbacks);
   }
 
   toPrediction(inference: Inference, input: Input): Answer {

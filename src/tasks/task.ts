@@ -4,58 +4,57 @@ import type { Capability, ModelMetadata, Prediction } from './capabilities';
 import type { Tensors } from './tensors';
 
 /**
- * What a model is asked for: all that the rest of the program knows of it. A task is a folder beside
- * this file and a line in registry.ts.
+ * Descriptor of a task. Each task has a folder next to this file and an entry in registry.ts.
  *
- * @typeParam Input one input, as protocols and files have it
- * @typeParam Answer what one run of the model says of it
- * @typeParam Known what is read of the model's files before it is loaded
+ * @typeParam Input input in the form of protocols and files
+ * @typeParam Answer prediction for one input
+ * @typeParam Metadata contents of the model files, read before the model is loaded
  */
 export interface Task<
   Input = unknown,
   Answer = Prediction,
   Metadata extends ModelMetadata = ModelMetadata,
 > {
-  /** As transformers' pipelines are named. */
+  /** Name of the pipeline of transformers, if it has one. */
   readonly name: string;
-  /** In a sentence, for OpenAPI. */
+  /** Sentence for the OpenAPI document. */
   readonly summary: string;
-  /** What its answers are not, before all that is said of it; null: there is nothing to say. */
+  /** Warning that precedes every description of the task; null: no warning. */
   readonly disclaimer: string | null;
-  /** Texts are tokenized, and multiplied in the numbers of DTYPE; signals in float32. */
+  /** Texts are tokenized and computed in DTYPE. Signals are computed in float32. */
   readonly inputKind: 'texts' | 'signals';
-  /** What protocols may ask of its models. */
+  /** Interfaces that models of the task offer to protocols. */
   readonly capabilities: readonly Capability[];
-  /** Where the model is that a path names, a folder or a file; null: it is none of this task. */
+  /** Folder or file of the model at a path; null: no model of this task. */
   resolveModelPath(place: string): string | null;
-  /** Its models right in a folder: the folder, or files in it. One model is expected. */
+  /** Models of this task in a folder: the folder, or files in it. A valid folder has a single model. */
   findModelPaths(folder: string): readonly string[];
   /**
-   * Whether files that other tasks take as well are marked as this one's, so that nobody has to name it; left
-   * out: they never are. @throws ModelFileError
+   * Whether model files that fit several tasks declare this task, so that no configuration is needed; undefined:
+   * they never do. @throws ModelFileError
    */
   isDeclaredFor?(place: string): boolean;
-  /** Absolute paths of all that a model is loaded from, as far as it is there. @throws ModelFileError */
+  /** Absolute paths of the existing files of a model. @throws ModelFileError */
   listFiles(place: string): readonly string[];
-  /** Reads what says how a model is loaded, but for its weights. @throws ModelFileError */
+  /** Reads all files of a model except the weights. @throws ModelFileError */
   read(place: string): { readonly source: ModelSource; readonly metadata: Metadata };
   /**
-   * Holds what the model says of itself, once it is loaded, against its files.
+   * Validates the loaded model against its files.
    *
    * @returns warnings, for the log
-   * @throws ModelFileError: it is not the model that its files describe
+   * @throws ModelFileError: the model does not match its files
    */
   validateLoaded(
     description: ModelDescription,
     metadata: Metadata,
     place: string,
   ): readonly string[];
-  /** What the engine is given for an input. */
+  /** Converts an input to the input of the engine. */
   prepare(input: Input, metadata: Metadata): NativeInput;
   /**
-   * @param index of the input in a list, for the error; null: it was alone
-   * @param input as `prepare` had it
-   * @throws EngineError INFERENCE_FAILED: the model's outputs are no answer
+   * @param index index of the input in a list, for the error; null: a single input
+   * @param input argument of `prepare`
+   * @throws EngineError INFERENCE_FAILED: the model outputs are invalid
    */
   toPrediction(
     inference: Inference,
@@ -63,15 +62,15 @@ export interface Task<
     index: number | null,
     input: Input,
   ): Answer;
-  /** What the log says of a loaded model beside its kernels. */
+  /** Fields of the log line of a loaded model, in addition to its kernels. */
   logFields(metadata: Metadata): object;
-  /** Its fields of "model" in GET /info, there once the model is loaded, and their schemas. */
+  /** Fields of `model` in `GET /info`, present once the model is loaded, and their schemas. */
   readonly info: {
     readonly schemas: z.ZodRawShape;
     of(metadata: Metadata, description: ModelDescription): object;
   };
-  /** As the Open Inference Protocol sees it. */
+  /** Inputs and outputs in the Open Inference Protocol. */
   readonly tensors: Tensors<Input, Answer, Metadata>;
-  /** Of src/pages; null: it has none. */
+  /** Name of the page in src/pages; null: no page. */
   readonly page: string | null;
 }

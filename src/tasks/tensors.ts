@@ -1,15 +1,15 @@
-/** An input of a model as a tensor; its first axis is that of the elements. */
+/** Model input as a tensor. The first axis is the batch. */
 export interface TensorInput {
   readonly name: string;
-  /** An element is a text, or the samples of a window, in FP32 or FP64. */
+  /** Element type: a text, or the samples of a window in FP32 or FP64. */
   readonly content: 'text' | 'samples';
   readonly optional: boolean;
 }
 
-/** What a tensor holds at one place of its first axis. */
+/** Value of a tensor at one index of the batch axis. */
 export type TensorElement = string | readonly number[];
 
-/** An output of a model as a tensor; its first axis is that of the elements. */
+/** Model output as a tensor. The first axis is the batch. */
 export interface TensorOutput {
   readonly name: string;
   readonly datatype: 'BYTES' | 'FP32' | 'UINT32';
@@ -17,7 +17,7 @@ export interface TensorOutput {
   readonly shape: readonly number[];
 }
 
-/** Values are row-major: strings of BYTES, else numbers. */
+/** Tensor with row-major values: strings for BYTES, numbers otherwise. */
 export type OutputTensor = {
   readonly name: string;
   readonly shape: readonly number[];
@@ -27,20 +27,20 @@ export type OutputTensor = {
   | { readonly datatype: 'UINT32'; readonly values: Uint32Array }
 );
 
-/** A task's inputs and answers as named tensors. */
+/** Inputs and predictions of a task as named tensors. */
 export interface Tensors<Input, Answer, Metadata> {
-  /** The first one is needed, and errors of an element are said of it. */
+  /** The first input is required. Errors of an element name the first input. */
   readonly inputs: readonly TensorInput[];
   outputs(metadata: Metadata): readonly TensorOutput[];
-  /** The first output, and others beside it, has a row for each token of all inputs. */
+  /** The first output has a row for each token of all inputs. Further outputs can have such rows. */
   readonly hasRowPerToken?: true;
-  /** What has a column for each of a classifier's labels; null: no output does. */
+  /** Output with a column per label; null: no such output. */
   labeledOutput(metadata: Metadata): ClassifiedOutput | null;
-  /** What is wrong with an element of the first input; null: nothing. */
+  /** Problem with an element of the first input; null: the element is valid. */
   findProblem(element: TensorElement): string | null;
-  /** @param elements one of each of `inputs`, in their order; undefined: it is left out */
+  /** @param elements an element of each input, in the order of `inputs`; undefined: omitted */
   toInput(elements: readonly (TensorElement | undefined)[]): Input;
-  /** All of `outputs`, in their order. @param answers one for each element */
+  /** All tensors in the order of `outputs`. @param answers predictions in the order of the batch */
   write(answers: readonly Answer[], metadata: Metadata): readonly OutputTensor[];
 }
 

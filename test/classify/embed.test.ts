@@ -120,7 +120,7 @@ it('cuts vectors, gives them a length of 1, and puts a prompt before texts, as i
 
 it.each([
   ['more dimensions than there are', ['--dimensions', '9999'], /--dimensions: expected at most/],
-  ['a prompt that the model does not have', ['--prompt-name', 'x'], /no prompt “x” \(.*query/],
+  ['a prompt that the model does not have', ['--prompt-name', 'x'], /expected one of .*query/],
   ['a column that is not there', ['--keep', 'none', '--text-column', 'body', 'x.csv'], /“body”/],
 ])('refuses before it begins: %s', async (_what, args, message) => {
   writeFileSync(inFolder('x.csv'), 'text\na\n');

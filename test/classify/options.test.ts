@@ -90,7 +90,7 @@ describe('readOptions', () => {
     ['embed', 'an array in a pipe', ['-o', '-', '--output-format', 'npy'], /name a file/],
     ['embed', 'recordings', ['--input-format', 'recording'], /recordings are for eeg/],
     ['rerank', 'an array', ['-o', 'x.npy'], /one of .jsonl, .csv, .parquet,/],
-    ['rerank', 'two queries', ['--query', 'a', '--query-column', 'b'], /choose one/],
+    ['rerank', 'two queries', ['--query', 'a', '--query-column', 'b'], /use one of them/],
     ['tag', 'no strategy', ['--aggregation-strategy', 'last'], /expected one of none, simple/],
     ['tag', 'no stride', ['--stride', '-1'], /'--stride' argument is ambiguous/],
     ['tag', 'flags of others', ['--dimensions', '2'], /Unknown option '--dimensions'/],
