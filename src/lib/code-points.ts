@@ -1,6 +1,6 @@
 /**
- * From UTF-16 units of a text to code points, as Python counts. To be asked in the order of the text:
- * what lies before the place that was asked for last is counted again.
+ * Converts offsets in UTF-16 units to code points, the unit of Python. Ascending offsets take linear time in total;
+ * a smaller offset restarts at the beginning of the text.
  */
 export function codePointCounter(text: string): (unit: number) => number {
   let unit = 0;
@@ -15,7 +15,7 @@ export function codePointCounter(text: string): (unit: number) => number {
   };
 }
 
-/** Of a part of a text that neither begins nor ends within a character. */
+/** Number of code points in a range of UTF-16 units. The range must not split a surrogate pair. */
 export function countCodePoints(text: string, start: number, end: number): number {
   let count = 0;
   for (let unit = start; unit < end && unit < text.length; count++) {

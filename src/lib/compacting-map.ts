@@ -1,14 +1,13 @@
-/** So many additions, and so many for each entry that is there, until it is made anew. */
+/** Additions after which the map is copied: a constant, plus a number per entry. */
 const LEAST_ADDITIONS = 64;
 const ADDITIONS_PER_ENTRY = 4;
 
 /**
- * A Map through which keys pass, as requests do. V8 makes a Map's table anew every few changes, and the former one
- * points to the next: once garbage collection has moved a table to the old space, all that follow stay alive, with
- * what they held, until it collects that too, and meanwhile it copies them (docs/evidence/event-loop.md). So the
- * Map itself is made anew now and then: to its table none points.
+ * A Map for short-lived keys, such as requests. V8 regularly replaces the hash table of a Map, and each old table
+ * points to the next table. An old table in the old generation keeps all later tables and their values alive until a
+ * major garbage collection (docs/evidence/event-loop.md). Copying the Map regularly breaks this chain.
  *
- * Iterations see what is deleted meanwhile, and may miss what is added.
+ * Iterators can return deleted entries and miss added entries.
  */
 export class CompactingMap<Key, Value> {
   #map = new Map<Key, Value>();

@@ -1,15 +1,15 @@
-/** For those who wait until something is so, and look again each time that it may have become so. */
+/** Condition variable: waiters check their condition again after each notification. */
 export class ConditionVariable {
   #waiters: (() => void)[] = [];
 
-  /** Resolves when something changes. */
+  /** Resolves at the next notification. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiters.push(resolve);
     });
   }
 
-  /** Something has changed. */
+  /** Wakes all waiters. */
   notify(): void {
     const waiters = this.#waiters;
     this.#waiters = [];

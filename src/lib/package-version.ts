@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Of this package, such as 0.1.0.
+ * Version of this package, such as 0.1.0.
  *
  * @param packageRoot absolute folder of package.json
  */

@@ -1,7 +1,7 @@
-/** What an error of a model file may take of a log line, in characters. */
+/** Default maximum length of a message, in characters. */
 const MAX_LENGTH = 1500;
 
-/** A message that quotes files: in one line, nothing in it that a terminal would obey, and not endless. */
+/** Escapes control characters and line breaks of a message that quotes files, and truncates it. */
 export function printable(message: string, longest = MAX_LENGTH): string {
   const start = message.length > longest ? `${message.slice(0, longest)}…` : message;
   return start.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (character) => {

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Time that one piece of work may keep others waiting, in ms. */
+/** Maximum time that a task blocks the event loop, in ms. */
 const TURN_MS = 5;
 
-/** Work on the event loop that others get their turn in between. */
+/** Time slice of a long task that shares the event loop. */
 export class TimeSlice {
   #begun = performance.now();
 
-  /** It has gone on for long enough: `rest` comes next. */
+  /** Whether the task must call `yieldToEventLoop`. */
   get isExpired(): boolean {
     return performance.now() - this.#begun >= TURN_MS;
   }
@@ -18,7 +18,7 @@ export class TimeSlice {
   }
 }
 
-/** As `map`, but others get their turn in between. */
+/** `Array.map` that yields to the event loop between time slices. */
 export async function mapInTimeSlices<From, To>(
   list: readonly From[],
   convert: (one: From, index: number) => To,

@@ -1,4 +1,4 @@
-/** The typed contract of the .node file: what native/node exports. Nothing else may be relied on. */
+/** Types of the addon's exports, implemented in native/node. */
 
 import type { ProgramReport } from './binding/programs';
 import type { Completion, NativeInput, NativeRefusal } from './binding/requests';
@@ -10,111 +10,110 @@ export type * from './binding/requests';
 export type * from './binding/scan';
 export type * from './binding/sources';
 
-/** In which numbers a text model's linear layers multiply. */
+/** Number format of the linear layers of text models. */
 export type Dtype = 'float32' | 'bfloat16' | 'int8';
 
-/** What is multiplied in bfloat16 where DTYPE leaves a choice; auto: a table of processors says. */
+/** Number format of attention; auto: chosen by processor model. */
 export type ProductNumbers = 'auto' | 'float32' | 'bfloat16';
 
-/** How the engine may use the machine, and what a model may do. */
+/** Resources of the engine, and limits for models. */
 export interface SchedulingOptions {
   /** Default: float32. */
   readonly dtype?: Dtype;
-  /** What is multiplied in bfloat16 where `dtype` leaves a choice. Default: auto, by the processor. */
+  /** Default: auto. */
   readonly attentionDtype?: ProductNumbers;
-  /** Inference threads, each running a batch of its own. Default: the cores granted to this process. */
+  /** Inference threads; each runs a batch at a time. Default: cores available to this process. */
   readonly workers: number;
-  /** Intra-op (OpenMP) threads of each worker, that is cores that one batch may use. Default: 1. */
+  /** Intra-op (OpenMP) threads per worker. Default: 1. */
   readonly threadsPerWorker: number;
   /** Default: 512. */
   readonly maxBatchTokens: number;
   /** Default: 32. */
   readonly maxBatchRequests: number;
-  /** How long a free worker may wait for more requests, in ms. Default: 0: it never waits. */
+  /** Maximum time that an idle worker waits for further requests of a batch, in ms. Default: 0. */
   readonly maxQueueDelayMs: number;
-  /** Requests that may wait; more are refused with QUEUE_FULL. Default: 2048. */
+  /** Queue capacity in requests; further requests are rejected with QUEUE_FULL. Default: 2048. */
   readonly maxQueueRequests: number;
   /**
-   * The longest that the model may run on a batch, in ms; then its requests end with INFERENCE_TIMEOUT.
-   * At load, the longest that it may take to try it. Default: 60000.
+   * Maximum duration of a batch in ms; then its requests fail with INFERENCE_TIMEOUT. Also limits the trial run
+   * at load. Default: 60000.
    */
   readonly inferenceTimeoutMs: number;
-  /** What is expected to wait longer before it runs, in ms, is refused with WAIT_TOO_LONG. Default: 1000. */
+  /** Maximum expected queue wait in ms; further requests are rejected with WAIT_TOO_LONG. Default: 1000. */
   readonly maxQueueWaitMs: number;
   /**
-   * MiB for the answers of all models of texts in this process, as the first says that wants any: equal
-   * tokens get them again. Default: 0, none are kept.
+   * Size of the result cache of all text models in this process, in MiB. The first model with a cache sets the size.
+   * Inputs with equal tokens share a result. Default: 0, no cache.
    */
   readonly resultCacheMb?: number;
   /**
-   * Of the workers' time beside other models that want it, too: one with 3 gets three times as much as one
-   * with 1. From 0.001 to 1000. Default: 1.
+   * Weight of the model in weighted fair queueing, from 0.001 to 1000. A model with weight 3 gets three times the
+   * worker time of a model with weight 1. Default: 1.
    */
   readonly share?: number;
   /**
-   * Operators that a program may use beside those that classifiers need, such as `aten::as_strided`: for
-   * a file that you trust. Default: none.
+   * Additional allowed operators of programs, such as `aten::as_strided`. Only for trusted files. Default: none.
    */
   readonly allowedOperators?: readonly string[];
 }
 
 /**
- * What came of trying a signal model at load, on windows of noise and one of zeros, each alone:
- * nothing in its file says what it takes and gives.
+ * Result of the trial run of a signal model at load, on windows of noise and a window of zeros. Program files do
+ * not describe their inputs and outputs.
  */
 export interface ModelTrial {
-  /** Raw model outputs of the windows that ran. */
+  /** Raw outputs of the successful windows. */
   readonly outputs: readonly Float32Array[];
-  /** Of the first window that did not; empty: all ran. */
+  /** Error of the first failed window; empty: no window failed. */
   readonly error: string;
-  /** The same window, tried again, had the same answer. */
+  /** Whether a repeated window gave the same outputs. */
   readonly repeatable: boolean;
 }
 
-/** What multiplies: where it and the model's files are the same, the answers are, to the last bit. */
+/** Kernels of matrix multiplications. Equal kernels and model files give bitwise identical results. */
 export interface Products {
-  /** Numbers and kernel of the linear layers: `int8 avx512-vnni`. */
+  /** Number format and kernel of linear layers, such as `int8 avx512-vnni`. */
   readonly linear: string;
-  /** The same of attention; empty: it is LibTorch's. */
+  /** Number format and kernel of attention; empty: kernel of LibTorch. */
   readonly attention: string;
-  /** That may be used: a value of the setting INSTRUCTION_SET. */
+  /** Allowed instruction set: a value of the setting INSTRUCTION_SET. */
   readonly instructions: string;
 }
 
-/** What a loaded model says of itself. */
+/** Properties of a loaded model. */
 export interface ModelDescription {
   readonly backend: string;
-  /** Tokens of a text, special tokens included, or samples of a window. */
+  /** Maximum input length: tokens including special tokens, or samples of a window. */
   readonly maxLength: number;
-  /** 0: a signal model that could run no window of the trial. */
+  /** 0: signal model whose trial run failed. */
   readonly numOutputs: number;
-  /** Ids of tokens are below it; 0: no text model of ours. */
+  /** Token IDs are below this size; 0: no natively implemented text model. */
   readonly vocabularySize: number;
-  /** Whether requests may share a run. */
+  /** Whether requests can share a batch. */
   readonly batching: boolean;
-  /** Without outputs for a text model. */
+  /** Trial run; has no outputs for text models. */
   readonly trial: ModelTrial;
   readonly products: Products;
-  /** For the log: why this processor is not used as it could be. */
+  /** Warnings for the log about unused features of the processor. */
   readonly warnings: readonly string[];
-  /** Of a model whose tokens can be asked for their places. */
+  /** Present if the model supports token offsets. */
   readonly vocabulary?: {
-    /** Tokens that go on with a word are marked as such, as WordPiece marks them. */
+    /** Whether continuation tokens are marked, as with `##` in WordPiece. */
     readonly marksContinuedWords: boolean;
-    /** Of the token for what the vocabulary does not have; null: there is none. */
+    /** ID of the unknown token; null: no unknown token. */
     readonly unknownId: number | null;
   };
 }
 
-/** Counters since the engine started, and what waits now. */
+/** Counters since the engine started, and the state of the queue. */
 export interface EngineStats {
-  /** How many wait, and how many may wait. */
+  /** Queued requests and queue capacity. */
   readonly queueRequests: number;
   readonly queueRequestsLimit: number;
-  /** The same of the bytes of their inputs. */
+  /** Bytes of queued inputs and their limit. */
   readonly queueBytes: number;
   readonly queueBytesLimit: number;
-  /** Expected until an input that comes now begins to run, in ms, and how long that may be. */
+  /** Expected queue wait of a new input and its limit, in ms. */
   readonly queueWaitMs: number;
   readonly queueWaitLimitMs: number;
   readonly completed: number;
@@ -123,23 +122,23 @@ export interface EngineStats {
   readonly cancelled: number;
   readonly expired: number;
   readonly timedOut: number;
-  /** Those that did not fit, and were not to be cut. */
+  /** Inputs over the maximum length without truncation. */
   readonly tooLong: number;
   readonly batches: number;
-  /** Texts that were answered without a run and, where there is a cache, those that were run. */
+  /** Cache hits and cache misses in texts; 0 without a cache. */
   readonly cacheHits: number;
   readonly cacheMisses: number;
-  /** Of the answers that are kept. */
+  /** Size of the cached results. */
   readonly cacheBytes: number;
 }
 
 export interface NativeEngine {
   readonly description: ModelDescription;
   /**
-   * One input or a list of them, all or none; the tickets count up from the first. undefined:
-   * accepted, a completion of each will come. timeoutMs 0: no deadline. maxOutputs: numbers that the
-   * answers may have together, where each token has a row of them (INPUT_TOO_LONG). Default: any. Throws on a
-   * bad input.
+   * Submits an input or a list. The queue accepts all inputs or rejects the list. Tickets are consecutive.
+   * Returns undefined if accepted: each input gets a completion. timeoutMs 0: no deadline. maxOutputs: maximum
+   * number of outputs of all inputs, for outputs per token (INPUT_TOO_LONG); default: no limit. Throws for an
+   * invalid input.
    */
   submit(
     firstTicket: number,
@@ -147,70 +146,68 @@ export interface NativeEngine {
     timeoutMs: number,
     maxOutputs?: number,
   ): NativeRefusal | undefined;
-  /** What `submit` would say now of one small input; undefined: it would take it. */
+  /** Result that `submit` would return now for a small input. */
   admission(timeoutMs: number): NativeRefusal | undefined;
   cancel(ticket: number): void;
   stats(): EngineStats;
-  /** How long the model has been running on a batch that it was given up on, in ms; 0: there is none. */
+  /** Time that an abandoned batch has been running, in ms; 0: no batch is abandoned. */
   stuckMs(): number;
-  /** Refuses new requests, and answers those that wait with DRAINING. */
+  /** Rejects new requests and fails queued requests with DRAINING. */
   drop(): void;
   /**
-   * Resolves when all that was accepted has been answered and every thread has ended, but for those
-   * that the model was given up on.
-   * An engine that is collected as garbage is closed in this way, too. The model is freed by then, also
-   * if this object is not; a run that does not come back keeps it until it does.
+   * Resolves when all accepted requests are complete and all threads have ended, except abandoned threads.
+   * Garbage collection also closes an engine. The model is freed even if this object still exists. An abandoned
+   * batch keeps the model until the batch returns.
    */
   close(): Promise<void>;
-  /** What an id stands for; empty: for nothing, or the model has no vocabulary. Throws once it is closed. */
+  /** Token of an ID; empty: unknown ID, or no vocabulary. Throws after the model is closed. */
   token(id: number): string;
-  /** The text that tokens stand for together. Throws once the model is closed. */
+  /** Decodes tokens to text. Throws after the model is closed. */
   join(tokens: readonly string[]): string;
-  /** From now on, see `SchedulingOptions.share`. */
+  /** See `SchedulingOptions.share`. */
   setShare(share: number): void;
 }
 
 export interface NativeBinding {
   readonly versions: { readonly libtorch: string; readonly tokenizers: string };
-  /** onCompletions is called on the JS thread, once a batch. Rejects with a plain Error. */
+  /** Calls onCompletions on the JavaScript thread, once per batch. Rejects with a plain Error. */
   load(
     source: ModelSource,
     options: SchedulingOptions,
     onCompletions: (completions: readonly Completion[]) => void,
   ): Promise<NativeEngine>;
   /**
-   * Why a number format is of no use on this processor: its instructions are missing, or known to be
-   * slower than float32. Empty: it is of use.
+   * Why this processor does not support a number format: its instructions are missing, or slower than float32.
+   * Empty: it is supported.
    */
   dtypeProblem(dtype: Dtype, attentionDtype?: ProductNumbers): string;
-  /** What is wrong with the environment variable INSTRUCTION_SET on this machine; empty: nothing. */
+  /** Problem with the environment variable INSTRUCTION_SET on this machine; empty: no problem. */
   instructionsProblem(): string;
-  /** The values of INSTRUCTION_SET that this machine has, from the least to the most. */
+  /** Values of INSTRUCTION_SET that this machine supports, ascending. */
   availableInstructions(): readonly string[];
-  /** Of a TorchScript file or one of torch.export. Throws where it cannot be read. */
+  /** Describes a TorchScript or torch.export file. Throws if the file cannot be read. */
   inspectProgram(path: string, allowedOperators: readonly string[]): ProgramReport;
   /**
-   * A JSON array for each row of finite numbers, one behind the other, each number with the fewest
-   * decimals that give the same float32; where in the text each row ends.
+   * Serializes rows of finite numbers as concatenated JSON arrays, each number with the fewest digits that parse to
+   * the same float32. `ends`: end of each row in the text.
    */
   rowsToJson(
     values: Float32Array,
     columns: number,
   ): Promise<{ readonly text: Buffer; readonly ends: Uint32Array }>;
-  /** Rejects naming the first bad one by its place: `3: unclosed group`. */
+  /** Rejects with the index of the first invalid pattern: `3: unclosed group`. */
   compilePatterns(sources: readonly PatternSource[]): Promise<NativePatterns>;
-  /** Frees them, after the looks that are under way, also if the object is not freed. May be repeated. */
+  /** Frees the patterns after the running scans. Further calls have no effect. */
   closePatterns(patterns: NativePatterns): Promise<void>;
-  /** Looks for all patterns in all parts, on a thread of its own. Throws once they are closed. */
+  /** Searches all patterns in all parts, on a separate thread. Throws after the patterns are closed. */
   look(
     patterns: NativePatterns,
     parts: readonly string[],
     options: ScanOptions,
   ): Promise<NativeScan>;
   /**
-   * End every thread of this environment's engines and loads at once, answering nothing. One that
-   * does not end within a second is left behind, and then the process ends without running what C
-   * and C++ have registered for its exit.
+   * Ends all threads of the engines and loads of this environment without completions. If a thread does not end
+   * within a second, the process exits without the exit handlers of C and C++.
    */
   stopAll(): void;
 }

@@ -1,10 +1,10 @@
 import { addon } from './addon';
 import type { NativePatterns, NativeScan, PatternSource, ScanOptions } from './binding';
 
-/** Of what `Patterns.compile` is given. */
+/** Invalid pattern of `Patterns.compile`. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
-  /** Its place. */
+  /** Index of the invalid pattern. */
   readonly index: number;
 
   constructor(index: number, message: string) {
@@ -14,8 +14,8 @@ export class PatternError extends Error {
 }
 
 /**
- * Patterns that are looked for together, on a native thread, each in time that is linear in the text up to
- * what it finds: syntax and guarantees are those of the Rust crate `regex`, and so of RE2.
+ * Compiled patterns, searched together on a native thread. Syntax and linear-time guarantee are those of the Rust
+ * crate `regex`, which follows RE2.
  */
 export class Patterns {
   readonly #native: NativePatterns;
@@ -24,7 +24,7 @@ export class Patterns {
     this.#native = native;
   }
 
-  /** @throws PatternError of the first bad one */
+  /** @throws PatternError: first invalid pattern */
   static async compile(sources: readonly PatternSource[]): Promise<Patterns> {
     try {
       return new Patterns(await addon().compilePatterns(sources));
@@ -34,7 +34,7 @@ export class Patterns {
     }
   }
 
-  /** Frees them, after the looks that are under way; later ones throw. May be called again. */
+  /** Frees the patterns after the running scans. Later scans throw. Further calls have no effect. */
   close(): Promise<void> {
     return addon().closePatterns(this.#native);
   }

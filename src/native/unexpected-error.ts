@@ -1,11 +1,11 @@
 import { channel } from 'node:diagnostics_channel';
 import { ExpectedError } from './engine-error';
 
-/** What the log may have of an error that no code raised on purpose: its message may quote what a client sent. */
+/** Log fields of an unexpected error, without its message: the message can quote client data. */
 export interface UnexpectedError {
-  /** Name of its class. */
+  /** Class name of the error. */
   readonly type: string;
-  /** Lines of its stack. */
+  /** Lines of the stack trace. */
   readonly at: readonly string[];
 }
 
@@ -15,7 +15,7 @@ const MAX_LINES = 10;
 export function describeUnexpected(raised: unknown): UnexpectedError {
   if (!(raised instanceof Error)) return { type: typeof raised, at: [] };
   const { stack = '', message } = raised;
-  // The message is part of the stack, and may look like a line of it.
+  // The stack begins with the message, which can contain text that resembles a stack line.
   const end = stack.indexOf(message) + message.length;
   const lines = stack.slice(0, end).endsWith(message) ? stack.slice(end).split('\n') : [];
   const at = lines.map((line) => line.trim()).filter((line) => line.startsWith('at '));
@@ -23,8 +23,8 @@ export function describeUnexpected(raised: unknown): UnexpectedError {
 }
 
 /**
- * The message of an error, for clients, if it was raised for them. Any other error may have any text, such as
- * V8's own: it is reported to the log.
+ * Message of an error for clients. Messages of unexpected errors can contain client data or internals: they are
+ * replaced, and the error is reported to the log.
  */
 export function messageForClients(raised: unknown): string {
   if (raised instanceof ExpectedError) return raised.message;
@@ -34,7 +34,7 @@ export function messageForClients(raised: unknown): string {
   return 'an unexpected error, which the log describes';
 }
 
-/** Called for each error that was kept from clients. */
+/** Registers a listener for errors whose message was replaced. */
 export function onUnexpected(listener: (error: UnexpectedError) => void): void {
   reports.subscribe((error) => listener(error as UnexpectedError));
 }

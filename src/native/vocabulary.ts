@@ -1,15 +1,15 @@
 import type { ModelDescription, NativeEngine } from './binding';
 import type { ActiveWork } from './pending-requests';
 
-/** What the tokens of a model are called. Throws once the model is closed: see `during`. */
+/** Vocabulary of a tokenizer. Methods throw after the model is closed, except within `track`. */
 export class Vocabulary {
-  /** Tokens that go on with a word are marked as such. */
+  /** Whether continuation tokens are marked, as with `##` in WordPiece. */
   readonly marksContinuedWords: boolean;
-  /** Of the token for what the vocabulary does not have; null: there is none. */
+  /** ID of the unknown token; null: no unknown token. */
   readonly unknownId: number | null;
   readonly #native: Pick<NativeEngine, 'token' | 'join'>;
   readonly #holds: ActiveWork;
-  /** Those that were asked for. */
+  /** Cache of tokens by ID. */
   readonly #tokens = new Map<number, string>();
 
   private constructor(
@@ -23,7 +23,7 @@ export class Vocabulary {
     this.unknownId = unknownId;
   }
 
-  /** null: the model has none. */
+  /** null: the model has no vocabulary. */
   static of(
     native: Pick<NativeEngine, 'token' | 'join'>,
     { vocabulary }: ModelDescription,
@@ -32,15 +32,15 @@ export class Vocabulary {
     return vocabulary ? new Vocabulary(native, vocabulary, holds) : null;
   }
 
-  /** Keeps the model until `work` has ended, also if it is closed meanwhile. */
+  /** Keeps the model in memory until `work` settles, even if the model is closed. */
   track<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#holds.track(work);
   }
 
-  /** `convert_ids_to_tokens` of transformers, of one id. */
+  /** `convert_ids_to_tokens` of transformers for a single ID. */
   token(id: number): string {
-    const known = this.#tokens.get(id);
-    if (known !== undefined) return known;
+    const cached = this.#tokens.get(id);
+    if (cached !== undefined) return cached;
     const token = this.#native.token(id);
     this.#tokens.set(id, token);
     return token;

@@ -1,6 +1,6 @@
-/** Of the native binding: what the file of a program says. */
+/** Native binding: description of a program file. */
 
-/** A tensor that a program takes, in words: `float32`, `[1 to 64, 1, 256]`; empty: its file does not say. */
+/** Input tensor of a program, such as `float32` and `[1 to 64, 1, 256]`; empty: unspecified. */
 export interface ValueReport {
   readonly name: string;
   readonly type: string;
@@ -9,24 +9,24 @@ export interface ValueReport {
 
 export interface OperatorReport {
   readonly name: string;
-  /** How often it stands in the code. */
+  /** Number of uses in the program. */
   readonly count: number;
-  /** Why a model that uses it is not loaded; empty: it may be used. */
+  /** Why the operator is not allowed; empty: it is allowed. */
   readonly problem: string;
 }
 
-/** What a program's file says, none of it run. */
+/** Contents of a program file. The file is not executed. */
 export interface ProgramReport {
   readonly kind: string;
-  /** `PyTorch 2.15.0`; empty: the file does not say. */
+  /** Producer, such as `PyTorch 2.15.0`; empty: unspecified. */
   readonly madeBy: string;
   readonly inputs: readonly ValueReport[];
-  /** Names; empty: the file does not say. */
+  /** Names of the outputs; empty: unspecified. */
   readonly outputs: readonly string[];
-  /** Numbers; what is tied counts once. */
+  /** Number of parameters. Tied parameters count once. */
   readonly weightCount: number;
   readonly weightBytes: number;
   readonly weightTypes: readonly string[];
-  /** By name. */
+  /** Sorted by name. */
   readonly operators: readonly OperatorReport[];
 }

@@ -1,6 +1,6 @@
-/** Of the native binding: what an engine is asked, and how that ends. */
+/** Native binding: requests and their completions. */
 
-/** How a request, or a load, can fail. `errors.ts` maps each to an HTTP status. */
+/** Error codes of requests and model loads. src/serving/errors.ts maps them to HTTP statuses. */
 export type EngineErrorCode =
   | 'QUEUE_FULL'
   | 'WAIT_TOO_LONG'
@@ -14,84 +14,84 @@ export type EngineErrorCode =
   | 'INFERENCE_FAILED'
   | 'MODEL_LOAD_FAILED';
 
-/** The tokens of a text, or of two, as the model reads them, special ones included; window by window. */
+/** Tokens of a text or text pair, including special tokens, window by window. */
 export interface Tokenization {
   readonly ids: Uint32Array;
-  /** Token types, as many. */
+  /** Token type IDs [tokens]. */
   readonly types: Uint32Array;
-  /** [tokens, 2]: begin and end of each in its text, in UTF-16 units; of special tokens 0. */
+  /** Offsets [tokens, 2]: start and end in the text, in UTF-16 units; 0 for special tokens. */
   readonly offsets: Uint32Array;
-  /** Of each: 0: a special token, 1: of the text, 2: of the second one. */
+  /** Source of each token: 0 special token, 1 text, 2 second text. */
   readonly texts: Uint32Array;
-  /** Tokens of each window; of a text that was not cut into windows there is one. */
+  /** Tokens per window. A text without windowing has a single window. */
   readonly lengths: Uint32Array;
 }
 
-/** The answer to one request. */
+/** Result of a request. */
 export interface Inference {
   /** Raw model outputs, [rows, numOutputs]. */
   readonly values: Float32Array;
-  /** 1, or one for each token. */
+  /** 1, or the number of tokens. */
   readonly rows: number;
-  /** Tokens of the texts as the model read them, special tokens included; 1 for a window. */
+  /** Tokens after truncation, including special tokens; 1 for a signal window. */
   readonly tokens: number;
-  /** The texts were longer than the model's limit. */
+  /** The text was truncated. */
   readonly truncated: boolean;
-  /** Requests that shared the run; 0: there was none. */
+  /** Requests in the batch; 0: no batch ran. */
   readonly batchSize: number;
-  /** Of all of them, in one of them; 0 in the others, so that runs can be counted. */
+  /** Tokens of the whole batch, reported in a single request of the batch; 0 in all further requests. */
   readonly batchTokens: number;
   readonly queueMs: number;
   readonly tokenizationMs: number;
-  /** Of the whole batch. */
+  /** Duration of the whole batch, in ms. */
   readonly inferenceMs: number;
-  /** Where they were asked for. */
+  /** Token offsets, if requested. */
   readonly places?: Tokenization;
 }
 
-/** How one request ended; `code` is absent for an answer. */
+/** Result or error of a request. Only errors have a `code`. */
 export type Completion =
   | (Inference & { readonly ticket: number; readonly code?: undefined })
   | { readonly ticket: number; readonly code: EngineErrorCode; readonly message: string };
 
-/** Why the queue does not take what comes. */
+/** Rejection by the queue. */
 export interface NativeRefusal {
   readonly code: 'QUEUE_FULL' | 'WAIT_TOO_LONG' | 'DEADLINE_TOO_CLOSE' | 'DRAINING';
-  /** Expected until it would begin to run. */
+  /** Expected queue wait in ms. */
   readonly waitMs: number;
 }
 
-/** One text or two (premise and hypothesis) as a text model reads them, and how they are cut where too long. */
+/** A text or text pair, with its truncation. */
 export interface TextInput {
   readonly text: string;
-  /** The second text; absent, or empty (as to transformers) and not `isPair`: there is one. */
+  /** Second text. An absent text, or an empty text without `isPair`, means no pair, as in transformers. */
   readonly pair?: string;
-  /** The second text counts though it is empty, as to transformers in a list of pairs. */
+  /** An empty second text is part of a pair, as in a list of pairs in transformers. */
   readonly isPair?: boolean;
-  /** As in transformers. Default: longest_first. do_not_truncate: an input that is too long ends with INPUT_TOO_LONG. */
+  /** Truncation strategy of transformers. Default: longest_first. With do_not_truncate, long inputs fail with INPUT_TOO_LONG. */
   readonly truncation?: 'longest_first' | 'only_first' | 'only_second' | 'do_not_truncate';
-  /** From which end tokens are taken away. Default: the tokenizer's own. */
+  /** End at which tokens are removed. Default: as the tokenizer specifies. */
   readonly truncationSide?: 'left' | 'right';
-  /** Whether the answer says where each token is. */
+  /** Whether the result contains the token offsets. */
   readonly places?: boolean;
   /**
-   * With `places`: not what fits is read, but all of one text, in windows that share so many tokens. Of
-   * more than one window the native side answers the places alone; `Engine` runs them.
+   * Overlap of windows in tokens, requires `places`. The whole text is read in windows. For several windows the
+   * native code only returns their tokens, and `Engine` submits them.
    */
   readonly stride?: number;
-  /** Of the windows the first ones, with `truncated` if there are more. Default: all, or INPUT_TOO_LONG if too many. */
+  /** Maximum number of windows; further windows are truncated. Default: all, or INPUT_TOO_LONG if too many. */
   readonly mostWindows?: number;
-  /** With what the text begins: its tokens have no part in a pooling whose `includePrompt` is false. */
+  /** Prefix of the text. Pooling with `includePrompt` false ignores its tokens. */
   readonly prompt?: string;
-  /** Tokens, special ones included, whatever the tokenizer says, up to what the model takes. */
+  /** Maximum length in tokens, including special tokens. Replaces the limit of the tokenizer, not of the model. */
   readonly maxTokens?: number;
-  /** See `LateInteraction`. */
+  /** Pads and masks as `LateInteraction` specifies. */
   readonly fills?: boolean;
   readonly skips?: boolean;
 }
 
-/** What a tokenizer has made of a text; as many types as ids. */
+/** Tokenized text. Both arrays have the same length. */
 export type TokenInput = Pick<Tokenization, 'ids' | 'types'>;
 
-/** A text, two of them, their tokens, or the samples of a window. */
+/** A text, a text pair, tokens, or the samples of a signal window. */
 export type NativeInput = string | TextInput | TokenInput | Float32Array;

@@ -1,51 +1,51 @@
-/** Of the native binding: looking for patterns in texts and the forms of them. */
+/** Native binding: pattern search in texts and their normalization variants. */
 
-/** A pattern: a kind of data that is known here, or a regular expression of the Rust crate `regex`. */
+/** A built-in kind of data, or a regular expression of the Rust crate `regex`. */
 export interface PatternSource {
   readonly isKind: boolean;
   readonly text: string;
 }
 
-/** Compiled patterns; opaque. */
+/** Opaque handle of compiled patterns. */
 export type NativePatterns = object;
 
-/** Which forms of the parts are looked at, beside the parts themselves. */
+/** Normalization variants to search in addition to the parts themselves. */
 export interface ScanOptions {
-  /** Without what is not seen, in NFKC, and with Latin letters for what looks like them. */
+  /** Variants in NFKC, without invisible characters, and with homoglyphs replaced by Latin letters. */
   readonly forms: boolean;
   /**
-   * What is written in base64, and once more in that; in tags and in variation selectors; in escapes of HTML, of
-   * URLs and of JSON.
+   * Decoded variants: base64 (up to two levels), tag characters, variation selectors, and escapes of HTML, URLs and
+   * JSON.
    */
   readonly decoded: boolean;
-  /** All parts as one text. */
+  /** The concatenation of all parts. */
   readonly joined: boolean;
-  /** Texts in addition to the parts themselves and to those that are made of them by undoing escapes. */
+  /** Maximum number of variants, not counting the parts and their unescaped variants. */
   readonly mostViews: number;
-  /** Places that are told. */
+  /** Maximum number of reported matches. */
   readonly mostPlaces: number;
-  /** 0: any. */
+  /** Time limit; 0: no limit. */
   readonly timeoutMs: number;
 }
 
-/** A text that was looked at: a part as it is, or a form of it. */
+/** A searched text: a part, or a variant of a part. */
 export interface NativeVariant {
-  /** What was done to it; empty: nothing, and what follows `part` is left out. */
+  /** Name of the transformation; empty: the unchanged part, without the fields after `part`. */
   readonly view: string;
-  /** Which part it is of; as many as there are: of all, one behind the other. */
+  /** Index of the part; the number of parts: the concatenation of all parts. */
   readonly part: number;
   readonly text?: string;
-  /** Of each UTF-16 unit of the text where what it is made of begins, and ends. */
+  /** Start and end in the part of the source of each UTF-16 unit of `text`. */
   readonly starts?: Uint32Array;
   readonly ends?: Uint32Array;
 }
 
 export interface NativeScan {
   readonly looks: readonly NativeVariant[];
-  /** Pattern, look, start and end of each place, in UTF-16 units of the look. */
+  /** Matches [n, 4]: pattern, index in `looks`, start and end in UTF-16 units. */
   readonly places: Uint32Array;
-  /** Why not all patterns were looked for; empty: they were. */
+  /** Limit that ended the search early; empty: the search is complete. */
   readonly left: '' | 'places' | 'time';
-  /** There are more forms than `mostViews`. */
+  /** The limit `mostViews` was reached. */
   readonly isCut: boolean;
 }

@@ -1,6 +1,6 @@
-/** Of the native binding: what a model is made of. */
+/** Native binding: files and structure of a model. */
 
-/** How the rows of a text's tokens become one, by the names of sentence-transformers. */
+/** Pooling modes of sentence-transformers. */
 export type PoolingMode =
   | 'cls'
   | 'max'
@@ -9,25 +9,25 @@ export type PoolingMode =
   | 'weightedmean'
   | 'lasttoken';
 
-/** What sentence-transformers lists behind an encoder. `weightFiles`: absolute paths, of this module alone. */
+/** Module of sentence-transformers after the encoder. `weightFiles`: absolute paths of the weights of the module. */
 export type SentenceModule =
   | {
       readonly type: 'pooling';
-      /** Several: their vectors side by side, in this order. */
+      /** The results of several modes are concatenated in this order. */
       readonly modes: readonly PoolingMode[];
-      /** false: tokens of the prompt are left out. */
+      /** false: pooling ignores the tokens of the prompt. */
       readonly includePrompt: boolean;
     }
   | {
       readonly type: 'dense';
-      /** None: its weights are among those of the encoder, as `linear`. */
+      /** Empty: the weights are in the files of the encoder, under `linear`. */
       readonly weightFiles: readonly string[];
       readonly inFeatures: number;
       readonly outFeatures: number;
       readonly bias: boolean;
-      /** As config.json of transformers would name it: `tanh`; `linear` for none. */
+      /** Activation function as in config.json of transformers, such as `tanh`; `linear`: no activation. */
       readonly activation: string;
-      /** The input is added to the result, projected where their sizes differ. */
+      /** Residual connection. The input is projected if the sizes differ. */
       readonly residual: boolean;
     }
   | {
@@ -37,74 +37,74 @@ export type SentenceModule =
     }
   | { readonly type: 'normalize' };
 
-/** What makes an answer of an encoder's states; every family of encoders has each. */
+/** Model head on the hidden states of an encoder. All encoders support all heads. */
 export type TextHead =
   /** One row of logits, `num_labels` of the configuration. */
   | { readonly name: 'sequence-classification' }
-  /** Such a row for each token, special ones included. */
+  /** A row of logits for each token, including special tokens. */
   | { readonly name: 'token-classification' }
-  /** SPLADE, one row over the vocabulary: of each word the largest, or the sum, over all tokens. */
+  /** SPLADE: a weight per token of the vocabulary, the maximum or sum over all tokens of the text. */
   | {
       readonly name: 'masked-lm';
       readonly pooling: 'max' | 'sum';
-      /** Of a logit: log(1 + relu), or log(1 + log(1 + relu)). */
+      /** Activation of a logit: log(1 + relu), or log(1 + log(1 + relu)). */
       readonly activation: 'relu' | 'log1p_relu';
     }
-  /** One row, or without a pooling a row for each token, special ones included. */
+  /** An embedding; without a pooling module an embedding per token, including special tokens. */
   | { readonly name: 'embedding'; readonly modules: readonly SentenceModule[] };
 
-/** How texts are read by a model of late interaction (ColBERT). */
+/** Tokenization for a late-interaction model (ColBERT). */
 export interface LateInteraction {
-  /** Tokens that an input with `fills` is filled up to. */
+  /** Length in tokens to which inputs with `fills` are padded. */
   readonly filledLength?: number;
-  /** With this one. Default: the tokenizer's mask token, else the one that ends a text. */
+  /** Padding token of `filledLength`. Default: the mask token, or the end-of-text token. */
   readonly fillingToken?: string;
-  /** The others attend to them. */
+  /** Whether the text attends to the padding tokens. */
   readonly fillingIsSeen?: boolean;
-  /** Tokens that have no row in the answer to an input with `skips`. */
+  /** Tokens without an embedding in results of inputs with `skips`. */
   readonly skipped: readonly string[];
-  /** Of texts, which are tokens of the vocabulary though text is normalized. */
+  /** Text prefixes that are tokens of the vocabulary. The tokenizer does not normalize them. */
   readonly prefixes: readonly string[];
 }
 
-/** How texts are read, where the tokenizer's own files do not specify it. */
+/** Tokenizer settings that the tokenizer files do not specify. */
 export interface TokenizerOverrides {
-  /** Tokens, special ones included, in place of the tokenizer's own limit; the model's still applies. */
+  /** Maximum length in tokens, including special tokens. Replaces the limit of the tokenizer, not of the model. */
   readonly maxLength?: number;
-  /** Texts are put into lower case before all else; special tokens in them stay what they are. */
+  /** Converts texts to lower case before tokenization, except special tokens. */
   readonly lowercases?: boolean;
 }
 
-/** A Hugging Face directory whose encoder has code of its own here, its files already found. */
+/** Files of a Hugging Face model folder with a natively implemented encoder. */
 export interface TextModelSource extends TokenizerOverrides {
   readonly type: 'text-encoder';
-  /** config.json's "model_type". */
+  /** `model_type` of config.json. */
   readonly modelType: string;
-  /** config.json's entries, nested ones under their path (`layer_types.0`), and `num_labels`. */
+  /** Entries of config.json, nested entries under their path (`layer_types.0`), and `num_labels`. */
   readonly config: Readonly<Record<string, string | number | boolean | null>>;
   readonly head: TextHead;
-  /** Absolute paths: *.safetensors or *.bin, one file or every shard. */
+  /** Absolute paths of all shards: *.safetensors or *.bin. */
   readonly weightFiles: readonly string[];
   /** Absolute path. */
   readonly tokenizerDirectory: string;
-  /** For inputs with `fills` and `skips`. */
+  /** Settings of inputs with `fills` and `skips`. */
   readonly lateInteraction?: LateInteraction;
 }
 
 /**
- * A TorchScript or torch.export file that maps input_ids and attention_mask to logits, [texts, numLabels] or
- * [texts, tokens, numLabels], behind a tokenizer.
+ * Tokenizer and a TorchScript or torch.export file that maps input_ids and attention_mask to logits [texts, numLabels]
+ * or [texts, tokens, numLabels].
  */
 export interface TextProgramSource extends TokenizerOverrides {
   readonly type: 'text-program';
   /** Absolute path. */
   readonly path: string;
   readonly numLabels: number;
-  /** Tokens, special ones included, that config.json allows. */
+  /** Maximum length in tokens by config.json, including special tokens. */
   readonly positionLimit: number;
-  /** config.json's pad_token_id; absent: the tokenizer says. */
+  /** pad_token_id of config.json. Default: padding token of the tokenizer. */
   readonly paddingId?: number;
-  /** Logits are those of each token. */
+  /** The model returns logits per token. */
   readonly ofTokens: boolean;
   /** Absolute path. */
   readonly tokenizerDirectory: string;
@@ -115,9 +115,9 @@ export interface SignalProgramSource {
   readonly type: 'signal-program';
   /** Absolute path. */
   readonly path: string;
-  /** Samples. */
+  /** Window length in samples. */
   readonly windowLength: number;
-  /** Of a window; its product is windowLength. Absent: as the file says, else [1, windowLength]. */
+  /** Shape of a window. Default: shape in the file, or [1, windowLength]. */
   readonly inputShape?: readonly number[];
 }
 
