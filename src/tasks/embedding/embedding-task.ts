@@ -7,7 +7,7 @@ import type { Tensors } from '../tensors';
 import { readEmbeddingDirectory } from './model-directory';
 import { isEmbedding } from './recognize';
 
-/** Its fields of "model" in GET /info. */
+/** Fields of `model` in `GET /info`. */
 export const EMBEDDING_INFO = {
   dimensions: z.int().optional().describe('Numbers of a vector'),
   max_length: z.int().optional().describe('Tokens; longer texts are cut'),
@@ -30,7 +30,7 @@ const tensors: Tensors<EmbeddingInput, Embedding, EmbeddingMetadata> = {
   },
 };
 
-/** A text to a vector, as `SentenceTransformer.encode` answers. */
+/** Text embeddings, as `SentenceTransformer.encode` computes them. */
 export const embedding: Task<EmbeddingInput, Embedding, EmbeddingMetadata> = {
   name: 'embedding',
   summary: 'Texts to vectors, as `SentenceTransformer.encode`.',
@@ -39,11 +39,11 @@ export const embedding: Task<EmbeddingInput, Embedding, EmbeddingMetadata> = {
   capabilities: ['embedding'],
   resolveModelPath: findModelFolder,
   findModelPaths: (folder) => (isEmbedding(folder) ? [folder] : []),
-  isDeclaredFor: isEmbedding, // its program may be taken for that of a signal model
+  isDeclaredFor: isEmbedding, // a program of an embedding model resembles a signal model
   listFiles: (directory) => readEmbeddingDirectory(directory).files,
   read: readEmbeddingDirectory,
-  validateLoaded: (_, { isBareEncoder: isPlain }) =>
-    isPlain
+  validateLoaded: (_, { isBareEncoder }) =>
+    isBareEncoder
       ? [
           'There is no modules.json: a vector is the mean of the states of all tokens (mean pooling).',
         ]

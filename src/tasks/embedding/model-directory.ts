@@ -12,18 +12,18 @@ import {
 import type { ModelSource, SentenceModule } from '../../native/engine';
 import type { EmbeddingMetadata } from '../capabilities';
 
-/** What is made of a directory that says nothing, as sentence-transformers does. */
+/** Default pooling of a folder without modules.json, as in sentence-transformers. */
 const MEAN: SentenceModule = { type: 'pooling', modes: ['mean'], includePrompt: true };
 
 export interface EmbeddingFiles {
   readonly source: ModelSource;
-  /** Absolute paths of all that is read. */
+  /** Absolute paths of all model files. */
   readonly files: readonly string[];
   readonly metadata: EmbeddingMetadata;
 }
 
 /**
- * A directory of sentence-transformers, or that of an encoder alone: with weights, or as a program.
+ * Reads a sentence-transformers folder or the folder of an encoder, with weights or a program.
  *
  * @throws ModelFileError
  */

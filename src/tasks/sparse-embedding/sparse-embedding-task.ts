@@ -17,7 +17,7 @@ import { prepareText, requireFinite } from '../embeddings';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 
-/** As `SparseEncoder` makes of a masked language model that says nothing. */
+/** Default of `SparseEncoder` for a masked language model without modules.json. */
 const MAX = { pooling: 'max', activation: 'relu' } as const;
 
 const tensors: Tensors<EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata> = {
@@ -35,7 +35,7 @@ const tensors: Tensors<EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata>
   },
 };
 
-/** SPLADE: a text to the weights of the words of the vocabulary, as `SparseEncoder.encode` answers. */
+/** Sparse embeddings (SPLADE), as `SparseEncoder.encode` computes them. */
 export const sparseEmbedding: Task<EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata> = {
   name: 'sparse-embedding',
   summary: 'Texts to weights of words, as `SparseEncoder.encode`.',
@@ -46,8 +46,10 @@ export const sparseEmbedding: Task<EmbeddingInput, SparseEmbedding, SparseEmbedd
   findModelPaths: (folder) => (isSparse(folder) ? [folder] : []),
   listFiles: (directory) => read(directory).files,
   read,
-  validateLoaded: (_, { isBareEncoder: isPlain }) =>
-    isPlain ? ['There is no modules.json: the weight of a word is its highest of all tokens.'] : [],
+  validateLoaded: (_, { isBareEncoder }) =>
+    isBareEncoder
+      ? ['There is no modules.json: the weight of a word is its highest of all tokens.']
+      : [],
   prepare: prepareText,
   toPrediction: (inference, _, index) => {
     requireFinite(inference, index);
@@ -70,7 +72,7 @@ export const sparseEmbedding: Task<EmbeddingInput, SparseEmbedding, SparseEmbedd
   page: null,
 };
 
-/** @throws ModelFileError: there is more to be run than its pooling */
+/** Settings of the SPLADE pooling. @throws ModelFileError: the folder has further modules */
 function spladeOf({ modules }: SentenceDirectory): Splade {
   const [pooling, other] = selectModules(SENTENCE, modules).filter(
     ({ operation: does }) => does !== null,

@@ -32,7 +32,7 @@ const configSchema = modelConfig.extend({
   function_to_apply: z.enum(SCORE_FUNCTIONS).nullish(),
 });
 
-/** A program needs no architecture; weights do. */
+/** Required for models with weights. Programs need no architecture. */
 const architectureSchema = z.looseObject({
   architectures: z
     .array(z.string())
@@ -44,13 +44,13 @@ const architectureSchema = z.looseObject({
 
 export interface TextClassifierMetadata extends ClassifierMetadata {
   readonly scoreFunction: ScoreFunction;
-  /** The output that label2id names entailment; null: it names none. */
+  /** Index of the output that label2id names entailment; null: no such output. */
   readonly namedEntailment: number | null;
 }
 
 export interface TextClassifierFiles {
   readonly source: TextModelSource | TextProgramSource;
-  /** Absolute paths of all that is read of the folder: configuration, tokenizer, weights or program. */
+  /** Absolute paths of the configuration, the tokenizer, and the weights or the program. */
   readonly files: readonly string[];
   readonly metadata: TextClassifierMetadata;
 }

@@ -18,13 +18,13 @@ import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { readTextClassifier, type TextClassifierMetadata } from './model-directory';
 
-/** Of a text that holds nothing but white space. A second text may: `pipeline` reads it like any other. */
+/** Error message for a blank text. A blank second text is valid, as in the pipeline of transformers. */
 export const EMPTY_TEXT = 'Text payload cannot be empty.';
 
-/** Part of a window that it may share with the one before, by model.json: with more, every long text is rejected. */
+/** Maximum overlap as a fraction of the window. With a larger overlap every long text would exceed the window limit. */
 const MAX_STRIDE = 3 / 4;
 
-/** Its fields of "model" in GET /info. */
+/** Fields of `model` in `GET /info`. */
 export const TEXT_INFO = {
   labels: z.array(z.string()).optional(),
   max_length: z.int().optional().describe('Tokens; longer texts are cut'),
@@ -41,9 +41,9 @@ const tensors: Tensors<string | TextInput, Classification, TextClassifierMetadat
     pair === undefined ? (text as string) : { text: text as string, pair: pair as string },
 };
 
-/** Models of other heads, or of none: what else a folder holds is read, and what lacks is said. */
+/** Architectures of other tasks. Unknown architectures are loaded, and load errors report missing weights. */
 const OF_OTHERS = /Model$|ForMaskedLM$|ForTokenClassification$/;
-/** In a directory of sentence-transformers: a cross-encoder, from version 6 on. */
+/** Architecture of a cross-encoder in a sentence-transformers folder (version 6 and later). */
 const OWN = /ForSequenceClassification$/;
 
 function mayClassify(folder: string): boolean {
@@ -53,7 +53,7 @@ function mayClassify(folder: string): boolean {
   return !architectures.some((name) => OF_OTHERS.test(name));
 }
 
-/** A Hugging Face sequence classifier: a text, or two, to its top label, as `pipeline` answers. */
+/** Sequence classifier of transformers: texts or text pairs to labels, as its `text-classification` pipeline. */
 export const textClassification: Task<string | TextInput, Classification, TextClassifierMetadata> =
   {
     name: 'text-classification',

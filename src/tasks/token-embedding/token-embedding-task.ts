@@ -34,8 +34,8 @@ const tensors: Tensors<EmbeddingInput, TokenEmbeddings, TokenEmbeddingMetadata> 
 };
 
 /**
- * A text to a vector of each of its tokens, special ones included: what late interaction compares
- * (ColBERT). Of a model of sentence vectors, what its pooling reads.
+ * Token embeddings, including special tokens, for late interaction (ColBERT). For embedding models: the input of
+ * the pooling.
  */
 export const tokenEmbedding: Task<EmbeddingInput, TokenEmbeddings, TokenEmbeddingMetadata> = {
   name: 'token-embedding',
@@ -102,7 +102,7 @@ function read(directory: string): {
   };
 }
 
-/** Prompts of other names are put before texts, and change nothing else. */
+/** Prompts with other names do not change the role. */
 function roleOf(promptName: string | undefined): Role {
   return promptName === 'query' || promptName === 'document' ? promptName : 'text';
 }
