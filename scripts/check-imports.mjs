@@ -15,7 +15,7 @@ const MAY_IMPORT = {
   client: ['lib', 'protocols', 'streaming'], // of protocols types alone; of streaming also places and times
   models: ['lib', 'native'],
   tasks: ['lib', 'files', 'models', 'native'],
-  repository: ['lib', 'models', 'native', 'settings', 'tasks'],
+  repository: ['lib', 'models', 'native', 'serving', 'settings', 'tasks'],
   serving: ['lib', 'native', 'settings'],
   services: ['lib', 'native', 'serving', 'tasks'],
   protocols: ['lib', 'native', 'serving', 'services', 'tasks'],
@@ -44,7 +44,7 @@ const COMBINING = ['tasks/guard'];
 /** Packages, and files of ours with the folders of their names, that only these folders import. */
 const ONLY_IN = {
   express: ['http'],
-  pino: ['serving', 'grpc', 'http', 'streaming', 'commands'],
+  pino: ['serving', 'grpc', 'http', 'streaming', 'repository', 'commands'],
   ws: ['http'],
   'src/native/binding': ['native'],
 };

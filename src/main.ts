@@ -3,7 +3,7 @@
 import './native/preload-addon';
 
 import path from 'node:path';
-import { EXIT_USAGE, failWith } from './commands/exit-codes';
+import { EXIT_USAGE, failWith } from './commands/exit';
 import { installLibtorchIfMissing, runScript } from './commands/scripts';
 import { serve } from './commands/serve/serve';
 import { packageVersion } from './lib/package-version';

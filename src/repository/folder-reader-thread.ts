@@ -4,17 +4,17 @@ import path from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { redactPaths } from '../lib/redact-paths';
 import { ModelFileError } from '../models/files';
-import { UnpackedArchives } from './archives';
 import type { Read, ReaderData } from './folder-reader';
-import { readGuardPolicy, stampGuardPolicy } from './guard-policy';
+import { guardPolicyStamp, readGuardPolicy } from './guard-policy';
 import { readMemoryBudget } from './memory-budget';
 import {
+  folderStamps,
   listModels,
   type RepositoryPath,
   readModel,
   resolveRepositoryPath,
-  stampModels,
 } from './read-folder';
+import { UnpackedArchives } from './unpacked-archives';
 import type { Reply } from './worker-rpc';
 
 const port = parentPort as MessagePort;
@@ -50,11 +50,11 @@ function currentPlace(): RepositoryPath {
 async function answer({ id, what, name }: Read): Promise<void> {
   const read = {
     list: () => listModels(currentPlace()),
-    stamps: () => stampModels(currentPlace()),
+    stamps: () => folderStamps(currentPlace()),
     model: () => readModel(currentPlace(), name, { dtype, unpacked }),
     memory: () => readMemoryBudget(),
     guard: () => readGuardPolicy(given.directory, guardFile),
-    'guard stamp': () => stampGuardPolicy(given.directory, guardFile),
+    'guard stamp': () => guardPolicyStamp(given.directory, guardFile),
     forget: () => unpacked.removeBelow(path.join(currentPlace().directory, name), []),
   };
   port.postMessage(await reply(id, read[what]));

@@ -66,26 +66,26 @@ export class FolderReader {
   }
 
   /** By name, of all that lies in a folder. @throws ModelFileError */
-  async stamps(): Promise<Readonly<Record<string, string>>> {
+  async folderStamps(): Promise<Readonly<Record<string, string>>> {
     return (await this.#read('stamps')) as Readonly<Record<string, string>>;
   }
 
   /** Of GUARD_FILE, or of the directory. */
-  async guard(): Promise<GuardSource> {
+  async readGuardPolicy(): Promise<GuardSource> {
     return (await this.#read('guard')) as GuardSource;
   }
 
   /** Something that changes with it; empty: there is none. */
-  async guardStamp(): Promise<string> {
+  async guardPolicyStamp(): Promise<string> {
     return (await this.#read('guard stamp')) as string;
   }
 
-  async memoryLeft(): Promise<MemoryBudget> {
+  async readMemoryBudget(): Promise<MemoryBudget> {
     return (await this.#read('memory')) as MemoryBudget;
   }
 
   /** Frees what archives of the folder were unpacked into. */
-  async forget(name: string): Promise<void> {
+  async removeUnpacked(name: string): Promise<void> {
     await this.#read('forget', name);
   }
 

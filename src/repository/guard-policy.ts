@@ -29,7 +29,7 @@ export function readGuardPolicy(directory: string, file: string | null): GuardSo
 }
 
 /** Something that changes with the file; empty: there is none. */
-export function stampGuardPolicy(directory: string, file: string | null): string {
+export function guardPolicyStamp(directory: string, file: string | null): string {
   const { folder, name } = guardPathOf(directory, file);
   const place = path.join(folder, name);
   return statSync(place, { throwIfNoEntry: false }) ? fileIdentity(place) : '';

@@ -37,7 +37,7 @@ export class LoadedModels {
     this.#memoryLeft = memoryLeft;
   }
 
-  get all(): readonly TaskModel[] {
+  get models(): readonly TaskModel[] {
     return [...this.#ready.keys()];
   }
 
@@ -72,7 +72,7 @@ export class LoadedModels {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.all.map((model) => model.close()));
+    await Promise.all(this.models.map((model) => model.close()));
   }
 
   async #load(task: Task, found: ReadableVersion, settings: ModelJson): Promise<TaskModel> {
@@ -82,7 +82,7 @@ export class LoadedModels {
     try {
       await this.#promiseMemory(found.memoryNeeded);
       try {
-        return await TaskModel.load(task, found.place, this.#schedulingFor(settings), found);
+        return await TaskModel.load(task, found.path, this.#schedulingFor(settings), found);
       } finally {
         this.#promised -= found.memoryNeeded;
         this.#unopened = 0;
@@ -111,15 +111,15 @@ export class LoadedModels {
   #cacheToCome(): number {
     const most = (this.#scheduling.resultCacheMb ?? 0) * 2 ** 20;
     if (most === 0) return 0;
-    return Math.max(0, most - (this.all[0]?.monitor.stats().cacheBytes ?? 0));
+    return Math.max(0, most - (this.models[0]?.monitor.stats().cacheBytes ?? 0));
   }
 
   #schedulingFor(settings: ModelJson): SchedulingOptions {
-    const { dtype, max_queue_requests, max_queue_wait_ms, share } = settings;
+    const { dtype, max_queue_requests, max_queue_wait_ms, weight } = settings;
     return {
       ...this.#scheduling,
       dtype,
-      share,
+      share: weight,
       ...(max_queue_requests && { maxQueueRequests: max_queue_requests }),
       ...(max_queue_wait_ms && { maxQueueWaitMs: max_queue_wait_ms }),
     };

@@ -27,7 +27,7 @@ const modelJson = z.strictObject({
     .max(2 ** 31 - 1)
     .optional(),
   /** Of the workers' time beside other models that want it, too: 3 gets three times as much as 1. */
-  share: z.number().min(0.001).max(1000).default(1),
+  weight: z.number().min(0.001).max(1000).default(1),
   /** Of a text classifier: what becomes of texts that are longer than it takes, where a request does not say. */
   long_texts: z.enum(['truncate', 'windows']).default('truncate'),
   /** Tokens that windows share, and how their scores become one. */

@@ -49,7 +49,7 @@ export class ModelRepository {
     const { dtype = 'float32' } = scheduling;
     const data = { directory, dtype, guardFile };
     this.#reader = new FolderReader(data, (error) => events.readerFailed(error));
-    this.#loaded = new LoadedModels(scheduling, () => this.#reader.memoryLeft());
+    this.#loaded = new LoadedModels(scheduling, () => this.#reader.readMemoryBudget());
     this.#events = events;
   }
 
@@ -70,17 +70,17 @@ export class ModelRepository {
 
   /** By name, something that changes with any file of the folder. @throws ModelFileError */
   folderStamps(): Promise<Readonly<Record<string, string>>> {
-    return this.#reader.stamps();
+    return this.#reader.folderStamps();
   }
 
   /** What its file says now. */
   readGuardPolicy(): Promise<GuardSource> {
-    return this.#reader.guard();
+    return this.#reader.readGuardPolicy();
   }
 
   /** Something that changes with its file. */
   guardPolicyStamp(): Promise<string> {
-    return this.#reader.guardStamp();
+    return this.#reader.guardPolicyStamp();
   }
 
   /**
@@ -145,7 +145,7 @@ export class ModelRepository {
 
   /** Refuses what comes and what waits; what runs goes on. */
   drop(): void {
-    for (const model of this.#loaded.all) model.drop();
+    for (const model of this.#loaded.models) model.drop();
   }
 
   /** Answers what was accepted, and frees all. */
@@ -223,7 +223,7 @@ export class ModelRepository {
       const served = await this.#serve(name, found, settings, old?.served ?? null);
       return { version, state: 'ready', reason: null, served };
     } catch (error) {
-      const place = 'place' in found ? found.place : name;
+      const place = 'path' in found ? found.path : name;
       const reason = redactPaths(messageForClients(error).replaceAll(place, name));
       this.#events.loadFailed(name, version, reason);
       const served = old?.served ?? null;
@@ -270,7 +270,7 @@ export class ModelRepository {
       this.#models.set(name, next);
     } else {
       this.#models.delete(name);
-      await this.#reader.forget(name);
+      await this.#reader.removeUnpacked(name);
     }
     if (leaving.length > 0 || !next) await this.#events.catalogueChanged();
   }

@@ -9,9 +9,9 @@ import { MODEL_NAME } from '../settings/parsers';
 import type { ClassifierMetadata, ModelMetadata } from '../tasks/capabilities';
 import { matchTasks, TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
-import { listArchives, type UnpackedArchives } from './archives';
 import { estimateMemory } from './memory-budget';
 import { MODEL_JSON, type ModelJson, readModelSettings, VERSION_FOLDER } from './model-json';
+import { listArchives, type UnpackedArchives } from './unpacked-archives';
 
 /** Folders of a directory that are looked at; nobody has as many models. */
 export const MAX_MODELS = 1000;
@@ -29,7 +29,7 @@ export interface ReadableVersion {
   readonly version: string;
   readonly task: Task['name'];
   /** Absolute path: the model's folder, or its file. */
-  readonly place: string;
+  readonly path: string;
   readonly source: ModelSource;
   readonly metadata: ModelMetadata;
   /** Another one: its files, or what model.json says of how they are loaded, have changed. */
@@ -100,7 +100,7 @@ export function listModels({ directory, only }: RepositoryPath): FolderListing {
 }
 
 /** By name, a digest of what lies in the folder and below: names, sizes, times. @throws ModelFileError */
-export function stampModels(place: RepositoryPath): Readonly<Record<string, string>> {
+export function folderStamps(place: RepositoryPath): Readonly<Record<string, string>> {
   const { names } = listModels(place);
   const stamp = (name: string): string => {
     const folder = path.join(place.directory, name);
@@ -199,13 +199,21 @@ async function readVersion(
     const { task, place } = findModel(home, settings);
     const { source, metadata: known } = task.read(place);
     const metadata = { ...known, ...longTextMetadata(task, settings) };
-    const { dtype, max_queue_requests, max_queue_wait_ms, share } = settings;
+    const { dtype, max_queue_requests, max_queue_wait_ms, weight } = settings;
     const { longTexts } = metadata;
-    const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms, share, longTexts];
+    const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms, weight, longTexts];
     const files = archive === null ? task.listFiles(place) : [archive];
     const fingerprint = computeFingerprint(files, loadedAs);
     const needed = estimateMemory(source, dtype);
-    return { version, task: task.name, place, source, metadata, fingerprint, memoryNeeded: needed };
+    return {
+      version,
+      task: task.name,
+      path: place,
+      source,
+      metadata,
+      fingerprint,
+      memoryNeeded: needed,
+    };
   } catch (error) {
     const { message } = error as Error;
     return { version, problem: redactPaths(message.replaceAll(`${folder}${path.sep}`, '')) };

@@ -1,82 +1,81 @@
 import type { ModelRepository } from './model-repository';
 
-/** How often folders are looked at; what has changed is loaded when it has been quiet for as long. */
+/** Interval of polls, in ms. A change is loaded when the next poll finds no further change. */
 const POLL_INTERVAL_MS = 1000;
 
-/** As pino has it. */
+/** The methods of a pino logger that are used here. */
 interface WatchLog {
   info(metadata: object, message: string): void;
   error(message: string): void;
 }
 
-/** By name; undefined: there is no such folder. */
+/** Stamp of each model folder, by name; undefined: the folder is missing. */
 type Stamps = Readonly<Record<string, string | undefined>>;
 
 /**
- * Loads again what changes in the directory. Files are looked at, not watched: volumes of a network tell of
- * nothing.
+ * Reloads model folders that change. Polls, since network volumes send no change events.
  *
- * @param loaded what `repository.stamps` said before the models were loaded
+ * @param loaded stamps from before the models were loaded
  */
 export function watchModelFolders(
   repository: ModelRepository,
   loaded: Stamps,
   log: WatchLog,
 ): NodeJS.Timeout {
-  let known: Stamps = loaded;
-  let before: Stamps = loaded;
-  const look = async (): Promise<void> => {
+  let current: Stamps = loaded;
+  let previous: Stamps = loaded;
+  const check = async (): Promise<void> => {
     const now: Stamps = await repository.folderStamps();
-    for (const name of new Set([...Object.keys(now), ...Object.keys(known)])) {
-      if (now[name] !== before[name] || now[name] === known[name]) continue;
-      known = { ...known, [name]: now[name] };
-      log.info({ model: name }, 'its folder has changed');
-      repository.load(name).catch(() => undefined); // it has been logged
+    for (const name of new Set([...Object.keys(now), ...Object.keys(current)])) {
+      if (now[name] !== previous[name] || now[name] === current[name]) continue;
+      current = { ...current, [name]: now[name] };
+      log.info({ model: name }, 'model folder changed');
+      repository.load(name).catch(() => undefined); // The repository logs load errors.
     }
-    before = now;
+    previous = now;
   };
-  return poll(look, log);
+  return poll(check, log);
 }
 
-/** The same of the file of a guard. @param stamp of what was loaded */
+/** Reloads the guardrail policy when its file changes. @param loaded stamp from before the policy was loaded */
 export function watchGuardPolicy(
   repository: ModelRepository,
-  stamp: string,
-  { log, readGuard }: { readonly log: WatchLog; readGuard(): Promise<void> },
+  loaded: string,
+  { log, reloadGuard }: { readonly log: WatchLog; reloadGuard(): Promise<void> },
 ): NodeJS.Timeout {
-  let known = stamp;
-  let before = stamp;
-  const look = async (): Promise<void> => {
+  let current = loaded;
+  let previous = loaded;
+  const check = async (): Promise<void> => {
     const now = await repository.guardPolicyStamp();
-    if (now === before && now !== known) {
-      known = now;
-      log.info({}, 'the file of the guard has changed');
-      await readGuard();
+    if (now === previous && now !== current) {
+      current = now;
+      log.info({}, 'guardrail policy changed');
+      await reloadGuard();
     }
-    before = now;
+    previous = now;
   };
-  return poll(look, log);
+  return poll(check, log);
 }
 
-function poll(look: () => Promise<void>, log: WatchLog): NodeJS.Timeout {
-  let isLooking = false;
+function poll(check: () => Promise<void>, log: WatchLog): NodeJS.Timeout {
+  let isRunning = false;
   let problem: string | null = null;
   const timer = setInterval(() => {
-    if (isLooking) return;
-    isLooking = true;
-    look()
+    if (isRunning) return;
+    isRunning = true;
+    check()
       .then(
         () => {
           problem = null;
         },
-        // Each second the same would fill the log.
+        // Logs the same problem only once.
         ({ message }: Error) => {
           if (message !== problem) log.error(message);
           problem = message;
         },
       )
       .finally(() => {
-        isLooking = false;
+        isRunning = false;
       });
   }, POLL_INTERVAL_MS);
   return timer.unref();

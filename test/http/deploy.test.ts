@@ -54,7 +54,7 @@ beforeAll(async () => {
   const directory = newDirectory();
   directory.text('films', FIRST);
   directory.signal('waves');
-  directory.write('odd/model.json', '{"share": "all"}');
+  directory.write('odd/model.json', '{"weight": "all"}');
   directory.write('guard.json', JSON.stringify({ checks: CHECKS }));
   const grpc = async () => ({ GRPC_PORT: String(await freePort()) });
   [sentiment, eeg, models] = await Promise.all([

@@ -172,7 +172,7 @@ it('says when a body with a whole window may be over the limit', async () => {
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   await service.stop();
   expect(warningsOf(service)).toEqual([
-    'BODY_LIMIT: 1048576 bytes may not hold a window of 50000 samples: set it to 1250000',
+    'BODY_LIMIT: 1048576 bytes can be too small for a window of 50000 samples. Set it to 1250000',
   ]);
 });
 

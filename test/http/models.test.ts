@@ -40,7 +40,7 @@ describe('what is there at start', () => {
     directory.signal('waves');
     directory.write('broken/config.json', '{');
     directory.write('empty/notes.txt', 'nothing');
-    directory.write('odd/model.json', '{"share": "all"}');
+    directory.write('odd/model.json', '{"weight": "all"}');
     directory.write('.hidden/config.json', '{}');
     directory.write('no name/config.json', '{}');
     symlinkSync('/etc', path.join(directory.path, 'outside'));

@@ -103,7 +103,7 @@ describe('a service that is told to stop', () => {
     await expect(held).rejects.toThrow();
     expect(service.logs.at(-1)).toMatchObject({
       level: 'fatal',
-      msg: 'ending at once: second signal, SIGINT',
+      msg: 'forced exit: second signal, SIGINT',
     });
   });
 
@@ -136,7 +136,7 @@ describe('a service that is told to stop', () => {
     await expect(held).rejects.toThrow();
     expect(service.logs.at(-1)).toMatchObject({
       level: 'fatal',
-      msg: 'ending at once: not stopped within 100 ms (SHUTDOWN_TIMEOUT_MS)',
+      msg: 'forced exit: not stopped within 100 ms (SHUTDOWN_TIMEOUT_MS)',
     });
   });
 });
@@ -201,7 +201,7 @@ describe('a service that cannot start', () => {
     expect(await run(['sentiment'], { ...MODEL, HOST: '192.0.2.1', PORT: '0' })).toEqual({
       code: 1,
       signal: null,
-      stderr: 'libtorch-serve: HOST: "192.0.2.1" is no address of this machine\n',
+      stderr: 'libtorch-serve: HOST: "192.0.2.1" is not an address of this machine\n',
     });
   });
 

@@ -163,7 +163,7 @@ describe('memoryNeeded', () => {
 });
 
 describe('a model that does not fit', () => {
-  const settings = { dtype: 'float32', share: 1 } as ModelJson;
+  const settings = { dtype: 'float32', weight: 1 } as ModelJson;
   const found = (name: string, memory: number) =>
     ({ fingerprint: name, place: name, memoryNeeded: memory }) as unknown as ReadableVersion;
   /** Of those that are being loaded, by name; each ends when the test says so. */
@@ -257,7 +257,7 @@ describe('a model that does not fit', () => {
     expect([...loading.keys()]).toEqual(['a', 'b']);
     loading.get('b')?.();
     await second;
-    expect(models.all).toHaveLength(3);
+    expect(models.models).toHaveLength(3);
   });
 
   it('fits beside one that is being loaded where both do', async () => {

@@ -8,13 +8,7 @@ import { EngineError } from '../../native/engine';
 import { RecordingError } from '../../recordings/recording';
 import { type Config, ConfigError, readConfig } from '../../settings/config';
 import type { Environment } from '../../settings/environment';
-import {
-  EXIT_FAILURE,
-  EXIT_HUNG_MODEL,
-  EXIT_REJECTED_ROWS,
-  EXIT_USAGE,
-  printError,
-} from '../exit-codes';
+import { EXIT_FAILURE, EXIT_HUNG_MODEL, EXIT_REJECTED_ROWS, EXIT_USAGE, printError } from '../exit';
 import { findProcessorProblem } from '../processor-check';
 import { HungModelError } from './dispatcher';
 import type { BatchJob } from './job';

@@ -4,7 +4,7 @@ import type { Config, ServiceName } from '../../settings/config';
 import type { ModelMetadata, Prediction } from '../../tasks/capabilities';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
-import { printError } from '../exit-codes';
+import { printError } from '../exit';
 import type { BatchCommand } from './batch-command';
 import { readFileOptions } from './file-options';
 import type { RowTask } from './job';

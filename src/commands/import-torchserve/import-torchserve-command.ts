@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { printable } from '../../lib/printable';
 import { MODEL_JSON } from '../../repository/model-json';
 import type { Environment } from '../../settings/environment';
-import { EXIT_FAILURE, EXIT_USAGE } from '../exit-codes';
+import { EXIT_FAILURE, EXIT_USAGE } from '../exit';
 import { type ImportedKeys, translateKeys } from './keys';
 import { parseProperties } from './properties';
 import { type Translation, translate } from './translate';

@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SchedulingOptions } from '../../native/engine';
-import { type ArchiveReport, readArchive, unpackArchive } from '../../repository/archive';
+import {
+  type ArchiveReport,
+  readArchive,
+  unpackArchive,
+} from '../../repository/torchserve-archive';
 import { TASKS } from '../../tasks/registry';
 import { inspectModel, type ModelReport } from './inspect-model';
 

@@ -6,13 +6,13 @@ import { TASKS } from '../../tasks/registry';
 
 const PAGES = path.join(__dirname, '../../pages');
 
-/** A folder of dist/pages; `docs` is the page of the API. */
+/** Name of a folder in dist/pages; `docs` contains the API documentation. */
 export type PageName = string;
 
-/** By name, with paths from the root. */
+/** Files of each page, with paths from the root. */
 export type Pages = Readonly<Partial<Record<PageName, readonly StaticFile[]>>>;
 
-/** Without its pages, from a build that was not finished, a service still does what it is for. */
+/** Reads the pages of a service. After an incomplete build, the service works without pages. */
 export async function readPages(service: Config['service'], logger: Logger): Promise<Pages> {
   const names: readonly PageName[] =
     service === 'models'
@@ -25,12 +25,12 @@ export async function readPages(service: Config['service'], logger: Logger): Pro
     });
     return Object.fromEntries(await Promise.all(read));
   } catch (error) {
-    logger.warn(`There are no pages, run "npm run build": ${(error as Error).message}`);
+    logger.warn({ err: error }, 'pages not found. Run "npm run build"');
     return {};
   }
 }
 
-/** @param at below which address; empty: the root */
+/** @param at address of the page; empty for the root */
 export function pagesBelow(pages: Pages, name: PageName, at: string): readonly StaticFile[] {
   const files = pages[name] ?? [];
   return at === '' ? files : files.map((file) => ({ ...file, path: at + file.path }));

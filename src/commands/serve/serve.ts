@@ -1,62 +1,55 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { addon } from '../../native/addon';
+import { ModelManager } from '../../repository/model-manager';
 import { CredentialError } from '../../serving/credentials/credential-file';
 import { CredentialLoader } from '../../serving/credentials/credential-loader';
 import { createLog, type Log } from '../../serving/log';
 import { startTracing } from '../../serving/tracing/start';
+import { watchForHang } from '../../serving/watchdog';
 import type { Config } from '../../settings/config';
 import { Streams } from '../../streaming/streams';
-import { EXIT_FAILURE, EXIT_HUNG_MODEL, EXIT_USAGE, failWith } from '../exit-codes';
+import { EXIT_FAILURE, EXIT_HUNG_MODEL, EXIT_USAGE, failWith } from '../exit';
 import { findProcessorProblem } from '../processor-check';
-import { manageModels } from './model-manager';
 import { readPages } from './pages';
+import { RepositoryService } from './repository-service';
 import { ListenError, type ServerParts, Servers } from './servers';
-import type { Service, ServiceOptions } from './service';
+import { logLoaded, type Service, type ServiceOptions } from './service';
 import { Shutdown } from './shutdown';
 import { loadSingleModel, SingleModelService } from './single-model-service';
-import { watchForHang } from './watchdog';
 
-/** How long the last spans may take to be exported. */
+/** Maximum time to export the last spans, in ms. */
 const SPANS_TIMEOUT_MS = 2000;
 
-/** The life of the process: load, listen until told to stop, drain, unload. */
+/** Runs the server: loads the models, listens until a signal, drains, unloads. */
 export async function serve(config: Config, version: string): Promise<void> {
   const startedAt = performance.now();
   const log = createLog(config);
   const shutdown = new Shutdown(log, config);
   for (const warning of config.warnings) log.logger.warn(warning);
-  const problem = describeProblemOfProcessor(config);
+  const problem = processorProblem(config);
   if (problem) {
     log.end();
     return failWith(problem, EXIT_USAGE);
   }
 
-  const reading = CredentialLoader.read(config.access, log.logger);
-  const credentialFiles = await orFail(reading, CredentialError, EXIT_USAGE);
+  const loader = CredentialLoader.read(config.access, log.logger);
+  const credentialFiles = await orFail(loader, CredentialError, EXIT_USAGE);
   if (!credentialFiles) return log.end();
   const { credentials } = credentialFiles;
 
   const streams = new Streams(config, log.logger);
   const opening = open({ config, version, streams }, log);
-  // Beside the loading, which has threads of its own.
+  // Parallel to loading the models, which has its own threads.
   const readingPages = readPages(config.service, log.logger);
   const tracer = startTracing(config, version, log.logger);
   const { describeApi } =
     require('../../protocols/openapi/document') as typeof import('../../protocols/openapi/document');
   if (config.grpcPort !== null) require('../../grpc/server');
-  // A load that is told to stop is left, since a model may never come back from it.
+  // Shutdown does not wait for the load: a model can hang in it.
   const loaded = await Promise.race([Promise.all([opening, readingPages]), shutdown.requested]);
   if (loaded && !shutdown.isRequested) {
     const [{ service, management, begin }, pages] = loaded;
-    const parts = {
-      service,
-      management,
-      pages,
-      tracer,
-      describeApi,
-      credentials,
-      streams,
-    };
+    const parts = { service, management, pages, tracer, describeApi, credentials, streams };
     const servers = new Servers(config, parts, log);
     const address = await orFail(servers.listen(), ListenError, EXIT_FAILURE);
     if (address) {
@@ -77,28 +70,29 @@ export async function serve(config: Config, version: string): Promise<void> {
     tracer?.close(spansTimeoutMs(shutdown)),
     loaded ? loaded[0].close() : stopLoading(),
   ]);
-  if (areSpansOut === false) log.logger.warn('The last spans could not be exported in time.');
+  if (areSpansOut === false) log.logger.warn('exporting the last spans timed out');
   log.logger.info('stopped');
   log.end();
-  // An export that hangs would keep the process alive; the engine's threads have ended.
+  // A hung export would keep the process running; the engine's threads have ended.
   if (areSpansOut === false) log.flushThenExit(Number(process.exitCode ?? 0));
 }
 
-/** A service whose port is to be opened, and what it does from then on. */
-interface Opened {
+/** A service before its ports are open. */
+interface OpenService {
   readonly service: Service;
   readonly management: ServerParts['management'];
+  /** Called when the ports are open. */
   begin(running: { shutdown: Shutdown; servers: Servers }): void;
   close(): Promise<void>;
 }
 
-/** The models of a directory are loaded when the port is open; one model before that, if it takes no longer than it may. */
-async function open(options: ServiceOptions, log: Log): Promise<Opened> {
+/** Opens the service. A single model is loaded before the port opens, for at most LISTEN_AFTER_MS; a repository after. */
+async function open(options: ServiceOptions, log: Log): Promise<OpenService> {
   const { config } = options;
-  if (config.service === 'models') return openAll(options, log);
+  if (config.service === 'models') return openRepository(options, log);
   const service = new SingleModelService(config.service, options);
   const loading = loadSingleModel(config.service, options, log).then((model) =>
-    service.show(model),
+    service.setModel(model),
   );
   await Promise.race([loading, delay(config.listenAfterMs, undefined, { ref: false })]);
   return {
@@ -106,9 +100,9 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
     management: null,
     begin: ({ shutdown, servers }) => {
       const begin = (): void => {
-        servers.show();
+        servers.update();
         watchForHang(service.monitor, log.logger, config, (problem) => {
-          log.logger.fatal({ exitCode: EXIT_HUNG_MODEL }, `ending: ${problem}`);
+          log.logger.fatal({ exitCode: EXIT_HUNG_MODEL, problem }, 'exiting: hung model');
           shutdown.exitWith(EXIT_HUNG_MODEL);
           service.drop();
         });
@@ -125,18 +119,34 @@ async function open(options: ServiceOptions, log: Log): Promise<Opened> {
   };
 }
 
-function openAll(options: ServiceOptions, log: Log): Opened {
-  const models = manageModels(options, log);
-  const { service, management } = models;
+function openRepository(options: ServiceOptions, { logger }: Log): OpenService {
+  const { config } = options;
+  const { modelsDir, guardFile, modelsWatch, scheduling, inferenceGraceMs } = config;
+  const manager = new ModelManager(
+    {
+      directory: modelsDir as string,
+      guardFile,
+      scheduling,
+      isWatched: modelsWatch,
+      abandonAfterMs: scheduling.inferenceTimeoutMs + inferenceGraceMs,
+    },
+    logger,
+  );
+  const service = new RepositoryService(options, manager);
   return {
     service,
-    management,
-    begin: ({ servers }) => models.begin(() => servers.show()),
-    close: () => models.close(),
+    management: service.createManagementSite(),
+    begin: ({ servers }) =>
+      manager.begin({
+        changed: () => servers.update(),
+        modelLoaded: ({ name, task, model }, modelLogger) => {
+          if (model) logLoaded(task, name, model, { config, logger: modelLogger });
+        },
+      }),
+    close: () => manager.close(),
   };
 }
 
-/** How long the last spans may take. */
 function spansTimeoutMs(shutdown: Shutdown): number {
   return Math.min(SPANS_TIMEOUT_MS, shutdown.remainingMs / 2);
 }
@@ -145,19 +155,19 @@ function stopLoading(): void {
   try {
     addon().stopAll();
   } catch {
-    // The addon cannot be opened, so nothing is being loaded.
+    // The addon cannot be opened: no model is loading.
   }
 }
 
-function describeProblemOfProcessor(config: Config): string | undefined {
+function processorProblem(config: Config): string | undefined {
   try {
     return findProcessorProblem(config);
   } catch {
-    return undefined; // the addon cannot be opened: loading the model says so
+    return undefined; // The addon cannot be opened: the load error of the model reports it.
   }
 }
 
-/** Null where it was one of these errors, of which people are told: then the process is to end. */
+/** Prints an expected error, sets the exit code and returns null. */
 async function orFail<Value>(
   work: Promise<Value>,
   expected: typeof CredentialError | typeof ListenError,

@@ -18,13 +18,13 @@ import type { Streams } from '../../streaming/streams';
 import { type Pages, pagesBelow } from './pages';
 import type { Service, ServiceSite } from './service';
 
-/** What is spoken on a port. */
-type Speaking = Pick<ServiceSite, 'mounts' | 'described' | 'aboutOf'>;
+/** Site of a port, without pages. */
+type PortSite = Omit<ServiceSite, 'pages'>;
 
 export interface ServerParts {
   readonly service: Service;
-  /** What is served on MANAGEMENT_PORT; null: nothing. */
-  readonly management: Speaking | null;
+  /** Site of MANAGEMENT_PORT; null: the service has no management API. */
+  readonly management: PortSite | null;
   readonly pages: Pages;
   readonly tracer: Tracer | null;
   readonly describeApi: typeof describeApi;
@@ -32,29 +32,29 @@ export interface ServerParts {
   readonly streams: Streams;
 }
 
-/** A port that cannot be had; the message says which setting names it. */
+/** A port that cannot be opened; the message starts with its setting. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** What the process listens with: HTTP and, where it has a port, gRPC. */
+/** Servers of the process: HTTP, gRPC if GRPC_PORT is set, and the management API if MANAGEMENT_PORT is set. */
 export class Servers {
   readonly #config: Config;
   readonly #service: Service;
   readonly #http: HttpServer;
   /** Null: GRPC_PORT is not set. */
   readonly #grpc: GrpcServer | null;
-  /** Null: MANAGEMENT_PORT is not set, or there is nothing to manage. */
+  /** Null: MANAGEMENT_PORT is not set, or the service has no management API. */
   readonly #management: HttpServer | null;
   readonly #all: readonly Transport[];
   readonly #metrics: Metrics;
-  readonly #siteOf: () => Site;
+  readonly #pages: Pages;
+  readonly #describeApi: ServerParts['describeApi'];
 
   constructor(config: Config, parts: ServerParts, { logger }: Log) {
-    const { service, management, credentials, tracer, pages } = parts;
-    const { streams } = parts;
+    const { service, management, credentials, tracer, pages, streams } = parts;
     const metrics = createMetrics({
-      packageVersion: service.site.described.info.version,
+      packageVersion: service.site.documentation.info.version,
       loaded: service.loaded,
       loadFailed: service.loadFailed,
       models: service.models,
@@ -78,39 +78,28 @@ export class Servers {
     };
     this.#config = config;
     this.#service = service;
+    this.#pages = pages;
+    this.#describeApi = parts.describeApi;
     this.#metrics = metrics;
-    const siteOf = ({ mounts, described, aboutOf }: Speaking, files: Site['pages']): Site => ({
-      mounts,
-      resourceOf: aboutOf,
-      pages: files,
-      describeApi: (isPublic) => parts.describeApi(described, isPublic),
-    });
-    this.#siteOf = () => {
-      const { site } = service;
-      return siteOf(
-        site,
-        site.pages.flatMap(({ name, at }) => pagesBelow(pages, name, at)),
-      );
-    };
-    this.#http = new HttpServer(context, this.#siteOf(), () => streams.close());
+    this.#http = new HttpServer(context, this.#currentSite(), () => streams.close());
     this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, service);
     const isManaged = management !== null && config.managementPort !== null;
-    this.#management = isManaged ? new HttpServer(context, siteOf(management, [])) : null;
+    this.#management = isManaged ? new HttpServer(context, this.#toSite(management, [])) : null;
     metrics.observeModels();
-    this.#all = [this.#http, this.#grpc, this.#management].filter((one) => one !== null);
+    this.#all = [this.#http, this.#grpc, this.#management].filter((server) => server !== null);
     credentials.onCertificate = (certificate) => {
       for (const transport of this.#all) transport.renew(certificate);
     };
   }
 
-  /** What the service serves has changed. */
-  show(): void {
-    this.#http.publish(this.#siteOf());
+  /** Serves the current site of the service: call it when models are loaded or unloaded. */
+  update(): void {
+    this.#http.publish(this.#currentSite());
     this.#grpc?.replaceServices(this.#service.grpc());
     this.#metrics.observeModels();
   }
 
-  /** Where it listens then, for the log. @throws ListenError */
+  /** @returns addresses and ports, for the log. @throws ListenError */
   async listen(): Promise<
     AddressInfo & { readonly grpcPort?: number; readonly managementPort?: number }
   > {
@@ -144,12 +133,29 @@ export class Servers {
   /** See `Transport.close`. */
   async close(): Promise<void> {
     const { shutdownTimeoutMs, shutdownDelayMs } = this.#config;
-    const patienceMs = drainTimeout(shutdownTimeoutMs - shutdownDelayMs);
-    await Promise.all(this.#all.map((transport) => transport.close(patienceMs)));
+    const timeoutMs = drainTimeout(shutdownTimeoutMs - shutdownDelayMs);
+    await Promise.all(this.#all.map((transport) => transport.close(timeoutMs)));
+  }
+
+  #currentSite(): Site {
+    const { site } = this.#service;
+    return this.#toSite(
+      site,
+      site.pages.flatMap(({ name, at }) => pagesBelow(this.#pages, name, at)),
+    );
+  }
+
+  #toSite({ mounts, documentation, resourceOf }: PortSite, pages: Site['pages']): Site {
+    return {
+      mounts,
+      resourceOf,
+      pages,
+      describeApi: (isPublic) => this.#describeApi(documentation, isPublic),
+    };
   }
 }
 
-/** Its packages are loaded here, where somebody wants it: they take a while. */
+/** Loads the packages of gRPC on demand: they take a while. */
 function createGrpcServer(context: ServerContext, service: Service): GrpcServer {
   const { GrpcServer } = require('../../grpc/server') as typeof import('../../grpc/server');
   return new GrpcServer(context, service.grpc());
@@ -159,7 +165,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Where a transport is to listen, and which settings say so. */
+/** Address of a server, and its settings. */
 interface ListenAddress {
   readonly setting: 'PORT' | 'GRPC_PORT' | 'MANAGEMENT_PORT';
   readonly port: number | null;
@@ -167,16 +173,16 @@ interface ListenAddress {
   readonly host: string | undefined;
 }
 
-/** Null: there is none to listen. @throws ListenError */
-async function listenOn<One extends Transport | null>(
-  transport: One,
-  place: ListenAddress,
-): Promise<AddressInfo | (One extends null ? null : never)> {
-  if (!transport) return null as One extends null ? null : never;
+/** @returns null without a transport. @throws ListenError */
+async function listenOn<Server extends Transport | null>(
+  transport: Server,
+  address: ListenAddress,
+): Promise<AddressInfo | (Server extends null ? null : never)> {
+  if (!transport) return null as Server extends null ? null : never;
   try {
-    return await transport.listen({ port: place.port ?? 0, host: place.host });
+    return await transport.listen({ port: address.port ?? 0, host: address.host });
   } catch (error) {
-    throw new ListenError(describe(error as NodeJS.ErrnoException, place));
+    throw new ListenError(describe(error as NodeJS.ErrnoException, address));
   }
 }
 
@@ -188,11 +194,11 @@ function describe(
     case 'EADDRINUSE':
       return `${setting}: ${port} is in use on ${host ?? 'this machine'}`;
     case 'EACCES':
-      return `${setting}: ${port} is not open to this user`;
+      return `${setting}: ${port} permission denied. Use a port above 1023`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${hostSetting}: "${host}" is no address of this machine`;
+      return `${hostSetting}: "${host}" is not an address of this machine`;
     default:
       return error.message;
   }

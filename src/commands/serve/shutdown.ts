@@ -3,27 +3,25 @@ import type { Log } from '../../serving/log';
 import type { Config } from '../../settings/config';
 
 /**
- * How long after the first signal another one is taken for the same, in ms. npm and npx pass on what
- * the terminal (Ctrl-C) or systemd (its whole control group) has already sent to this process.
+ * Time after the first signal in which a second signal is ignored, in ms. npm and npx forward signals that the
+ * terminal (Ctrl-C) or systemd (its control group) has already sent to this process.
  */
-const SAME_SIGNAL_MS = 100;
+const DUPLICATE_SIGNAL_MS = 100;
 
-/** Both from the signal: until the port closes, and until the process is ended by force. */
+/** Times from the signal until the port closes, and until the process exits by force. */
 type ShutdownTimes = Pick<Config, 'shutdownDelayMs' | 'shutdownTimeoutMs'>;
 
 /**
- * Turns SIGTERM, SIGINT, a parent's end and errors that nobody caught into one request to stop.
- * What follows is the owner's: it closes things in order, and the event loop ends because nothing
- * is left in it.
- * `process.exit` would end the process under threads that still run, so it is kept for when the
- * orderly way takes longer than the timeout, or somebody insists with a second signal.
+ * Graceful shutdown: SIGTERM, SIGINT, the exit of the parent process and uncaught errors request one stop. The owner
+ * then closes the servers and models in order, and the process exits with an empty event loop. `process.exit` would
+ * end the process while native threads run: it is used only after SHUTDOWN_TIMEOUT_MS or a second signal.
  */
 export class Shutdown {
-  /** Resolves when the process is to stop. */
+  /** Resolves at the first request to stop. */
   readonly requested: Promise<void>;
   /**
-   * Resolves when no more requests are to be taken: a delay after the signal, in which load balancers
-   * notice; at once after an error that nobody caught, for who knows what it has left behind.
+   * Resolves when the ports must close: SHUTDOWN_DELAY_MS after a signal, so that load balancers detect it; at once
+   * after an uncaught error, which can leave an inconsistent state.
    */
   readonly closePorts: Promise<void>;
   readonly #log: Log;
@@ -57,30 +55,27 @@ export class Shutdown {
     return this.#isRequested;
   }
 
-  /** Until the process is ended by force, in ms. */
+  /** Time until the process exits by force, in ms. */
   get remainingMs(): number {
     const passed = this.#isRequested ? performance.now() - this.#requestedAt : 0;
     return Math.max(0, this.#config.shutdownTimeoutMs - passed);
   }
 
-  /** Stops without a delay; the process ends with this exit code, also by force. */
+  /** Stops without a delay, with this exit code, also if the exit is forced. */
   exitWith(exitCode: number): void {
     process.exitCode = exitCode;
     this.#stopAfter(0, exitCode);
   }
 
-  /**
-   * A parent that opened an IPC channel to this process, as scripts/start.mjs does, looks after it:
-   * when the channel closes, the parent has gone, and nobody else would stop this process.
-   */
+  /** Stops when the IPC channel to the parent process closes (scripts/start.mjs): the parent has exited. */
   #stopWithParent(): void {
     process.once('disconnect', () => {
       if (this.#isRequested) return;
-      this.#log.logger.info('stopping: the process that started this one has gone');
+      this.#log.logger.info('stopping: parent process exited');
       this.#log.flush();
       this.#stopAfter(0);
     });
-    process.channel?.unref(); // the listener alone would keep the event loop alive
+    process.channel?.unref(); // The listener would keep the event loop running.
   }
 
   #stopAfter(delayMs: number, forcedExitCode = 1): void {
@@ -90,7 +85,7 @@ export class Shutdown {
     this.#isRequested = true;
     this.#requestedAt = performance.now();
     const { shutdownTimeoutMs: timeoutMs } = this.#config;
-    // Unreferenced: it fires only if something still keeps the event loop alive by then.
+    // Unreferenced: the timer fires only if the event loop is still in use.
     setTimeout(() => {
       this.#force(`not stopped within ${timeoutMs} ms (SHUTDOWN_TIMEOUT_MS)`, forcedExitCode);
     }, timeoutMs).unref();
@@ -104,13 +99,13 @@ export class Shutdown {
       this.#log.logger.info({ signal }, 'stopping');
       this.#log.flush();
       this.#stopAfter(this.#config.shutdownDelayMs);
-    } else if (now - this.#signalledAt > SAME_SIGNAL_MS) {
+    } else if (now - this.#signalledAt > DUPLICATE_SIGNAL_MS) {
       this.#force(`second signal, ${signal}`, 128 + constants.signals[signal]);
     }
   };
 
   #force(reason: string, exitCode: number): void {
-    this.#log.logger.fatal({ exitCode }, `ending at once: ${reason}`);
+    this.#log.logger.fatal({ exitCode }, `forced exit: ${reason}`);
     this.#log.flushThenExit(exitCode);
   }
 }

@@ -3,58 +3,52 @@ import type { EngineMonitor } from '../../native/engine';
 import type { Log } from '../../serving/log';
 import type { Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
+import { describeHang } from '../../serving/watchdog';
 import type { ServiceName } from '../../settings/config';
 import { type ServedModel, toServedModel } from '../../tasks/served-model';
 import { TaskModel } from '../../tasks/task-model';
 import { PRESETS } from '../presets';
-import {
-  createProtocols,
-  logLoaded,
-  measure,
-  type Service,
-  type ServiceOptions,
-  type ServiceSite,
-} from './service';
-import { describeHang } from './watchdog';
+import { createModelProtocols, type ModelProtocols } from './mounts';
+import { logLoaded, measure, type Service, type ServiceOptions, type ServiceSite } from './service';
 
-/** The service of one model. */
+/** Serves one model at the root. */
 export class SingleModelService implements Service {
   readonly #name: ServiceName;
   readonly #options: ServiceOptions;
   #served: ServedModel;
-  #speech: ReturnType<typeof createProtocols>;
+  #protocols: ModelProtocols;
   #models: readonly MeasuredModel[] = [];
-  /** Nothing is known of the model yet. */
+  /** True until the model is loaded or its load has failed. */
   isLoading = true;
 
   constructor(name: ServiceName, options: ServiceOptions) {
     this.#name = name;
     this.#options = options;
     this.#served = this.#toServed(new ModelFileError('it is loading'));
-    this.#speech = createProtocols(this.#served, options);
+    this.#protocols = createModelProtocols(this.#served, options);
   }
 
-  /** From now on this is served; `Servers.show` follows. @param loaded the model, or what was wrong with it */
-  show(loaded: TaskModel | Error): void {
+  /** Sets the loaded model, or its load error. Call `Servers.update` afterwards. */
+  setModel(loaded: TaskModel | Error): void {
     this.isLoading = false;
     this.#served = this.#toServed(loaded);
-    this.#speech = createProtocols(this.#served, this.#options);
+    this.#protocols = createModelProtocols(this.#served, this.#options);
     this.#models = this.#served.model ? [measure(this.#served, this.#options, {})] : [];
   }
 
   get site(): ServiceSite {
-    const { protocols, info } = this.#speech;
+    const { protocols, info } = this.#protocols;
     return {
       mounts: protocols.map((protocol) => ({ protocol, at: '' })),
-      aboutOf: () => ({ model: this.#served.name }),
-      described: { task: this.#served.task, info, protocols },
+      resourceOf: () => ({ model: this.#served.name }),
+      documentation: { task: this.#served.task, info, protocols },
       pages: [this.#name, 'docs'].map((name) => ({ name, at: '' })),
     };
   }
 
   readonly namesOf = (name: string): readonly string[] => [name];
 
-  readonly grpc = () => this.#speech.protocols.flatMap(({ grpc }) => (grpc ? [grpc()] : []));
+  readonly grpc = () => this.#protocols.protocols.flatMap(({ grpc }) => (grpc ? [grpc()] : []));
 
   readonly loaded = (): readonly Sample[] => [{ labels: {}, value: this.#served.model ? 1 : 0 }];
 
@@ -65,7 +59,7 @@ export class SingleModelService implements Service {
   readonly problem = (): string | null =>
     this.#served.model ? describeHang(this.monitor) : `Model is not loaded: ${this.#served.reason}`;
 
-  /** Of the model's engine; null: it is not loaded. */
+  /** Engine of the model; null: the model is not loaded. */
   get monitor(): EngineMonitor | null {
     return this.#served.model?.monitor ?? null;
   }
@@ -87,23 +81,20 @@ export class SingleModelService implements Service {
   }
 }
 
-/**
- * The model of the service. One that cannot be loaded is no reason to end: it is logged, and served as
- * not loaded.
- */
+/** Loads the model of the service. A load error is logged and returned: the server starts without the model. */
 export async function loadSingleModel(
   name: ServiceName,
   { config }: ServiceOptions,
-  log: Log,
+  { logger }: Log,
 ): Promise<TaskModel | Error> {
-  const { task, modelPath: placeOf } = PRESETS[name];
-  const place = placeOf(config);
+  const { task, modelPath } = PRESETS[name];
+  const path = modelPath(config);
   try {
-    const model = await TaskModel.load(task, place, config.scheduling);
-    logLoaded(task, place, model, { config, log });
+    const model = await TaskModel.load(task, path, config.scheduling);
+    logLoaded(task, path, model, { config, logger });
     return model;
   } catch (error) {
-    log.logger.error({ model: place }, `Model is not loaded: ${(error as Error).message}`);
+    logger.error({ model: path }, `Model is not loaded: ${(error as Error).message}`);
     return error as Error;
   }
 }

@@ -109,7 +109,7 @@ it('counts responses, and neither log nor metrics hold anything of a text', asyn
   const lines = await Promise.all(ids.map((id) => service.lineOf(id)));
   expect(lines).toHaveLength(ids.length);
   const { text: metrics } = await request(service, { path: '/metrics' });
-  expect(metrics).toContain('libtorch_serve_guard_answers_total{action="redact"} 24');
+  expect(metrics).toContain('libtorch_serve_guard_responses_total{action="redact"} 24');
   expect(metrics).toContain('libtorch_serve_guard_checks_total{check="data",outcome="found"} 24');
   expect(metrics).toContain('libtorch_serve_guard_checks_total{check="gone",outcome="failed"} 24');
   for (const written of [metrics, service.stdout, service.stderr]) {

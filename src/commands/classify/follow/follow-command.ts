@@ -10,7 +10,7 @@ import { TaskModel } from '../../../tasks/task-model';
 import { readBatchConfig, reportError, stuckAfterMs } from '../../batch/batch-command';
 import { HungModelError } from '../../batch/dispatcher';
 import { withoutQueueLimits } from '../../batch/task-job';
-import { EXIT_REJECTED_ROWS, printError } from '../../exit-codes';
+import { EXIT_REJECTED_ROWS, printError } from '../../exit';
 import { PRESETS } from '../../presets';
 import { FLAGS, NOTICE } from '../classify-command';
 import { type FollowOptions, readFollowOptions } from './follow-options';

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileIdentity, fileSize, ModelFileError } from '../models/files';
-import { unpackArchive } from './archive';
+import { unpackArchive } from './torchserve-archive';
 
 interface Unpacked {
   /** Of the archive; another one: it has changed. */

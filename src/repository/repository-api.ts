@@ -1,8 +1,8 @@
-import { ExpectedError } from '../../native/engine-error';
-import type { ModelRepository } from '../../repository/model-repository';
-import { ServiceError } from '../../serving/errors';
-import type { RepositoryEntry, VersionedRepository } from '../../tasks/model-repository';
-import type { NamedModel, VersionState } from '../../tasks/served-model';
+import { ExpectedError } from '../native/engine-error';
+import { ServiceError } from '../serving/errors';
+import type { RepositoryEntry, VersionedRepository } from '../tasks/model-repository';
+import type { NamedModel, VersionState } from '../tasks/served-model';
+import type { ModelRepository } from './model-repository';
 
 const STATES: Readonly<Record<VersionState, RepositoryEntry['state']>> = {
   loading: 'LOADING',
@@ -11,19 +11,15 @@ const STATES: Readonly<Record<VersionState, RepositoryEntry['state']>> = {
   unloading: 'UNLOADING',
 };
 
-/** The repository as protocols have it. */
+/** Operations of a model repository for the protocols; expected errors become a ServiceError. */
 export function repositoryApi(repository: ModelRepository): VersionedRepository {
   return {
     index: async () => {
       const { catalogue } = repository;
       const names = await withServiceErrors(repository.listFolders());
-      const others = names.filter((name) => !catalogue.some((model) => model.name === name));
-      const unloaded = others.map((name) => ({
-        name,
-        version: '',
-        state: STATES.failed,
-        reason: '',
-      }));
+      const unloaded = names
+        .filter((name) => !catalogue.some((model) => model.name === name))
+        .map((name) => ({ name, version: '', state: STATES.failed, reason: '' }));
       return [...catalogue.flatMap(entriesOf), ...unloaded].sort((a, b) =>
         a.name < b.name ? -1 : 1,
       );
@@ -38,15 +34,14 @@ export function repositoryApi(repository: ModelRepository): VersionedRepository 
 function entriesOf({ name, versions, reason }: NamedModel): readonly RepositoryEntry[] {
   if (versions.length === 0)
     return [{ name, version: '', state: 'UNAVAILABLE', reason: reason ?? '' }];
-  return versions.map((one) => ({
+  return versions.map(({ version, state, reason }) => ({
     name,
-    version: one.version,
-    state: STATES[one.state],
-    reason: one.reason ?? '',
+    version,
+    state: STATES[state],
+    reason: reason ?? '',
   }));
 }
 
-/** What is wrong is told to who asked. */
 async function withServiceErrors<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
