@@ -243,9 +243,7 @@ describe('without a collector', () => {
       expect((await analyze(service, 'good')).status).toBe(200);
     }
     expect(await service.stop()).toEqual(STOPPED);
-    expect(service.logs.map(({ msg }) => msg)).toContain(
-      'exporting the last spans timed out',
-    );
+    expect(service.logs.map(({ msg }) => msg)).toContain('exporting the last spans timed out');
     expect(service.logs.at(-1)?.msg).toBe('stopped');
   }
 

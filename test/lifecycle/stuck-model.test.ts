@@ -69,7 +69,10 @@ describe('a model that does not come back from a batch', () => {
     expect(await service.exit).toEqual({ code: 3, signal: null });
     const said = service.logs.filter(({ level }) => level === 'error' || level === 'fatal');
     expect(said.map(({ level, msg }) => [level, msg])).toEqual([
-      ['error', 'hung model: requests of the batch got 504, the process exits after the grace period'],
+      [
+        'error',
+        'hung model: requests of the batch got 504, the process exits after the grace period',
+      ],
       ['fatal', 'exiting: hung model'],
     ]);
     expect(service.logs.at(-1)?.msg).toBe('stopped');
