@@ -3,10 +3,10 @@ import { signalClassification } from '../tasks/signal-classification/signal-clas
 import type { Task } from '../tasks/task';
 import { textClassification } from '../tasks/text-classification/text-classification-task';
 
-/** What the name of a command stands for. */
+/** Task and model of a service that serves one model. */
 export interface Preset {
   readonly task: Task;
-  /** Where its model is. */
+  /** Path of the model: a folder or a file. */
   readonly modelPath: (config: Config) => string;
 }
 
@@ -15,7 +15,7 @@ export const PRESETS: Readonly<Record<ServiceName, Preset>> = {
   eeg: { task: signalClassification, modelPath: (config) => config.eegModelPath },
 };
 
-/** The service of a task alone; null: there is none. */
+/** Name of the single-model service of a task; null: no such service. */
 export function serviceOfTask(task: Task): ServiceName | null {
   const names = Object.keys(PRESETS) as ServiceName[];
   return names.find((name) => PRESETS[name].task === task) ?? null;

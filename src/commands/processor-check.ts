@@ -2,9 +2,9 @@ import { findDtypeProblem, limitInstructions } from '../native/addon';
 import type { Config } from '../settings/config';
 
 /**
- * Applies INSTRUCTION_SET, and checks the number formats against the processor. Call it before a model is loaded.
+ * Applies INSTRUCTION_SET and validates DTYPE and ATTENTION_DTYPE for this processor. Call it before a model is loaded.
  *
- * @returns an error message, or undefined
+ * @returns error message; undefined if the settings are valid
  * @throws Error if the addon cannot be opened
  */
 export function findProcessorProblem({

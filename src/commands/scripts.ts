@@ -7,31 +7,30 @@ const FOLDER = path.resolve(__dirname, '../../scripts');
 const SCRIPTS = {
   /** Compiles the addon. */
   build: 'build-native.mjs',
-  /** Fetches LibTorch, and prints its folder. */
+  /** Downloads LibTorch and prints its folder. */
   install: 'libtorch/resolve.mjs',
 };
-const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Fetches LibTorch where nothing else is missing: a service that was asked for can do nothing without.
- * What cannot be fetched is left for the loading of the model to explain.
+ * Downloads LibTorch if only LibTorch is missing. The load error of the model reports any other problem.
  *
- * @returns an exit code
+ * @returns exit code
  */
 export async function installLibtorchIfMissing(): Promise<number> {
   try {
     findAddon();
   } catch (error) {
-    // Standard output is the log's.
+    // Standard output is reserved for the log.
     if (error instanceof AddonMissing && error.lacksLibtorch) return runScript('install', 'ignore');
   }
   return 0;
 }
 
 /**
- * Runs a script in a process of its own, which says what it does, and ends with this one.
+ * Runs a script in a child process and forwards signals to it.
  *
- * @returns its exit code
+ * @returns exit code of the script
  */
 export async function runScript(
   name: keyof typeof SCRIPTS,
@@ -39,9 +38,9 @@ export async function runScript(
 ): Promise<number> {
   const script = path.join(FOLDER, SCRIPTS[name]);
   const child = spawn(process.execPath, [script], { stdio: ['ignore', stdout, 'inherit'] });
-  const pass = (signal: NodeJS.Signals) => child.kill(signal);
-  for (const signal of ENDING_SIGNALS) process.on(signal, pass);
+  const forward = (signal: NodeJS.Signals) => child.kill(signal);
+  for (const signal of SIGNALS) process.on(signal, forward);
   const [code] = (await once(child, 'close')) as [number | null];
-  for (const signal of ENDING_SIGNALS) process.off(signal, pass);
+  for (const signal of SIGNALS) process.off(signal, forward);
   return code ?? 1;
 }

@@ -139,7 +139,7 @@ describe('a row on which the model runs for too long', () => {
         env: env('slow-on-large-input'),
       });
       codes.push(code);
-      if (code === 3) expect(stderr).toContain('has not come back from a batch');
+      if (code === 3) expect(stderr).toContain('stuck in a batch');
     }
     // Among others, alone, and not at all.
     expect(codes).toEqual([3, 3, 4]);

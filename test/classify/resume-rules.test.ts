@@ -181,7 +181,7 @@ describe('--resume', () => {
         }, 2);
       },
     });
-    expect([code, stderr]).toEqual([143, expect.stringContaining('--resume goes on')]);
+    expect([code, stderr]).toEqual([143, expect.stringContaining('Continue with --resume')]);
     expect((await resume('r4.jsonl')).code).toBe(0);
     expect(read('r4.jsonl')).toBe(read('rows-out.jsonl').repeat(9));
   });

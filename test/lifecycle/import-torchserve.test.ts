@@ -107,7 +107,7 @@ it('writes settings and folders of models, and says what has no meaning', async 
   for (const key of ['metrics_address', 'number_of_netty_threads', 'keystore_pass']) {
     expect(stdout).toMatch(new RegExp(`^ {2}${key}: .+`, 'm'));
   }
-  expect(stdout).toMatch(/^ {2}somethingNew: is a key that is not known here$/m);
+  expect(stdout).toMatch(/^ {2}somethingNew: unknown key$/m);
   expect(stdout).toMatch(/^ {2}models: films: 2\.0: minWorkers: a model is in memory once/m);
   expect(stdout).not.toContain('changeit');
 });
@@ -127,7 +127,7 @@ it('says what is wrong, with all of it, and writes nothing', async () => {
   expect(stderr.trimEnd().split('\n')).toEqual([
     'libtorch-serve import-torchserve: job_queue_size: as MAX_QUEUE_REQUESTS: expected an integer from 1 to 1048576, received "many"',
     'libtorch-serve import-torchserve: inference_address: expected http://HOST:PORT, received "unix:/tmp/x"',
-    'libtorch-serve import-torchserve: gone.mar: is not in model_store',
+    'libtorch-serve import-torchserve: gone.mar: not found in model_store',
   ]);
   expect(existsSync(path.join(folder, 'torchserve-import'))).toBe(false);
 });

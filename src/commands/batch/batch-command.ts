@@ -16,25 +16,25 @@ import { removeJournal, runBatchJob } from './run-job';
 import { describeSummary } from './summary';
 
 const EXIT_CODES = [
-  [0, 'all rows have an answer'],
-  [EXIT_FAILURE, 'it could not go on: --resume does, once the cause is gone'],
-  [EXIT_USAGE, 'a flag, a setting or a file that was named is wrong'],
-  [EXIT_HUNG_MODEL, 'the model did not come back from a batch'],
-  [EXIT_REJECTED_ROWS, 'done, but some rows have no answer: see the rejects file'],
+  [0, 'all rows have a result'],
+  [EXIT_FAILURE, 'failed. Fix the cause, then continue with --resume'],
+  [EXIT_USAGE, 'invalid flag, setting or input path'],
+  [EXIT_HUNG_MODEL, 'hung model'],
+  [EXIT_REJECTED_ROWS, 'complete, with rejected rows (see the rejects file)'],
 ] as const;
 
 const debug = debuglog('libtorch-serve');
 
-/** What tells a person enough without its stack. */
+/** Errors whose message needs no stack. */
 const EXPECTED = [RunError, RecordingError, EngineError, ModelFileError, HungModelError];
 
-/** A command over files. */
+/** A command that runs a model on files. */
 export interface BatchCommand {
-  /** The text of `--help`, but for the exit codes at its end. */
+  /** Text of `--help` without the exit codes. */
   readonly help: readonly string[];
   /**
-   * @param args behind the command's name
-   * @returns settings as the services take them, and what makes a job of what they mean
+   * @param args arguments after the command name
+   * @returns settings of the services, as flags, and a function that creates the job
    * @throws UsageError
    */
   read(args: readonly string[]): {
@@ -43,7 +43,7 @@ export interface BatchCommand {
   };
 }
 
-/** Runs a command over files; returns the exit code. */
+/** Runs a command on files. @returns exit code */
 export async function runBatchCommand(
   command: BatchCommand,
   args: readonly string[],
@@ -64,12 +64,12 @@ export async function runBatchCommand(
   } catch (error) {
     return reportError(error as Error);
   } finally {
-    // A pipe that nobody reads any more would keep the process alive.
+    // An open pipe would keep the process running.
     process.stdin.destroy();
   }
 }
 
-/** The text of `--help`. */
+/** Text of `--help`. */
 export function helpText({ help }: BatchCommand): string {
   const codes = EXIT_CODES.map(([code, meaning]) => `  ${code}  ${meaning}`);
   return [...help, '', 'Exit codes:', ...codes, ''].join('\n');
@@ -95,22 +95,22 @@ export function readBatchConfig(settings: readonly string[], environment: Enviro
   return config;
 }
 
-/** A batch that comes back at all has come back by then. */
+/** Time without a finished batch after which a model is hung, in ms. */
 export function stuckAfterMs({ scheduling, inferenceGraceMs }: Config): number {
   return scheduling.maxQueueDelayMs + scheduling.inferenceTimeoutMs + inferenceGraceMs;
 }
 
-/** What is committed is whole at any moment, so there is nothing to wait for. */
+/** Exits at once: the committed output is complete at any moment. */
 function stopAtSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      printError(`stopped (${signal}); the same command with --resume goes on`);
+      printError(`stopped (${signal}). Continue with --resume`);
       process.exit(128 + constants.signals[signal]);
     });
   }
 }
 
-/** Why a command could not do what it was asked for; returns the exit code. */
+/** Prints the error of a command. @returns exit code */
 export function reportError(error: Error): number {
   const code = exitCodeOf(error);
   if (code !== EXIT_FAILURE || isExpected(error)) {
@@ -126,8 +126,8 @@ export function reportError(error: Error): number {
 }
 
 function isExpected(error: Error): boolean {
-  const isOfSystem = (error as NodeJS.ErrnoException).code !== undefined;
-  return isOfSystem || EXPECTED.some((one) => error instanceof one);
+  const isSystemError = (error as NodeJS.ErrnoException).code !== undefined;
+  return isSystemError || EXPECTED.some((type) => error instanceof type);
 }
 
 function exitCodeOf(error: Error): number {

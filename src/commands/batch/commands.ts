@@ -6,18 +6,18 @@ import { CLASSIFY } from '../classify/classify-command';
 import type { BatchCommand } from './batch-command';
 import { taskCommand } from './task-command';
 
-/** What is asked of the rows of files, by the word after `libtorch-serve`. */
+/** Commands for files, by command name. */
 export const BATCH_COMMANDS: Readonly<Record<BatchCommandName, BatchCommand>> = {
   classify: CLASSIFY,
   embed: taskCommand('embed', embedding, [
-    'Texts to vectors, as SentenceTransformer.encode makes them: into a column `embedding` of JSONL, CSV',
-    'or Parquet, or as .npy, one array of float32.',
+    'Computes text embeddings as SentenceTransformer.encode does: a column `embedding` of JSONL, CSV or',
+    'Parquet, or one float32 array in a .npy file.',
   ]),
   rerank: taskCommand('rerank', reranking, [
-    'How well a document answers a query, as CrossEncoder.predict says it: a column `score`.',
+    'Scores the relevance of a document for a query as CrossEncoder.predict does: a column `score`.',
   ]),
   tag: taskCommand('tag', tokenClassification, [
-    'Spans of texts and their labels, as the token-classification pipeline of transformers has them: a',
-    'column `tags`, a list of objects; in tables it is JSON.',
+    'Finds entities and their labels as the token-classification pipeline of transformers does: a column',
+    '`tags`, a list of objects; CSV contains it as JSON.',
   ]),
 };

@@ -4,80 +4,80 @@ import { ConditionVariable } from '../../lib/condition-variable';
 import { EngineError } from '../../native/engine';
 import type { RowTask } from './job';
 
-/** Enough for each worker to find its next batches waiting, whatever this thread does meanwhile. */
+/** Maximum number of inputs in the engine: enough batches for all workers while this thread is busy. */
 const MAX_INPUTS = 1024;
-/** Of their lengths: the engine's queue takes 64 MiB of inputs. */
+/** Maximum total length of inputs in the engine, whose queue is limited to 64 MiB. */
 const MAX_TOTAL_LENGTH = 16 * 1024 ** 2;
-/** How often a model that has not come back is looked at. */
+/** Interval of checks for a hung model, in ms. */
 const CHECK_INTERVAL_MS = 100;
 
-/** The fault is the row's own, so it goes to the rejects; any other one is about the run. */
+/** Errors of a row, which is rejected; other errors end the job. */
 const ROW_ERRORS: ReadonlySet<string> = new Set(['INFERENCE_FAILED', 'INPUT_TOO_LONG']);
 
-/** The model did not come back from a batch. */
+/** A batch did not end. */
 export class HungModelError extends Error {
-  override readonly name = 'StuckError';
+  override readonly name = 'HungModelError';
 }
 
-/** A row on its way through the engine. */
+/** A row during inference. */
 export interface BatchRow extends RowResult {
-  /** What the model takes; null: nothing, or nothing any more. */
+  /** Model input; null: rejected row, or already in the engine. */
   input: unknown;
-  /** The model ran for too long on a batch that it was in, in a process that was ended. */
+  /** Whether a batch with the row exceeded INFERENCE_TIMEOUT_MS in an interrupted job. */
   readonly hasOverrun: boolean;
 }
 
 export interface DispatcherParts {
   readonly task: RowTask;
-  /** Called for each row that has its answer, or has none for good. */
+  /** Called for each row that has a result or is rejected. */
   readonly onEnded: () => void;
-  /** Called for each row on which the model ran for too long, each time. */
+  /** Called for each row of a batch that exceeds INFERENCE_TIMEOUT_MS. */
   readonly onOverrun: (item: BatchRow, reason: string) => Promise<void>;
-  /** How long nothing may end while the model does not come back from a batch. */
+  /** Time without a finished batch after which a model is hung, in ms. */
   readonly stuckAfterMs: number;
 }
 
 /**
- * Hands inputs to the engine, as many at a time as keep it busy. Where the model runs for too long on
- * a batch, its rows run again, each alone: a row on which it does so then goes to the rejects.
+ * Sends inputs to the engine, as many as keep it busy. If a batch exceeds INFERENCE_TIMEOUT_MS, each of its rows runs
+ * again in a batch of its own; a row that exceeds it again is rejected.
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
-  /** That have been taken and have not ended, and their lengths. */
+  /** Number of unfinished inputs, and their total length. */
   #inputs = 0;
   #length = 0;
-  /** Of these, in the engine. */
+  /** Number of unfinished inputs in the engine. */
   #running = 0;
-  /** Of these, that are to run alone. */
-  #alone = 0;
-  /** The last one that is to run alone. */
-  #turn: Promise<unknown> = Promise.resolve();
-  /** Of any of these. */
+  /** Number of unfinished inputs that need a batch of their own. */
+  #isolated = 0;
+  /** Resolves after the last isolated input. */
+  #lastIsolated: Promise<unknown> = Promise.resolve();
+  /** Notified when one of these numbers changes. */
   readonly #changes = new ConditionVariable();
   #lastEnd = performance.now();
   readonly #timer: NodeJS.Timeout;
-  /** Rejects with RunError or StuckError once the run cannot go on: what is under way may never end. */
+  /** Rejects with RunError or HungModelError when the job cannot continue; running inputs may never end. */
   readonly failed: Promise<never>;
   #fail: (error: Error) => void = () => {};
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
-    this.#timer = setInterval(() => this.#watch(), CHECK_INTERVAL_MS);
+    this.#timer = setInterval(() => this.#checkForHang(), CHECK_INTERVAL_MS);
     this.failed = new Promise((_, reject) => {
       this.#fail = reject;
     });
-    this.failed.catch(() => {}); // whoever waits for it is told
+    this.failed.catch(() => {}); // Callers that await `failed` get the error.
   }
 
   /**
-   * Runs a chunk's items; returns when the last one has been handed over.
+   * Runs the items of a chunk. Resolves when the last item is in the engine.
    *
-   * @returns resolves when all have ended; where the run has failed, never
+   * @returns `ended` resolves when all items are finished; never after a failure
    */
   async dispatch(items: readonly BatchRow[]): Promise<{ readonly ended: Promise<unknown> }> {
     const running: Promise<void>[] = [];
-    for (const { item, length } of this.#inOrder(items)) {
-      while (!this.#hasRoom(length)) await this.#changes.next();
+    for (const { item, length } of this.#sortByLength(items)) {
+      while (!this.#hasCapacity(length)) await this.#changes.next();
       running.push(this.#take(item, length));
     }
     return { ended: Promise.all(running) };
@@ -85,8 +85,8 @@ export class Dispatcher {
 
   readonly close = (): void => clearInterval(this.#timer);
 
-  /** Longest first: then no long one is left over at the end, when other workers have nothing to do. */
-  #inOrder(items: readonly BatchRow[]) {
+  /** Sorts by length, longest first: a long input at the end would run while other workers are idle. */
+  #sortByLength(items: readonly BatchRow[]) {
     const { task, onEnded } = this.#parts;
     const left = items.filter((item) => item.problem === null);
     for (let i = left.length; i < items.length; i++) onEnded();
@@ -95,8 +95,8 @@ export class Dispatcher {
       .sort((a, b) => b.length - a.length);
   }
 
-  #hasRoom(length: number): boolean {
-    if (this.#alone > 0) return false;
+  #hasCapacity(length: number): boolean {
+    if (this.#isolated > 0) return false;
     if (this.#inputs === 0) return true;
     return this.#inputs < MAX_INPUTS && this.#length + length <= MAX_TOTAL_LENGTH;
   }
@@ -108,7 +108,7 @@ export class Dispatcher {
     this.#length += length;
     try {
       const overrun = item.hasOverrun ? '' : await this.#run(item, input);
-      if (overrun !== null) item.problem = await this.#runAlone(item, input);
+      if (overrun !== null) item.problem = await this.#runIsolated(item, input);
     } catch (error) {
       this.#fail(error as Error);
       return new Promise(() => {});
@@ -119,7 +119,7 @@ export class Dispatcher {
     this.#parts.onEnded();
   }
 
-  /** @returns why the model ran for too long, or null */
+  /** @returns the timeout error of the batch, or null */
   async #run(item: BatchRow, input: unknown): Promise<string | null> {
     this.#running++;
     if (this.#running === 1) this.#lastEnd = performance.now();
@@ -143,22 +143,22 @@ export class Dispatcher {
     }
   }
 
-  /** Others that are in the engine are waited for, and nothing new is handed over meanwhile. */
-  #runAlone(item: BatchRow, input: unknown): Promise<string | null> {
-    this.#alone++;
-    const turn = this.#turn.then(async () => {
+  /** Runs an input in a batch of its own, while the engine has no other input. */
+  #runIsolated(item: BatchRow, input: unknown): Promise<string | null> {
+    this.#isolated++;
+    const result = this.#lastIsolated.then(async () => {
       while (this.#running > 0) await this.#changes.next();
       return (await this.#run(item, input)) ?? item.problem;
     });
-    this.#turn = turn.catch(() => {});
-    return turn.finally(() => {
-      this.#alone--;
+    this.#lastIsolated = result.catch(() => {});
+    return result.finally(() => {
+      this.#isolated--;
       this.#changes.notify();
     });
   }
 
-  /** Workers that the model does not give back are gone; once all are, nothing ends any more. */
-  #watch(): void {
+  /** Fails the job if all workers are stuck. */
+  #checkForHang(): void {
     const { task, stuckAfterMs } = this.#parts;
     if (this.#running === 0 || performance.now() - this.#lastEnd < stuckAfterMs) return;
     const { stuckMs } = task.model.monitor;
@@ -166,7 +166,7 @@ export class Dispatcher {
     const seconds = Math.round(stuckMs / 1000);
     this.#fail(
       new HungModelError(
-        `the model has not come back from a batch for ${seconds} s: --resume goes on without what it hangs on`,
+        `the model is stuck in a batch for ${seconds} s. Continue without the rows of this batch with --resume`,
       ),
     );
   }

@@ -15,42 +15,45 @@ import {
 import { SETTINGS } from '../../settings/settings';
 import type { TaskRows } from './rows/rows';
 
-/** Flags of `FileOptions`, in the groups between which a command's own are shown. */
+/** Flags of `FileOptions`. The help lists the flags of a command between these groups. */
 const FORMAT_FLAGS = {
-  output: { value: 'FILE', help: 'where the answers go, or - (also -o); its name says the format' },
+  output: {
+    value: 'FILE',
+    help: 'output file, or - (also -o); the file extension specifies the format',
+  },
   'input-format': {
     value: 'FORMAT',
-    help: 'jsonl, csv, tsv, parquet or recording, where names do not say it',
+    help: 'jsonl, csv, tsv, parquet or recording (default: by file extension)',
   },
   'output-format': {
     value: 'FORMAT',
-    help: 'jsonl, csv or parquet, of vectors also npy, where the name does not say it',
+    help: 'jsonl, csv or parquet; for embeddings also npy (default: by file extension)',
   },
   compression: {
     value: 'NAME',
-    help: 'none, gzip or zstd; of Parquet, inside: none, snappy, gzip, zstd',
+    help: 'none, gzip or zstd; compression in Parquet: none, snappy, gzip, zstd',
   },
 } as const satisfies Flags;
 
 const COLUMN_FLAGS = {
-  'id-column': { value: 'NAME', help: 'the one column that goes into the output: --keep NAME' },
-  keep: { value: 'A,B', help: 'columns that go into the output, all or none (default: all)' },
-  prefix: { value: 'TEXT', help: "before the names of the answer's columns" },
+  'id-column': { value: 'NAME', help: 'the only input column in the output, as --keep NAME' },
+  keep: { value: 'A,B', help: 'input columns in the output, all or none (default: all)' },
+  prefix: { value: 'TEXT', help: 'prefix of the names of the result columns' },
 } as const satisfies Flags;
 
 const RUN_FLAGS = {
-  rejects: { value: 'FILE', help: 'what has no answer (default: OUTPUT.rejects.jsonl)' },
-  summary: { value: 'FILE', help: 'the summary as JSON' },
-  resume: { help: 'goes on where a run that was ended had come to, or begins' },
-  overwrite: { help: 'replaces an output that is there, and forgets a run that was ended' },
+  rejects: { value: 'FILE', help: 'rejected rows (default: OUTPUT.rejects.jsonl)' },
+  summary: { value: 'FILE', help: 'summary as JSON' },
+  resume: { help: 'continue an interrupted job, or start a new job' },
+  overwrite: { help: 'replace an existing output and discard an interrupted job' },
 } as const satisfies Flags;
 
-/** A command's own flags between those that all have. */
+/** Adds the flags of all commands to the flags of a command. */
 export function withCommonFlags(own: Flags): Flags {
   return { ...FORMAT_FLAGS, ...own, ...COLUMN_FLAGS, ...RUN_FLAGS };
 }
 
-/** The lines of a help text. */
+/** Lines of a help text. */
 export function describeFlags(flags: Flags): readonly string[] {
   return Object.entries(flags).map(([name, { value, help }]) => {
     const written = `--${name}${value ? ` ${value}` : ''}`;
@@ -58,20 +61,20 @@ export function describeFlags(flags: Flags): readonly string[] {
   });
 }
 
-/** A command line: flags of the command, words, and settings of the services as the services take them. */
+/** Parsed command line: flags of the command, positional arguments, and settings of the services as flags. */
 export interface CommandLine {
   readonly values: FlagValues;
   readonly words: readonly string[];
   readonly settings: readonly string[];
 }
 
-/** Settings may be written as the services take them, too: `--max_batch_tokens`, `--MAX_BATCH_TOKENS`. */
+/** Spellings of settings: `--max-batch-tokens`, `--max_batch_tokens`, `--MAX_BATCH_TOKENS`. */
 const SETTING_FLAGS = Object.keys(SETTINGS).flatMap((name) => {
   const lower = name.toLowerCase();
   return [lower.replaceAll('_', '-'), lower, name];
 });
 
-/** @throws UsageError: a flag that does not exist, is given twice, lacks its value, or takes none */
+/** @throws UsageError: unknown or duplicate flag, missing or unexpected value */
 export function readCommandLine(args: readonly string[], flags: Flags): CommandLine {
   const { tokens, positionals } = parse(args, flags);
   const values = new Map<string, string>();
@@ -107,7 +110,7 @@ function parse(args: readonly string[], flags: Flags) {
 }
 
 /**
- * @param task what it writes beside what all do, and whether it reads recordings
+ * @param task further output formats, and whether the task reads recordings
  * @throws UsageError
  */
 export function readFileOptions(
@@ -170,7 +173,7 @@ function compressionOf(values: FlagValues, output: string, format: OutputFormat)
   return named ?? 'snappy';
 }
 
-/** An array has no columns beside it. @throws UsageError */
+/** Rejects `--keep` for .npy, which has no other columns. @throws UsageError */
 function noneKept(values: FlagValues): KeptColumns {
   const asked = values.has('id-column') || !['none', ''].includes(values.get('keep') ?? 'none');
   if (asked) throw new UsageError('--keep: .npy holds vectors alone: write .parquet, or no --keep');

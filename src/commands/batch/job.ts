@@ -3,25 +3,25 @@ import type { RowFormat } from '../../files/job-spec';
 import type { TaskModel } from '../../tasks/task-model';
 import type { RowModel } from './rows/rows';
 
-/** What a command asks a loaded model of each row. */
+/** Inference of a loaded model on rows. */
 export interface RowTask extends RowFormat, Omit<RowModel, keyof RowFormat> {
   readonly model: Pick<TaskModel, 'metadata' | 'monitor' | 'drop' | 'close'>;
 }
 
-/** What a command asks of files. */
+/** A batch job over files. */
 export interface BatchJob {
-  /** Of what is asked, for the summary. */
+  /** Name of the service or command, for the summary. */
   readonly service: string;
-  /** For people, what answers are not. */
+  /** Disclaimer of the task; null: no disclaimer. */
   readonly notice: string | null;
   readonly options: FileOptions;
-  /** Of the command line and the settings, all that the bytes of the output depend on. */
+  /** Flags and settings that determine the output bytes; `--resume` requires the same values. */
   readonly identity: Readonly<Record<string, unknown>>;
-  /** Of this package. */
+  /** Version of the package. */
   readonly version: string;
-  /** A batch that comes back at all has come back by then. */
+  /** Time without a finished batch after which a model is hung, in ms. */
   readonly stuckAfterMs: number;
-  /** That the model is loaded from. */
+  /** Paths of the model's files. */
   modelFiles(): readonly string[];
   load(): Promise<RowTask>;
 }

@@ -37,13 +37,13 @@ import { type BatchRow, Dispatcher } from './dispatcher';
 import type { BatchJob, RowTask } from './job';
 import { type Summary, summarize } from './summary';
 
-/** Chunks that have been handed to the engine and are not yet written. */
+/** Maximum number of chunks in the engine or before writing. */
 const MAX_CHUNKS = 4;
 
 /**
- * Runs a task over the rows of files, from where an earlier run has come to.
+ * Runs a batch job; `--resume` continues an interrupted job.
  *
- * @throws UsageError, RunError, StuckError, and what the model says if it cannot be loaded
+ * @throws UsageError, RunError, HungModelError, or the load error of the model
  */
 export async function runBatchJob(job: BatchJob, progress: ProgressDisplay): Promise<Summary> {
   const { options, version } = job;
@@ -54,7 +54,7 @@ export async function runBatchJob(job: BatchJob, progress: ProgressDisplay): Pro
   const identity: JobIdentity = {
     version,
     options: job.identity,
-    // What goes into a pipe cannot be continued.
+    // Output to a pipe cannot be resumed.
     model: names ? await hashFiles(job.modelFiles()) : [],
     inputs: inputs.map(({ path, size, modified }) => ({
       path: path ?? STANDARD_STREAM,
@@ -78,7 +78,7 @@ export async function runBatchJob(job: BatchJob, progress: ProgressDisplay): Pro
   }
 }
 
-/** Of a run that has finished; with `--resume` it stays, so that the same command says so again. */
+/** Removes the journal of a complete job. With `--resume` it stays: the same command reports the summary again. */
 export async function removeJournal(options: FileOptions): Promise<void> {
   const names = outputPathsOf(options);
   if (names && !options.resume) await rm(names.journal, { force: true });
@@ -90,7 +90,7 @@ async function findEarlierRun(
 ): Promise<Journal | null> {
   const run = options.resume ? await readJournal(names.journal, version) : null;
   if (run || options.overwrite) return run;
-  // The process was ended before the first line of the journal was whole.
+  // The first line of the journal is incomplete.
   if (options.resume) await rm(names.journal, { force: true });
   await requireNoOutput(names);
   return null;
@@ -102,7 +102,7 @@ interface Run {
   readonly plan: JobSpec;
   readonly inputs: readonly InputFile[];
   readonly identity: JobIdentity;
-  /** null: into a pipe. */
+  /** null: the output is a pipe. */
   readonly names: OutputPaths | null;
   readonly earlier: Journal | null;
   readonly progress: ProgressDisplay;
@@ -157,11 +157,11 @@ async function openEncoder(
   return textEncoder(format, layout, compression);
 }
 
-/** The first rows, and the columns that the output has by them. */
+/** Reads the first chunk and infers the output schema from its rows. */
 async function begin({ task, plan, inputs, earlier }: Run) {
   const columns = await readColumns(inputs, plan);
   const read = readChunks(inputs, plan, earlier?.last ?? EMPTY_CHECKPOINT, toItem(task, earlier));
-  // The next chunk is read while one runs.
+  // Reads the next chunk during inference.
   const chunks: Chunks = Readable.from(read, { highWaterMark: 1 }).iterator();
   const first = await chunks.next();
   const rows = (first.value?.items ?? []).flatMap(({ row, problem }) =>
@@ -173,7 +173,7 @@ async function begin({ task, plan, inputs, earlier }: Run) {
   return { chunks, first, layout };
 }
 
-/** What the model takes of a row, and whether it has run on it for too long in an earlier process. */
+/** Creates the function that converts rows to model inputs and rejects rows that exceeded the timeout twice. */
 function toItem(task: RowTask, earlier: Journal | null) {
   const reasons = new Map<string, string[]>();
   for (const { file, line, reason } of earlier?.overruns ?? []) {
@@ -185,7 +185,7 @@ function toItem(task: RowTask, earlier: Journal | null) {
     if (isRejected(read)) return { ...item, row: null, problem: read.problem, hasOverrun: false };
     const [first, second] = reasons.get(`${file}:${read.line}`) ?? [];
     const taken = { ...item, ...task.toInput(read), row: read, hasOverrun: first !== undefined };
-    // The second time it was alone, so it has its reason.
+    // The second timeout was in a batch of its own.
     return second === undefined ? taken : { ...taken, problem: second };
   };
 }
@@ -197,7 +197,7 @@ interface Parts {
   readonly progress: ProgressDisplay;
 }
 
-/** Reading, running and writing go on beside each other; each waits where the next one is behind. */
+/** Reads, runs and writes chunks concurrently, with backpressure. */
 async function runChunks(
   first: IteratorResult<Chunk<BatchRow>, undefined>,
   chunks: Chunks,
@@ -213,7 +213,7 @@ async function runChunks(
     const { ended } = await dispatcher.dispatch(items);
     const before = writing.at(-1);
     const written = Promise.all([ended, before]).then(() => writer.write(items, end));
-    written.catch(() => {}); // it is waited for below
+    written.catch(() => {}); // Awaited below.
     writing.push(written);
     if (writing.length >= MAX_CHUNKS) await writing.shift();
   }

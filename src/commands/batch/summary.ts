@@ -4,7 +4,7 @@ import type { BatchJob, RowTask } from './job';
 
 export type Summary = ReturnType<typeof summarize>;
 
-/** @param inputs how many there were */
+/** @param inputs number of input files */
 export function summarize(
   { service, notice, options }: Pick<BatchJob, 'service' | 'notice' | 'options'>,
   { model, labels }: Pick<RowTask, 'model' | 'labels'>,
@@ -18,20 +18,20 @@ export function summarize(
     model: { name: model.metadata.name, version: model.metadata.version },
     inputs,
     output: options.output,
-    /** null: no row was rejected. */
+    /** null: no rejected rows. */
     rejects: rejected > 0 ? options.rejects : null,
     rows: answered + rejected,
     answered,
     rejected,
-    /** Texts that were longer than the model takes. */
+    /** Number of truncated texts. */
     truncated,
-    /** Answers by label, or spans, those of no answer included. */
+    /** Number of predictions or entities by label, including labels with 0. */
     labels: { ...Object.fromEntries(labels.map((label) => [label, 0])), ...outcome.labels },
     seconds: Number(seconds.toFixed(3)),
   };
 }
 
-/** For people. Of a thousand labels, those that were the answer. */
+/** Formats the summary for the terminal, without labels with a count of 0. */
 export function describeSummary(summary: Summary): string {
   const { rows, answered, rejected, truncated, seconds, labels } = summary;
   const shown = Object.entries(labels).filter(([, times]) => times > 0);

@@ -6,32 +6,36 @@ import { describeFlags, readCommandLine, withCommonFlags } from './file-options'
 import { rowsOf } from './rows/task-rows';
 import { createTaskJob } from './task-job';
 
-const MODEL = { model: { value: 'FOLDER', help: 'the model' } } as const;
+const MODEL = { model: { value: 'FOLDER', help: 'model folder' } } as const;
 
 /**
- * A command that asks a model of one task, which `--model` names.
+ * Creates a command that runs the model in `--model` on the rows of files.
  *
- * @param does what becomes of a row, for the help
+ * @param description lines of the help text
  */
-export function taskCommand(name: string, task: Task, does: readonly string[]): BatchCommand {
+export function taskCommand(
+  name: string,
+  task: Task,
+  description: readonly string[],
+): BatchCommand {
   const flags = withCommonFlags({ ...MODEL, ...rowsOf(task).flags });
   return {
     help: [
       `Usage: libtorch-serve ${name} --model FOLDER FILE... -o OUTPUT [--flag value ...]`,
       '',
-      ...does,
-      'Rows come as JSONL, CSV, TSV or Parquet; all but Parquet also as .gz or .zst. - is a pipe, and',
-      'quoted patterns ("data/*.jsonl") are files. Answers are in the order of the rows.',
+      ...description,
+      'Input formats: JSONL, CSV, TSV and Parquet; except for Parquet also .gz or .zst. - is a pipe. Quoted',
+      'patterns ("data/*.jsonl") select files. Results are in the order of the rows.',
       '',
       ...describeFlags(flags),
       '',
-      'How the model uses the machine is set as for the services (libtorch-serve --help):',
+      'Settings of the services configure the use of the machine (libtorch-serve --help):',
       '--workers, --dtype, --max-batch-tokens ...',
     ],
     read: (args) => {
       const { values, words, settings } = readCommandLine(args, flags);
       const model = values.get('model');
-      if (!model) throw new UsageError('--model: expected the folder of a model');
+      if (!model) throw new UsageError('--model: expected a model folder');
       const modelPath = () => path.resolve(model);
       const choice = {
         name,

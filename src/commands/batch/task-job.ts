@@ -11,11 +11,11 @@ import type { RowTask } from './job';
 import type { RowOptions } from './rows/rows';
 import { rowsOf } from './rows/task-rows';
 
-/** Whom a command line asks, and where. */
+/** Task, model and input files of a command line. */
 export interface TaskSelection {
-  /** For the summary, and for a run that goes on. */
+  /** Name of the command, for the summary and the job identity. */
   readonly name: string;
-  /** Whose settings are read. */
+  /** Service whose settings apply. */
   readonly service: ServiceName;
   readonly notice: string | null;
   readonly task: Task;
@@ -24,10 +24,10 @@ export interface TaskSelection {
 }
 
 /**
- * A job of a task over the rows of files.
+ * Creates the batch job of a task.
  *
- * @param values of flags, the task's own among them
- * @param settings as the services take them
+ * @param values values of flags, including the task's flags
+ * @param settings settings of the services, as flags
  * @throws UsageError
  */
 export function createTaskJob(
@@ -61,14 +61,14 @@ export function createTaskJob(
   };
 }
 
-/** @throws ModelFileError, EngineError, UsageError: the model does not have what is asked for */
+/** @throws ModelFileError, EngineError, or UsageError: the model does not support the flags */
 async function load(
   task: Task,
-  place: string,
+  path: string,
   scheduling: SchedulingOptions,
   rowOptions: RowOptions<unknown, Prediction, ModelMetadata>,
 ): Promise<RowTask> {
-  const model = await TaskModel.load(task, place, scheduling);
+  const model = await TaskModel.load(task, path, scheduling);
   try {
     model.warnings.forEach(printError);
     const bound = rowOptions.bind(model);
@@ -80,7 +80,7 @@ async function load(
   }
 }
 
-/** Nothing is refused: what is handed over is bounded here, and nobody waits for an answer in time. */
+/** Removes the queue limits: the dispatcher limits the number of inputs, and rows have no deadline. */
 export function withoutQueueLimits({ scheduling }: Config): SchedulingOptions {
   return { ...scheduling, maxQueueRequests: 2 ** 20, maxQueueWaitMs: 2 ** 31 - 1 };
 }

@@ -6,27 +6,27 @@ import { PRESETS } from '../presets';
 
 export const NOTICE = 'A demonstration: no medical device, and no diagnosis.';
 
-/** The flags of `classify` beside the settings of the services. */
+/** Flags of `classify`, without the settings of the services. */
 export const FLAGS = withCommonFlags({
   ...rowsOf(PRESETS.sentiment.task).flags,
   ...rowsOf(PRESETS.eeg.task).flags,
-  follow: { help: 'eeg: a file of samples that grows, each window as soon as it is complete' },
+  follow: { help: 'eeg: follow a growing file of samples, with one result per complete window' },
 });
 
-/** `libtorch-serve classify`: the models of the services. */
+/** `libtorch-serve classify`, which runs the models of the services. */
 export const CLASSIFY: BatchCommand = {
   help: [
     'Usage: libtorch-serve classify [sentiment|eeg] FILE... -o OUTPUT [--flag value ...]',
     '       libtorch-serve classify eeg --follow FILE [-o OUTPUT] [--flag value ...]',
     '',
-    'Classifies files without HTTP. Rows come as JSONL, CSV, TSV or Parquet, EEG also as recordings,',
-    'EDF or CSV, that are cut into windows; all but Parquet also as .gz or .zst. - is a pipe, and',
-    'quoted patterns ("data/*.jsonl") are files. Answers are in the order of the rows.',
-    'What eeg says is a demonstration: no medical device, and no diagnosis.',
+    'Classifies files without HTTP. Input formats: JSONL, CSV, TSV and Parquet, for EEG also recordings',
+    '(EDF or CSV), which are split into windows; except for Parquet also .gz or .zst. - is a pipe. Quoted',
+    'patterns ("data/*.jsonl") select files. Results are in the order of the rows.',
+    'eeg is a demonstration: not a medical device, not a diagnosis.',
     '',
     ...describeFlags(FLAGS),
     '',
-    'The model and how it uses the machine are set as for the services (libtorch-serve --help):',
+    'Settings of the services configure the model and the use of the machine (libtorch-serve --help):',
     '--sentiment-model-dir, --eeg-model-path, --workers, --dtype, --max-batch-tokens ...',
   ],
   read: (args) => {

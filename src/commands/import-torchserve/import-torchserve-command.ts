@@ -24,23 +24,18 @@ const KEYS_FILE = 'api-keys';
 
 const HELP = `Usage: libtorch-serve import-torchserve config.properties [--output DIR] [--keys FILE]
 
-Writes what TorchServe's config.properties says as settings of libtorch-serve models: an env file, and
-a directory of models with the archives of the model store. Each key that has no meaning here is
-listed with the reason. Nothing that is there is written over.
+Converts TorchServe's config.properties to settings of libtorch-serve models: an env file and a model
+repository with the archives of the model store. Lists each unsupported key with the reason. Existing
+files are not overwritten.
 
-  --output DIR              where to (default: ${DEFAULT_OUTPUT})
-  --keys FILE               key_file.json of TorchServe: its keys are those of API_KEYS_FILE
+  --output DIR              output folder (default: ${DEFAULT_OUTPUT})
+  --keys FILE               key_file.json of TorchServe, converted to API_KEYS_FILE
   --help, -h                this text
 
-Ends with 0 where all is written, 1 where it is not, 2 where the command line is wrong.
+Exit codes: 0 success, 1 failure, 2 invalid command line.
 `;
 
-/**
- * `libtorch-serve import-torchserve`.
- *
- * @param args after `import-torchserve`
- * @returns the exit code
- */
+/** Runs `libtorch-serve import-torchserve`. @param args arguments after the command name @returns exit code */
 export function runImportTorchserve(args: readonly string[], environment: Environment): number {
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(HELP);
@@ -69,7 +64,7 @@ export function runImportTorchserve(args: readonly string[], environment: Enviro
   }
 }
 
-/** null: the command line is wrong. */
+/** @returns null: invalid command line */
 function readArguments(args: readonly string[]): Arguments | null {
   const options = { output: { type: 'string' }, keys: { type: 'string' } } as const;
   try {
@@ -90,7 +85,7 @@ function readArguments(args: readonly string[]): Arguments | null {
 interface Arguments {
   readonly file: string;
   readonly output: string;
-  /** Null: none are taken. */
+  /** Path of key_file.json; null: keys are not imported. */
   readonly keys: string | null;
 }
 
@@ -134,9 +129,7 @@ function describe({ settings, models, notes }: Translation, output: string): rea
   return [
     `${path.join(output, ENV_FILE)}: ${['MODELS_DIR', ...settings.keys()].join(', ')}`,
     `${path.join(output, MODELS)}: ${names}`,
-    ...(notes.length > 0
-      ? ['Left out, or other than it was:', ...notes.map((note) => `  ${note}`)]
-      : []),
+    ...(notes.length > 0 ? ['Not imported, or changed:', ...notes.map((note) => `  ${note}`)] : []),
   ];
 }
 

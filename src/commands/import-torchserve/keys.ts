@@ -1,32 +1,32 @@
 import { z } from 'zod';
 import { parseKeys } from '../../serving/credentials/key-file';
 
-/** What TorchServe writes of a key; the time at which it ends is left out. */
+/** A key in key_file.json, without its expiry time. */
 const key = z.looseObject({ key: z.string() });
 
-/** `key_file.json`, which TorchServe writes when it starts with token authorization. */
+/** `key_file.json`, which TorchServe writes at the start with token authorization. */
 const keyFile = z.looseObject({ management: key, inference: key, API: key.optional() });
 
 export interface ImportedKeys {
-  /** The content of API_KEYS_FILE. */
+  /** Content of API_KEYS_FILE. */
   readonly text: string;
-  /** What has become of it, in words without a key. */
+  /** Notes on the conversion, without keys. */
   readonly notes: readonly string[];
 }
 
 /**
- * TorchServe's keys as ours: that of inference asks all models, that of management loads and unloads them.
+ * Converts TorchServe's keys: the inference key has access to all models, the management key to the management API.
  *
- * @param text of key_file.json
- * @throws Error: what is wrong with it, without quoting it
+ * @param text content of key_file.json
+ * @throws Error: invalid content; the message does not quote it
  */
 export function translateKeys(text: string): ImportedKeys {
   const parsed = keyFile.safeParse(parse(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    const place = ['keys', ...(issue?.path ?? [])].join('.');
+    const field = ['keys', ...(issue?.path ?? [])].join('.');
     throw new Error(
-      `${place}: expected key_file.json of TorchServe, with the keys of management and inference`,
+      `${field}: expected key_file.json of TorchServe, with the keys of management and inference`,
     );
   }
   const { inference, management, API } = parsed.data;

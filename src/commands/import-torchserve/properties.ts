@@ -1,8 +1,8 @@
 const ESCAPES: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f' };
 
 /**
- * A file of Java properties (`java.util.Properties.load`), as TorchServe's config.properties is one. Of a
- * key that stands twice the last value counts.
+ * Parses a Java properties file (`java.util.Properties.load`), such as TorchServe's config.properties. The last value
+ * of a duplicate key applies.
  */
 export function parseProperties(text: string): ReadonlyMap<string, string> {
   const properties = new Map<string, string>();
@@ -14,22 +14,22 @@ export function parseProperties(text: string): ReadonlyMap<string, string> {
   return properties;
 }
 
-/** Without comments and empty lines; one that ends with a backslash goes on in the next. */
+/** Lines without comments and blank lines. A backslash at the end of a line joins it with the next line. */
 function logicalLines(text: string): readonly string[] {
   const lines: string[] = [];
-  let begun = '';
+  let continued = '';
   for (const natural of text.split(/\r\n|\r|\n/)) {
     const line = natural.trimStart();
-    if (begun === '' && (line === '' || line.startsWith('#') || line.startsWith('!'))) continue;
+    if (continued === '' && (line === '' || line.startsWith('#') || line.startsWith('!'))) continue;
     const backslashes = /\\*$/.exec(line)?.[0].length ?? 0;
     if (backslashes % 2 === 1) {
-      begun += line.slice(0, -1);
+      continued += line.slice(0, -1);
     } else {
-      lines.push(begun + line);
-      begun = '';
+      lines.push(continued + line);
+      continued = '';
     }
   }
-  return begun === '' ? lines : [...lines, begun];
+  return continued === '' ? lines : [...lines, continued];
 }
 
 function unescaped(text: string): string {

@@ -5,36 +5,36 @@ import { MODEL_NAME } from '../../settings/parsers';
 import { SETTINGS, type SettingName } from '../../settings/settings';
 import { UNSUPPORTED_KEYS, UNSUPPORTED_MODEL_KEYS } from './unsupported-keys';
 
-/** An archive, and the folder below the directory of models that it is copied into. */
+/** An archive and its folder in the model repository. */
 export interface ImportedArchive {
   /** File name in the model store. */
   readonly archive: string;
-  /** `NAME`, or `NAME/NUMBER` of several versions. */
+  /** `NAME`, or `NAME/NUMBER` if the model has several versions. */
   readonly folder: string;
 }
 
 export interface ImportedModel {
   readonly name: string;
   readonly archives: readonly ImportedArchive[];
-  /** The content of its model.json. */
+  /** Content of model.json. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 export interface Translation {
   readonly settings: ReadonlyMap<SettingName, string>;
   readonly models: readonly ImportedModel[];
-  /** Absolute; null: the file names none. */
+  /** Absolute path; null: config.properties has no model_store. */
   readonly modelStore: string | null;
-  /** `key: why it has no meaning here`, or what has become of it. */
+  /** Notes on keys that are unsupported or changed: `key: reason`. */
   readonly notes: readonly string[];
-  /** What is wrong with the file; nothing can be written then. */
+  /** Errors in config.properties; with errors, nothing is written. */
   readonly problems: readonly string[];
 }
 
-/** Where TorchServe listens where its file does not say. */
+/** TorchServe's default address. */
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8080';
 
-/** What addresses become, and the ports that TorchServe takes by itself. */
+/** Settings of each address key, and TorchServe's default ports. */
 const ADDRESSES = {
   inference_address: { host: 'HOST', port: 'PORT', http: '8080', https: '8443' },
   management_address: {
@@ -62,7 +62,7 @@ const modelsSchema = z.record(
   z.record(z.string(), versionSchema),
 );
 type Version = z.output<typeof versionSchema>;
-/** What a key of a version sets for all models: the largest of them. */
+/** Settings for all models of version keys, and their unit; the largest value applies. */
 const GLOBAL_MODEL_KEYS = {
   batchSize: ['MAX_BATCH_REQUESTS', 1],
   maxBatchDelay: ['MAX_QUEUE_DELAY_MS', 1],
@@ -71,9 +71,9 @@ const GLOBAL_MODEL_KEYS = {
 const PER_MODEL_KEYS = ['marName', 'defaultVersion', 'jobQueueSize'];
 
 /**
- * What the keys of config.properties become here.
+ * Converts the keys of config.properties to settings and models.
  *
- * @param archives file names of a model store, for `load_models=all`; empty where there is none
+ * @param archives returns the file names of a model store, for `load_models=all`
  */
 export function translate(
   properties: ReadonlyMap<string, string>,
@@ -103,7 +103,7 @@ class Translator {
     certificate_file: (value, key) => this.#set('TLS_CERT_FILE', this.#pathOf(value), key),
     cors_allowed_origin: (value, key) => this.#set('CORS_ORIGINS', value, key),
     default_response_timeout: (value, key) =>
-      this.#setMost('INFERENCE_TIMEOUT_MS', Number(value) * 1000, key),
+      this.#setMaximum('INFERENCE_TIMEOUT_MS', Number(value) * 1000, key),
     inference_address: (value) => {
       this.#isAddressed = true;
       this.#takeAddress(value, 'inference_address');
@@ -131,11 +131,11 @@ class Translator {
     if (!this.#isAddressed) this.#takeAddress(DEFAULT_ADDRESS, 'inference_address');
     const archives = this.#modelStore === null ? [] : archivesOf(this.#modelStore);
     const isAll = /^all$/i.test(this.#loadModels);
-    const named = isAll ? archives : this.#loadModels.split(',').filter((one) => one.trim());
-    for (const one of named) this.#takeArchive(one.trim());
+    const named = isAll ? archives : this.#loadModels.split(',').filter((entry) => entry.trim());
+    for (const entry of named) this.#takeArchive(entry.trim());
     const used = [...this.#models.values()].flatMap((model) => model.archives);
     for (const { archive } of used) {
-      if (!archives.includes(archive)) this.#problems.push(`${archive}: is not in model_store`);
+      if (!archives.includes(archive)) this.#problems.push(`${archive}: not found in model_store`);
     }
     return {
       settings: this.#settings,
@@ -150,7 +150,7 @@ class Translator {
     return path.resolve(this.#environment.workingDirectory, value);
   }
 
-  /** Where it is nothing that the setting can be, a problem. */
+  /** Sets a setting; an invalid value is a problem. */
   #set(setting: SettingName, value: string, key: string): void {
     try {
       SETTINGS[setting].parse(value, this.#environment);
@@ -160,12 +160,12 @@ class Translator {
     }
   }
 
-  #setMost(setting: SettingName, value: number, key: string): void {
-    const known = Number(this.#settings.get(setting) ?? 0);
-    this.#set(setting, String(Number.isNaN(value) ? value : Math.max(known, value)), key);
+  #setMaximum(setting: SettingName, value: number, key: string): void {
+    const current = Number(this.#settings.get(setting) ?? 0);
+    this.#set(setting, String(Number.isNaN(value) ? value : Math.max(current, value)), key);
   }
 
-  /** `http://127.0.0.1:8080`; without a port TorchServe takes the usual one. */
+  /** Address as `http://127.0.0.1:8080`, with TorchServe's default port if absent. */
   #takeAddress(value: string, key: keyof typeof ADDRESSES): void {
     const [, scheme, host, port] =
       /^(https?):\/\/(\[[0-9a-fA-F:]+\]|[^:/]+)(?::(\d+))?\/?$/i.exec(value) ?? [];
@@ -182,7 +182,7 @@ class Translator {
     const [first = '', second] = written.split('=').map((part) => part.trim());
     const archive = second ?? first;
     const name = second === undefined ? archive.replace(/\.mar$/, '') : first;
-    if (this.#models.has(name)) return; // `models` says more of it
+    if (this.#models.has(name)) return; // The key `models` is more specific.
     if (/^\w+:\/\//.test(archive)) {
       this.#notes.push(`load_models: ${name}: ${UNSUPPORTED_KEYS.allowed_urls}: fetch it yourself`);
     } else if (!MODEL_NAME.pattern.test(name) || !FILE_NAME.test(archive)) {
@@ -210,7 +210,7 @@ class Translator {
   }
 
   #takeModel(name: string, versions: Readonly<Record<string, Version>>): void {
-    // The highest number is what answers where no version is named.
+    // The highest version serves requests without a version.
     const ordered = Object.entries(versions).sort(
       ([a, first], [b, second]) =>
         Number(first.defaultVersion ?? false) - Number(second.defaultVersion ?? false) ||
@@ -221,7 +221,7 @@ class Translator {
     const archives = ordered.map(([version, { marName: archive, ...keys }], index) => {
       const where = `models: ${name}: ${version}`;
       if (keys.jobQueueSize) queues.push(keys.jobQueueSize);
-      for (const [key, value] of Object.entries(keys)) this.#takeOfVersion(where, key, value);
+      for (const [key, value] of Object.entries(keys)) this.#takeVersionKey(where, key, value);
       if (ordered.length === 1) return { archive, folder: name };
       this.#notes.push(`${where}: is version ${index + 1} here: versions are whole numbers`);
       return { archive, folder: `${name}/${index + 1}` };
@@ -233,10 +233,10 @@ class Translator {
     this.#models.set(name, { name, archives, settings });
   }
 
-  #takeOfVersion(where: string, key: string, value: unknown): void {
+  #takeVersionKey(where: string, key: string, value: unknown): void {
     if (key in GLOBAL_MODEL_KEYS) {
       const [setting, factor] = GLOBAL_MODEL_KEYS[key as keyof typeof GLOBAL_MODEL_KEYS];
-      this.#setMost(setting, Number(value) * factor, `${where}: ${key}`);
+      this.#setMaximum(setting, Number(value) * factor, `${where}: ${key}`);
     } else if (!PER_MODEL_KEYS.includes(key)) {
       this.#notes.push(`${where}: ${key}: ${reasonOf(UNSUPPORTED_MODEL_KEYS, key)}`);
     }
@@ -244,5 +244,5 @@ class Translator {
 }
 
 function reasonOf(reasons: Readonly<Record<string, string>>, key: string): string {
-  return (Object.hasOwn(reasons, key) && reasons[key]) || 'is a key that is not known here';
+  return (Object.hasOwn(reasons, key) && reasons[key]) || 'unknown key';
 }

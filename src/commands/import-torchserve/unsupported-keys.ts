@@ -3,7 +3,7 @@ const NO_PYTHON = 'no Python runs here';
 const PEM = 'name PEM files as TLS_CERT_FILE and TLS_KEY_FILE';
 const LISTED = 'models are folders of MODELS_DIR; nothing is fetched from an address';
 
-/** Keys of config.properties that have no counterpart here, and why. */
+/** Unsupported keys of config.properties, with the reason. */
 export const UNSUPPORTED_KEYS: Readonly<Record<string, string>> = {
   allowed_urls: LISTED,
   async_logging: 'the log is one JSON line a request, on standard output',
@@ -58,7 +58,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, string>> = {
   vmargs: 'belongs to the JVM',
 };
 
-/** The same of keys of a model's version in `models`. */
+/** Unsupported keys of a model version in `models`, with the reason. */
 export const UNSUPPORTED_MODEL_KEYS: Readonly<Record<string, string>> = {
   deviceIds: 'inference is on the processor',
   deviceType: 'inference is on the processor',

@@ -3,22 +3,22 @@ import type { InspectedArchive } from './inspect-archive';
 import type { ModelReport } from './inspect-model';
 
 const LABEL_WIDTH = 11;
-/** Of the operators that are used most, in text; --json has all. */
+/** Maximum number of operators in the text, most frequent first; --json has all. */
 const SHOWN_OPERATORS = 12;
 const SHOWN_LABELS = 10;
-/** Of an archive. */
+/** Maximum number of archive entries in the text. */
 const SHOWN_ENTRIES = 20;
-/** Characters: the names of operators and outputs are the file's. */
+/** Maximum line length in characters: names of operators and outputs come from an untrusted file. */
 const LONGEST_LINE = 10_000;
 
 type Row = readonly [label: string, text: string];
 
-/** A report in words, a line each. */
+/** Formats the report of a model for the terminal. */
 export function describeReport(report: ModelReport): string {
   return inLines(report.name, rowsOf(report));
 }
 
-/** The same of an archive, with what it holds before its model. */
+/** Formats the report of an archive and its model for the terminal. */
 export function describeArchive({ name, archive, model, problem }: InspectedArchive): string {
   const { modelName, modelVersion, handler, entries } = archive;
   const named = [modelName, modelVersion].filter((part) => part !== null).join(' ');

@@ -10,21 +10,21 @@ import {
 import { TASKS } from '../../tasks/registry';
 import { inspectModel, type ModelReport } from './inspect-model';
 
-/** An archive of TorchServe, and the model in it. */
+/** Report on a TorchServe archive and its model. */
 export interface InspectedArchive {
-  /** Of the file. */
+  /** File name. */
   readonly name: string;
   readonly archive: ArchiveReport;
-  /** Null: there is none that could be loaded here. */
+  /** Report on the model; null: the archive has no supported model. */
   readonly model: ModelReport | null;
-  /** Why it cannot be served; null: it can. */
+  /** Load error; null: the model can be served. */
   readonly problem: string | null;
 }
 
 /**
- * Looks into an archive, then loads its model as a directory of models would.
+ * Reads an archive and loads its model as a model repository does.
  *
- * @throws ModelFileError for what cannot even be read
+ * @throws ModelFileError: the archive cannot be read
  */
 export async function inspectArchive(
   file: string,
@@ -36,8 +36,8 @@ export async function inspectArchive(
   try {
     const folder = path.join(home, 'model');
     await unpackArchive(file, folder);
-    const [place = folder] = TASKS.flatMap((task) => task.findModelPaths(folder));
-    const model = await inspectModel(place, scheduling);
+    const [modelPath = folder] = TASKS.flatMap((task) => task.findModelPaths(folder));
+    const model = await inspectModel(modelPath, scheduling);
     return { name, archive, model, problem: model.problem };
   } catch (error) {
     return { name, archive, model: null, problem: (error as Error).message };

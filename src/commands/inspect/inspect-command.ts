@@ -3,32 +3,24 @@ import { limitInstructions } from '../../native/addon';
 import type { SchedulingOptions } from '../../native/engine';
 import { ConfigError, readConfig } from '../../settings/config';
 import type { Environment } from '../../settings/environment';
+import { EXIT_FAILURE, EXIT_USAGE } from '../exit';
 import { describeArchive, describeReport } from './format-report';
 import { type InspectedArchive, inspectArchive } from './inspect-archive';
 import { inspectModel, type ModelReport } from './inspect-model';
 
-const EXIT_REFUSED = 1;
-const EXIT_USAGE = 2;
-
 const HELP = `Usage: libtorch-serve inspect PATH [--json] [--setting value ...]
 
-What a model takes and gives, its size, its operators, whether requests share a run, and why it
-would be refused. PATH is a model folder, or a file: TorchScript (.pt), torch.export (.pt2), or an
-archive of TorchServe (.mar). It is loaded and tried as a service would; settings such as
---allowed-operators and --dtype count.
+Reports a model's inputs, outputs, size, operators, batching and load error. PATH is a model folder or
+a file: TorchScript (.pt), torch.export (.pt2) or a TorchServe archive (.mar). The model is loaded and
+checked as by a service; settings such as --allowed-operators and --dtype apply.
 
-  --json                    everything, as JSON
+  --json                    full report as JSON
   --help, -h                this text
 
-Ends with 0 where the model can be served, 1 where it cannot, 2 where the command line is wrong.
+Exit codes: 0 the model can be served, 1 load error, 2 invalid command line.
 `;
 
-/**
- * `libtorch-serve inspect`.
- *
- * @param args after `inspect`
- * @returns the exit code
- */
+/** Runs `libtorch-serve inspect`. @param args arguments after `inspect` @returns exit code */
 export async function runInspect(
   args: readonly string[],
   environment: Environment,
@@ -39,7 +31,7 @@ export async function runInspect(
   }
   const [model, ...rest] = args.filter((arg) => arg !== '--json');
   if (model === undefined || model.startsWith('-')) {
-    return fail(['expected the path of a model; see inspect --help'], EXIT_USAGE);
+    return fail(['expected the path of a model. See inspect --help'], EXIT_USAGE);
   }
   try {
     const config = readConfig(['sentiment', ...rest], environment);
@@ -48,22 +40,22 @@ export async function runInspect(
     const isJson = args.includes('--json');
     const { report, described } = await inspect(model, config.scheduling);
     process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : described);
-    return report.problem ? EXIT_REFUSED : 0;
+    return report.problem ? EXIT_FAILURE : 0;
   } catch (error) {
     if (error instanceof ConfigError) return fail(error.lines, EXIT_USAGE);
-    return fail([printable((error as Error).message)], EXIT_REFUSED);
+    return fail([printable((error as Error).message)], EXIT_FAILURE);
   }
 }
 
 async function inspect(
-  place: string,
+  path: string,
   scheduling: SchedulingOptions,
 ): Promise<{ readonly report: ModelReport | InspectedArchive; readonly described: string }> {
-  if (place.endsWith('.mar')) {
-    const report = await inspectArchive(place, scheduling);
+  if (path.endsWith('.mar')) {
+    const report = await inspectArchive(path, scheduling);
     return { report, described: describeArchive(report) };
   }
-  const report = await inspectModel(place, scheduling);
+  const report = await inspectModel(path, scheduling);
   return { report, described: describeReport(report) };
 }
 

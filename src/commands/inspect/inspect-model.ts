@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import path from 'node:path';
+import { basename } from 'node:path';
 import { inspectProgram } from '../../native/addon';
 import type { ModelDescription, ProgramReport, SchedulingOptions } from '../../native/engine';
 import { declaredFirst, TASKS } from '../../tasks/registry';
@@ -7,46 +7,46 @@ import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
 import { serviceOfTask } from '../presets';
 
-/** What a model is, and what became of loading it. */
+/** Report on a model and its load. */
 export interface ModelReport {
-  /** That serves such a model; else the name of its task. */
+  /** Service for the model, or the name of its task. */
   readonly service: string;
-  /** Of the folder or the file. */
+  /** Name of the folder or file. */
   readonly name: string;
-  /** `torchscript`, `exported`, or config.json's `model_type` of weights that our own code runs. */
+  /** `torchscript`, `exported`, or `model_type` of config.json for a model without a program. */
   readonly kind: string;
-  /** The files that hold the model, in the order of their names, and bytes. */
+  /** Files of the model with their sizes in bytes, sorted by name. */
   readonly files: readonly { readonly name: string; readonly bytes: number }[];
-  /** Names of what it gives, in order. */
+  /** Labels of the outputs, in order. */
   readonly labels: readonly string[];
-  /** What its file says; null: weights alone, which say nothing but their names. */
+  /** Inputs, outputs and operators of the program; null: the model consists of weights. */
   readonly program: ProgramReport | null;
-  /** Of the model that was loaded and tried; null: it cannot be. */
+  /** Properties of the loaded model; null: load error. */
   readonly loaded: Pick<ModelDescription, 'maxLength' | 'numOutputs' | 'batching'> | null;
-  /** What a service would log at start. */
+  /** Warnings that a service logs at start. */
   readonly warnings: readonly string[];
-  /** Why it cannot be served; null: it can. */
+  /** Load error; null: the model can be served. */
   readonly problem: string | null;
 }
 
 /**
- * Looks at a model folder, or the file of one, then loads it as a service would.
+ * Reads a model folder or file and loads the model as a service does.
  *
- * @throws ModelFileError or EngineError for what cannot even be read
+ * @throws ModelFileError or EngineError: the files cannot be read
  */
 export async function inspectModel(
-  named: string,
+  path: string,
   scheduling: SchedulingOptions,
 ): Promise<ModelReport> {
-  const [task, place] = locate(named);
-  const read = readModel(task, place, scheduling);
+  const [task, modelPath] = locate(path);
+  const read = readModel(task, modelPath, scheduling);
   const refused = read.program?.operators.filter(({ problem }) => problem) ?? [];
   if (refused.length > 0) {
     const names = refused.map(({ name, problem }) => `${name} ${problem}`);
     return { ...read, problem: `it uses operators that are refused: ${names.join('; ')}` };
   }
   try {
-    const model = await TaskModel.load(task, place, scheduling);
+    const model = await TaskModel.load(task, modelPath, scheduling);
     const { maxLength, numOutputs, batching } = model.monitor.description;
     const { warnings } = model;
     await model.close();
@@ -56,33 +56,33 @@ export async function inspectModel(
   }
 }
 
-/** Whose model it is, and where. */
-function locate(named: string): readonly [Task, string] {
+/** Finds the task and the model path of a folder or file. */
+function locate(path: string): readonly [Task, string] {
   const found = TASKS.flatMap((task) => {
-    const place = task.resolveModelPath(named);
-    return place === null ? [] : [[task, place] as const];
+    const modelPath = task.resolveModelPath(path);
+    return modelPath === null ? [] : [[task, modelPath] as const];
   });
   const [chosen] = declaredFirst(found);
   if (chosen) return chosen;
-  throw new Error(`${named}: is no model of ${TASKS.map(({ name }) => name).join(' or ')}`);
+  throw new Error(`${path}: is no model of ${TASKS.map(({ name }) => name).join(' or ')}`);
 }
 
-/** What is known before anything is loaded. */
+/** Reads the properties that need no load. */
 function readModel(
   task: Task,
-  place: string,
+  modelPath: string,
   { allowedOperators }: SchedulingOptions,
 ): ModelReport {
-  const { source, metadata: about } = task.read(place);
+  const { source, metadata } = task.read(modelPath);
   const isProgram = 'path' in source;
   const program = isProgram ? inspectProgram(source.path, allowedOperators ?? []) : null;
   const files = isProgram ? [source.path] : source.weightFiles;
   return {
     service: serviceOfTask(task) ?? task.name,
-    name: path.basename(place),
+    name: basename(modelPath),
     kind: program?.kind ?? (isProgram ? '' : source.modelType),
-    files: files.map((file) => ({ name: path.basename(file), bytes: statSync(file).size })),
-    labels: task.tensors.labeledOutput(about)?.labels ?? [],
+    files: files.map((file) => ({ name: basename(file), bytes: statSync(file).size })),
+    labels: task.tensors.labeledOutput(metadata)?.labels ?? [],
     program,
     loaded: null,
     warnings: [],
