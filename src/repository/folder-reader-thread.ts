@@ -1,75 +1,69 @@
-/** The thread that reads directories of models: what runs on it (`FolderReader` starts it). */
+/** Entry point of the thread that reads model folders (see `FolderReader`). */
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { redactPaths } from '../lib/redact-paths';
 import { ModelFileError } from '../models/files';
-import type { Read, ReaderData } from './folder-reader';
+import type { ReaderData, ReadReply, ReadRequest } from './folder-reader';
+import { folderStamps } from './folder-stamps';
 import { guardPolicyStamp, readGuardPolicy } from './guard-policy';
 import { readMemoryBudget } from './memory-budget';
-import {
-  folderStamps,
-  listModels,
-  type RepositoryPath,
-  readModel,
-  resolveRepositoryPath,
-} from './read-folder';
+import { listModels, type RepositoryPath, readModel, resolveRepositoryPath } from './read-folder';
 import { UnpackedArchives } from './unpacked-archives';
-import type { Reply } from './worker-rpc';
 
 const port = parentPort as MessagePort;
-const { unpackInto, dtype, guardFile, ...given } = workerData as ReaderData;
+const { unpackInto, dtype, guardFile, directory } = workerData as ReaderData;
 const unpacked = new UnpackedArchives(unpackInto);
 
-port.on('message', (asked: Read) => {
-  // An error that is thrown here is a fault of the reader itself. It ends this thread; FolderReader starts another.
-  answer(asked).catch((error) => {
+port.on('message', (request: ReadRequest) => {
+  // Only unexpected errors get here. They end this thread; FolderReader starts a new thread.
+  respond(request).catch((error) => {
     throw error;
   });
 });
 
-/** What the directory is; null until it has been found. */
-let known: RepositoryPath | null = null;
+/** Resolved path of the model repository; null until the directory exists. */
+let repository: RepositoryPath | null = null;
 
-function isDirectory(place: string): boolean {
+function isDirectory(path: string): boolean {
   try {
-    return statSync(place).isDirectory();
+    return statSync(path).isDirectory();
   } catch {
-    return false; // the listing reports the reason
+    return false; // `listModels` reports the error.
   }
 }
 
-function currentPlace(): RepositoryPath {
-  if (known) return known;
-  const place = resolveRepositoryPath(given.directory);
-  // A volume may be mounted later, and be a model itself.
-  if (isDirectory(given.directory)) known = place;
-  return place;
+function repositoryPath(): RepositoryPath {
+  if (repository) return repository;
+  const path = resolveRepositoryPath(directory);
+  // A volume that is mounted later can itself be a model.
+  if (isDirectory(directory)) repository = path;
+  return path;
 }
 
-async function answer({ id, what, name }: Read): Promise<void> {
-  const read = {
-    list: () => listModels(currentPlace()),
-    stamps: () => folderStamps(currentPlace()),
-    model: () => readModel(currentPlace(), name, { dtype, unpacked }),
-    memory: () => readMemoryBudget(),
-    guard: () => readGuardPolicy(given.directory, guardFile),
-    'guard stamp': () => guardPolicyStamp(given.directory, guardFile),
-    forget: () => unpacked.removeBelow(path.join(currentPlace().directory, name), []),
+async function respond({ id, action, name }: ReadRequest): Promise<void> {
+  const actions = {
+    list: () => listModels(repositoryPath()),
+    'folder stamps': () => folderStamps(repositoryPath()),
+    model: () => readModel(repositoryPath(), name, { dtype, unpacked }),
+    'memory budget': () => readMemoryBudget(),
+    guard: () => readGuardPolicy(directory, guardFile),
+    'guard stamp': () => guardPolicyStamp(directory, guardFile),
+    'remove unpacked': () => unpacked.removeBelow(path.join(repositoryPath().directory, name), []),
   };
-  port.postMessage(await reply(id, read[what]));
+  port.postMessage(await reply(id, actions[action]));
 }
 
-async function reply(id: number, read: () => unknown): Promise<Reply<unknown>> {
+async function reply(id: number, read: () => unknown): Promise<ReadReply> {
   try {
     return { id, content: await read(), problem: null };
   } catch (error) {
-    const directory = known?.directory ?? given.directory;
-    return { id, content: null, problem: redactPaths(problemOf(error).replaceAll(directory, '')) };
+    const root = repository?.directory ?? directory;
+    return { id, content: null, problem: redactPaths(problemOf(error).replaceAll(root, '')) };
   }
 }
 
-/** @throws error if it is neither a fault of the folder nor one of the file system */
+/** Message of a ModelFileError or a file system error. @throws any other error */
 function problemOf(error: unknown): string {
   if (error instanceof ModelFileError) return error.message;
   const { code, errno } = error as NodeJS.ErrnoException;

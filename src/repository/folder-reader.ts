@@ -9,45 +9,57 @@ import type { Dtype } from '../native/engine';
 import type { GuardSource } from '../tasks/guard/guard-state';
 import type { MemoryBudget } from './memory-budget';
 import type { FolderListing, ModelFolder } from './read-folder';
-import { type Numbered, Questions, type Reply } from './worker-rpc';
 
-/** What the thread is given. */
+/** Start data of the reader thread. */
 export interface ReaderData {
+  /** Path of the model repository. */
   readonly directory: string;
-  /** A folder that is its own. */
+  /** Private folder of the thread for unpacked archives. */
   readonly unpackInto: string;
-  /** Of text models whose model.json names none. */
+  /** Number format of text models without `dtype` in model.json. */
   readonly dtype: Dtype;
-  /** See `readGuard`. */
+  /** See `readGuardPolicy`. */
   readonly guardFile: string | null;
 }
 
-export interface Read extends Numbered {
-  readonly what: 'list' | 'stamps' | 'model' | 'memory' | 'forget' | 'guard' | 'guard stamp';
-  /** Of a model. */
+/** Message to the reader thread. */
+export interface ReadRequest {
+  readonly id: number;
+  readonly action:
+    | 'list'
+    | 'folder stamps'
+    | 'model'
+    | 'memory budget'
+    | 'remove unpacked'
+    | 'guard'
+    | 'guard stamp';
+  /** Name of a model; empty for other actions. */
   readonly name: string;
 }
 
-/** Reads a directory of models on a thread of its own: a slow volume does not block the event loop. */
+/** Message from the reader thread: the result, or the message of a ModelFileError. */
+export interface ReadReply {
+  readonly id: number;
+  readonly content: unknown;
+  readonly problem: string | null;
+}
+
+/** Reads a model repository on a separate thread: a slow volume does not block the event loop. */
 export class FolderReader {
   readonly #data: Omit<ReaderData, 'unpackInto'>;
   readonly #onFailure: (error: Error) => void;
-  /** Null: none has been needed since the last one ended with an error. */
+  /** Null after an unexpected error, until the next request. */
   #worker: Worker | null = null;
-  readonly #questions = new Questions<Read, unknown>(
-    (question) => {
-      this.#worker ??= this.#start();
-      this.#worker.postMessage(question);
-    },
-    (problem) => new ModelFileError(problem),
-  );
-  /** Private folders below which archives are unpacked, one of each thread. */
+  /** Requests without a reply, by id. */
+  readonly #pending = new Map<number, (reply: Omit<ReadReply, 'id'>) => void>();
+  #lastId = 0;
+  /** Private folders of all threads for unpacked archives. */
   readonly #unpackInto: string[] = [];
   readonly #clean = (): void => {
     for (const folder of this.#unpackInto) rmSync(folder, { recursive: true, force: true });
   };
 
-  /** @param onFailure called with an error that ended the thread; the next question starts another thread */
+  /** @param onFailure called with an error that ended the thread; the next request starts a new thread */
   constructor(data: Omit<ReaderData, 'unpackInto'>, onFailure: (error: Error) => void) {
     process.once('exit', this.#clean);
     this.#data = data;
@@ -55,38 +67,38 @@ export class FolderReader {
     this.#worker = this.#start();
   }
 
-  /** @throws ModelFileError: the directory cannot be read */
+  /** @throws ModelFileError: the repository cannot be read */
   async list(): Promise<FolderListing> {
-    return (await this.#read('list')) as FolderListing;
+    return (await this.#request('list')) as FolderListing;
   }
 
-  /** @returns null: there is no such folder. @throws ModelFileError */
+  /** @returns null: the model folder is missing. @throws ModelFileError */
   async read(name: string): Promise<ModelFolder | null> {
-    return (await this.#read('model', name)) as ModelFolder | null;
+    return (await this.#request('model', name)) as ModelFolder | null;
   }
 
-  /** By name, of all that lies in a folder. @throws ModelFileError */
+  /** Stamps of all model folders, by name. @throws ModelFileError */
   async folderStamps(): Promise<Readonly<Record<string, string>>> {
-    return (await this.#read('stamps')) as Readonly<Record<string, string>>;
+    return (await this.#request('folder stamps')) as Readonly<Record<string, string>>;
   }
 
-  /** Of GUARD_FILE, or of the directory. */
+  /** Reads GUARD_FILE, or `guard.json` of the repository. */
   async readGuardPolicy(): Promise<GuardSource> {
-    return (await this.#read('guard')) as GuardSource;
+    return (await this.#request('guard')) as GuardSource;
   }
 
-  /** Something that changes with it; empty: there is none. */
+  /** Stamp that changes with the guardrail policy; empty: no policy. */
   async guardPolicyStamp(): Promise<string> {
-    return (await this.#read('guard stamp')) as string;
+    return (await this.#request('guard stamp')) as string;
   }
 
   async readMemoryBudget(): Promise<MemoryBudget> {
-    return (await this.#read('memory')) as MemoryBudget;
+    return (await this.#request('memory budget')) as MemoryBudget;
   }
 
-  /** Frees what archives of the folder were unpacked into. */
+  /** Removes the unpacked archives of a model. */
   async removeUnpacked(name: string): Promise<void> {
-    await this.#read('forget', name);
+    await this.#request('remove unpacked', name);
   }
 
   async close(): Promise<void> {
@@ -102,16 +114,28 @@ export class FolderReader {
     const workerData: ReaderData = { ...this.#data, unpackInto };
     const worker = new Worker(path.join(__dirname, 'folder-reader-thread.js'), { workerData });
     worker.unref();
-    worker.on('message', (reply: Reply<unknown>) => this.#questions.answered(reply));
+    worker.on('message', ({ id, ...reply }: ReadReply) => {
+      this.#pending.get(id)?.(reply);
+      this.#pending.delete(id);
+    });
     worker.on('error', (error) => {
       this.#worker = null;
       this.#onFailure(error);
-      this.#questions.rejectAll('cannot be read: an unexpected error, see the log of the service');
+      const problem = 'cannot be read: an unexpected error, see the log of the service';
+      for (const settle of this.#pending.values()) settle({ content: null, problem });
+      this.#pending.clear();
     });
     return worker;
   }
 
-  #read(what: Read['what'], name = ''): Promise<unknown> {
-    return this.#questions.ask({ what, name });
+  async #request(action: ReadRequest['action'], name = ''): Promise<unknown> {
+    const id = ++this.#lastId;
+    const { content, problem } = await new Promise<Omit<ReadReply, 'id'>>((resolve) => {
+      this.#pending.set(id, resolve);
+      this.#worker ??= this.#start();
+      this.#worker.postMessage({ id, action, name } satisfies ReadRequest);
+    });
+    if (problem !== null) throw new ModelFileError(problem);
+    return content;
   }
 }

@@ -5,14 +5,14 @@ import { fileIdentity, ModelFileError, readText } from '../models/files';
 import { GUARD_JSON, parseGuardFile } from '../tasks/guard/guard-file';
 import type { GuardSource } from '../tasks/guard/guard-state';
 
-/** A hundred checks with as many patterns take less. */
+/** Maximum size of a guardrail policy. */
 const MAX_BYTES = 4 * 2 ** 20;
 
 /**
- * The file of a guard.
+ * Reads the guardrail policy.
  *
- * @param directory of models
- * @param file its path; null: `guard.json` in the directory, which may be missing
+ * @param directory model repository
+ * @param file path of the policy; null: `guard.json` in the model repository, if it exists
  */
 export function readGuardPolicy(directory: string, file: string | null): GuardSource {
   const { folder, name } = guardPathOf(directory, file);
@@ -28,11 +28,11 @@ export function readGuardPolicy(directory: string, file: string | null): GuardSo
   }
 }
 
-/** Something that changes with the file; empty: there is none. */
+/** Stamp that changes with the policy file; empty: no file. */
 export function guardPolicyStamp(directory: string, file: string | null): string {
   const { folder, name } = guardPathOf(directory, file);
-  const place = path.join(folder, name);
-  return statSync(place, { throwIfNoEntry: false }) ? fileIdentity(place) : '';
+  const policy = path.join(folder, name);
+  return statSync(policy, { throwIfNoEntry: false }) ? fileIdentity(policy) : '';
 }
 
 function guardPathOf(directory: string, file: string | null) {

@@ -6,50 +6,54 @@ import { describeMemoryShortage, type MemoryBudget } from './memory-budget';
 import type { ModelJson } from './model-json';
 import type { ReadableVersion } from './read-folder';
 
-/** Models that load at the same time: one that takes long, or never comes back, leaves room for others. */
+/** Maximum number of concurrent loads: a slow or hung load does not block other models. */
 const MAX_CONCURRENT_LOADS = 2;
 
-/** What LibTorch takes itself, in bytes. */
+/** Memory of LibTorch itself, in bytes. */
 const LIBTORCH_BYTES = 128 * 2 ** 20;
 
-interface Loaded {
+interface LoadedModel {
   readonly model: Promise<TaskModel>;
+  /** Number of `acquire` without `release`. */
   users: number;
 }
 
-/** The models in memory, each once: the same files under two names are one, and share a queue. */
+/** Models in memory. Equal files under several names are one model with one queue. */
 export class LoadedModels {
   readonly #scheduling: SchedulingOptions;
-  /** By fingerprint. */
-  readonly #loaded = new Map<string, Loaded>();
+  /** Models by fingerprint, also while they load. */
+  readonly #loaded = new Map<string, LoadedModel>();
+  /** Fingerprints of loaded models. */
   readonly #ready = new Map<TaskModel, string>();
-  readonly #waiting: (() => void)[] = [];
+  /** Loads that wait for a slot. */
+  readonly #queuedLoads: (() => void)[] = [];
   #loading = 0;
-  readonly #memoryLeft: () => Promise<MemoryBudget>;
-  /** Bytes that those need which are being loaded: they may have taken none of them yet. */
-  #promised = 0;
-  /** It is opened with the first model. */
-  #unopened = LIBTORCH_BYTES;
+  readonly #readMemoryBudget: () => Promise<MemoryBudget>;
+  /** Bytes reserved for models that are loading. */
+  #reserved = 0;
+  /** Bytes reserved for LibTorch until the first model is loaded. */
+  #libtorchBytes = LIBTORCH_BYTES;
+  /** Loads that wait for the end of other loads, to read the memory budget again. */
   readonly #waitingForMemory: (() => void)[] = [];
 
-  constructor(scheduling: SchedulingOptions, memoryLeft: () => Promise<MemoryBudget>) {
+  constructor(scheduling: SchedulingOptions, readMemoryBudget: () => Promise<MemoryBudget>) {
     this.#scheduling = scheduling;
-    this.#memoryLeft = memoryLeft;
+    this.#readMemoryBudget = readMemoryBudget;
   }
 
   get models(): readonly TaskModel[] {
     return [...this.#ready.keys()];
   }
 
-  /** To be given back with `give`. @throws ModelFileError, EngineError */
-  async acquire(task: Task, found: ReadableVersion, settings: ModelJson): Promise<TaskModel> {
-    const { fingerprint } = found;
-    const known = this.#loaded.get(fingerprint);
-    if (known) {
-      known.users++;
-      return known.model;
+  /** Loads a model, or returns the model with the same fingerprint. Call `release` afterwards. @throws ModelFileError, EngineError */
+  async acquire(task: Task, version: ReadableVersion, settings: ModelJson): Promise<TaskModel> {
+    const { fingerprint } = version;
+    const loaded = this.#loaded.get(fingerprint);
+    if (loaded) {
+      loaded.users++;
+      return loaded.model;
     }
-    const model = this.#load(task, found, settings);
+    const model = this.#load(task, version, settings);
     this.#loaded.set(fingerprint, { model, users: 1 });
     try {
       this.#ready.set(await model, fingerprint);
@@ -60,10 +64,10 @@ export class LoadedModels {
     return model;
   }
 
-  /** Resolves when what it had accepted is answered, where nobody else uses it. */
+  /** Closes a model without users. Resolves after its accepted requests. */
   async release(model: TaskModel): Promise<void> {
     const fingerprint = this.#ready.get(model) as string;
-    const loaded = this.#loaded.get(fingerprint) as Loaded;
+    const loaded = this.#loaded.get(fingerprint) as LoadedModel;
     loaded.users--;
     if (loaded.users > 0) return;
     this.#loaded.delete(fingerprint);
@@ -75,43 +79,43 @@ export class LoadedModels {
     await Promise.all(this.models.map((model) => model.close()));
   }
 
-  async #load(task: Task, found: ReadableVersion, settings: ModelJson): Promise<TaskModel> {
+  async #load(task: Task, version: ReadableVersion, settings: ModelJson): Promise<TaskModel> {
     if (this.#loading >= MAX_CONCURRENT_LOADS)
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await new Promise<void>((resolve) => this.#queuedLoads.push(resolve));
     else this.#loading++;
     try {
-      await this.#promiseMemory(found.memoryNeeded);
+      await this.#reserveMemory(version.memoryNeeded);
       try {
-        return await TaskModel.load(task, found.path, this.#schedulingFor(settings), found);
+        return await TaskModel.load(task, version.path, this.#schedulingFor(settings), version);
       } finally {
-        this.#promised -= found.memoryNeeded;
-        this.#unopened = 0;
-        for (const look of this.#waitingForMemory.splice(0)) look();
+        this.#reserved -= version.memoryNeeded;
+        this.#libtorchBytes = 0;
+        for (const resume of this.#waitingForMemory.splice(0)) resume();
       }
     } finally {
-      const next = this.#waiting.shift();
+      const next = this.#queuedLoads.shift();
       if (next) next();
       else this.#loading--;
     }
   }
 
-  /** Waits for those that are being loaded, where it fits only without them. @throws ModelFileError */
-  async #promiseMemory(needed: number): Promise<void> {
+  /** Reserves memory for a load; waits for other loads if their reservation exceeds the budget. @throws ModelFileError */
+  async #reserveMemory(needed: number): Promise<void> {
     for (;;) {
-      const memory = await this.#memoryLeft();
-      const alone = needed + this.#unopened + this.#cacheToCome();
-      if (alone + this.#promised <= memory.availableBytes) break;
-      if (this.#promised === 0) throw new ModelFileError(describeMemoryShortage(alone, memory));
+      const memory = await this.#readMemoryBudget();
+      const required = needed + this.#libtorchBytes + this.#unusedCacheBytes();
+      if (required + this.#reserved <= memory.availableBytes) break;
+      if (this.#reserved === 0) throw new ModelFileError(describeMemoryShortage(required, memory));
       await new Promise<void>((resolve) => this.#waitingForMemory.push(resolve));
     }
-    this.#promised += needed;
+    this.#reserved += needed;
   }
 
-  /** Bytes that the answers of all models, which are kept in one place, may still come to. */
-  #cacheToCome(): number {
-    const most = (this.#scheduling.resultCacheMb ?? 0) * 2 ** 20;
-    if (most === 0) return 0;
-    return Math.max(0, most - (this.models[0]?.monitor.stats().cacheBytes ?? 0));
+  /** Bytes by which the result cache, which all models share, can still grow. */
+  #unusedCacheBytes(): number {
+    const maximum = (this.#scheduling.resultCacheMb ?? 0) * 2 ** 20;
+    if (maximum === 0) return 0;
+    return Math.max(0, maximum - (this.models[0]?.monitor.stats().cacheBytes ?? 0));
   }
 
   #schedulingFor(settings: ModelJson): SchedulingOptions {

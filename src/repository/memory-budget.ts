@@ -1,19 +1,19 @@
-/** What memory this process may still take, and how much a model takes. Reads files: for the reader's thread. */
+/** Available memory of the process and memory of a model. Reads files: runs on the reader thread. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import type { Dtype, ModelSource, TextModelSource } from '../native/engine';
 import { controlGroups, type ReadText, readText } from '../settings/environment';
 
-/** In bytes. */
+/** Memory in bytes. */
 export interface MemoryBudget {
-  /** Until the kernel would end the process; what it can give back of the cache of files is part of it. */
+  /** Memory that the process can allocate before the kernel kills it, including reclaimable page cache. */
   readonly availableBytes: number;
-  /** Of the container, or of the machine. */
+  /** Memory limit of the container, or memory of the machine. */
   readonly limitBytes: number;
 }
 
-/** The tightest of the limits of the process's control groups and of the machine's memory. */
+/** The budget with the least available memory, of the process's control groups and the machine. */
 export function readMemoryBudget(read: ReadText = readText): MemoryBudget {
   const machine = read('/proc/meminfo') ?? '';
   const all: MemoryBudget[] = [
@@ -25,41 +25,41 @@ export function readMemoryBudget(read: ReadText = readText): MemoryBudget {
   for (const { directory, isVersion2 } of controlGroups('memory', read)) {
     const file = (name: string): string => read(path.join(directory, name))?.trim() ?? '';
     const limit = Number.parseInt(file(isVersion2 ? 'memory.max' : 'memory.limit_in_bytes'), 10);
-    // An unlimited group says "max" (version 2), or more than there can be (version 1).
+    // Without a limit, the file contains "max" (version 2) or a number above any memory size (version 1).
     if (!(limit <= Number.MAX_SAFE_INTEGER)) continue;
     const used = Number(file(isVersion2 ? 'memory.current' : 'memory.usage_in_bytes'));
     const cache = reclaimable(file('memory.stat'), isVersion2 ? '' : 'total_');
     all.push({ limitBytes: limit, availableBytes: Math.max(0, limit - used + cache) });
   }
-  return all.reduce((tightest, one) =>
-    one.availableBytes < tightest.availableBytes ? one : tightest,
+  return all.reduce((tightest, budget) =>
+    budget.availableBytes < tightest.availableBytes ? budget : tightest,
   );
 }
 
-/** Pages of files, on both of the kernel's lists: it takes them back before it ends a process. */
+/** Page cache of the group, active and inactive: the kernel reclaims it before it kills a process. */
 function reclaimable(stat: string, prefix: string): number {
   return ['inactive_file', 'active_file']
     .map((name) => Number(new RegExp(`^${prefix}${name} (\\d+)$`, 'm').exec(stat)?.[1] ?? 0))
     .reduce((sum, bytes) => sum + bytes);
 }
 
-/** Infinity where /proc does not say. */
+/** A value of /proc/meminfo in bytes; Infinity if missing. */
 function kilobytes(meminfo: string, name: string): number {
   const [, text] = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(meminfo) ?? [];
   return text === undefined ? Number.POSITIVE_INFINITY : Number(text) * 1024;
 }
 
-/** Bytes of a number of a weight, where they are not those of the file. */
+/** Bytes per weight of number formats that differ from the file. */
 const BYTES: Readonly<Partial<Record<Dtype, number>>> = { bfloat16: 2, int8: 1 };
 
-/** A tokenizer, a trial and what batches leave with malloc, to the weights (docs/decisions/068-memory-of-a-model.md). */
+/** Factor and constant for tokenizer, load-time check and heap fragmentation (docs/decisions/068-memory-of-a-model.md). */
 const WEIGHT_FACTOR = 1.25;
 const OVERHEAD_BYTES = 64 * 2 ** 20;
 
-/** What is read row by row stays in the mapped file. */
+/** Embedding tables, which stay memory-mapped. */
 const EMBEDDING_TABLE = /embeddings\.weight$/;
 
-/** Of a file's header; the largest are below 1 MB. */
+/** Maximum size of a safetensors header; usual headers are below 1 MB. */
 const MAX_HEADER_BYTES = 100e6;
 
 const size = z.int().nonnegative();
@@ -71,15 +71,15 @@ const headerSchema = z.record(z.string(), tensorSchema);
 
 type StoredTensor = z.output<typeof tensorSchema>;
 
-/** At most, in bytes, while a model is loaded and when it serves. */
+/** Maximum memory of a model in bytes, during load and inference. */
 export function estimateMemory(source: ModelSource, dtype: Dtype): number {
   return WEIGHT_FACTOR * weightBytes(source, dtype) + OVERHEAD_BYTES;
 }
 
-/** In the numbers that it multiplies in; what is read as a whole first is there twice then. */
+/** Bytes of the weights in their number format. A file that is not memory-mapped counts twice during load. */
 function weightBytes(source: ModelSource, dtype: Dtype): number {
   if (source.type !== 'text-encoder') return 2 * sizeOf(source.path);
-  // Its last layer is the table of words, multiplied like the others.
+  // The output layer of a masked language model is the embedding table: it is converted like other weights.
   const tables = source.head.name === 'masked-lm' ? null : EMBEDDING_TABLE;
   return weightFilesOf(source)
     .map((file) =>
@@ -98,8 +98,8 @@ function weightFilesOf({ weightFiles, head }: TextModelSource): readonly string[
 
 function mappedWeights(file: string, dtype: Dtype, tables: RegExp | null): number {
   const header = readHeader(file);
-  if (!header) return sizeOf(file); // the engine says what is wrong with it
-  // Numbers at addresses that are no multiple of their size are copied first.
+  if (!header) return sizeOf(file); // The engine reports the error.
+  // Unaligned weights are copied.
   const copies = header.begin % 8 === 0 ? 0 : sizeOf(file);
   return Object.entries(header.tensors)
     .filter(([name]) => !tables?.test(name))
@@ -115,11 +115,11 @@ function tensorBytes(dtype: Dtype, { shape, data_offsets: [begin, end] }: Stored
 
 interface Header {
   readonly tensors: Readonly<Record<string, StoredTensor>>;
-  /** Of the numbers, in the file. */
+  /** Offset of the weights in the file. */
   readonly begin: number;
 }
 
-/** Of a safetensors file: its length in 8 bytes, then JSON. Null: it is not as it has to be. */
+/** Reads the header of a safetensors file: length (8 bytes), then JSON. Null: invalid header. */
 function readHeader(file: string): Header | null {
   const opened = openSync(file, 'r');
   try {
@@ -142,7 +142,7 @@ function sizeOf(file: string): number {
   return statSync(file).size;
 }
 
-/** For clients and the log. */
+/** Error message for clients and the log. */
 export function describeMemoryShortage(
   needed: number,
   { availableBytes: left, limitBytes: limit }: MemoryBudget,

@@ -13,24 +13,21 @@ import type { ModelJson } from './model-json';
 import type { ModelFolder, ReadableVersion } from './read-folder';
 import { SerialOperations } from './serial-operations';
 
-/** Who is told what the repository does. */
+/** Methods that the owner of a repository implements. */
 export interface RepositoryEvents {
-  /**
-   * The catalogue has changed: resolves when nothing asks the models any more that are not in it. They
-   * are closed then.
-   */
+  /** The catalogue has changed. Resolves when removed models get no more requests; then they are closed. */
   catalogueChanged(): Promise<void>;
   modelLoaded(name: string, version: string, served: ServedModel): void;
-  /** @param reason for clients */
+  /** @param reason load error for clients, without paths */
   loadFailed(name: string, version: string | null, reason: string): void;
   modelUnloaded(name: string, version: string): void;
-  /** The thread that reads the folders has ended with an error; what was being read is rejected. */
+  /** The reader thread has ended with an unexpected error; its pending requests are rejected. */
   readerFailed(error: Error): void;
 }
 
 /**
- * The models of a directory, each of its sub-folders one, loaded and unloaded while they serve. What is
- * asked about one name is done in turn, whoever asks.
+ * Model repository: each sub-folder of a directory is a model, which is loaded and unloaded while the process serves
+ * requests. Operations on the same model run one after another.
  */
 export class ModelRepository {
   readonly #reader: FolderReader;
@@ -40,7 +37,7 @@ export class ModelRepository {
   readonly #operations = new SerialOperations();
   #isClosed = false;
 
-  /** @param guardFile null: the one of the directory, if it has any */
+  /** @param guardFile path of the guardrail policy; null: `guard.json` in the directory, if it exists */
   constructor(
     { directory, guardFile }: { readonly directory: string; readonly guardFile: string | null },
     scheduling: SchedulingOptions,
@@ -53,60 +50,59 @@ export class ModelRepository {
     this.#events = events;
   }
 
-  /** A name is one model's: a folder's before an alias, and of two aliases the first by folder. */
+  /** Models sorted by name. A folder name has precedence over an alias; of equal aliases, the first folder has it. */
   get catalogue(): Catalogue {
     const models = [...this.#models.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-    const taken = new Set(models.map(({ name }) => name));
+    const names = new Set(models.map(({ name }) => name));
     return models.map((model) => {
-      const aliases = model.aliases.filter((alias) => taken.size !== taken.add(alias).size);
+      const aliases = model.aliases.filter((alias) => names.size !== names.add(alias).size);
       return { ...model, aliases };
     });
   }
 
-  /** Names of all folders, loaded or not. @throws ModelFileError: the directory cannot be read */
+  /** Names of all model folders, also if not loaded. @throws ModelFileError: the directory cannot be read */
   async listFolders(): Promise<readonly string[]> {
     return (await this.#reader.list()).names;
   }
 
-  /** By name, something that changes with any file of the folder. @throws ModelFileError */
+  /** Stamp of each model folder, by name, which changes with its files. @throws ModelFileError */
   folderStamps(): Promise<Readonly<Record<string, string>>> {
     return this.#reader.folderStamps();
   }
 
-  /** What its file says now. */
   readGuardPolicy(): Promise<GuardSource> {
     return this.#reader.readGuardPolicy();
   }
 
-  /** Something that changes with its file. */
+  /** Stamp that changes with the guardrail policy. */
   guardPolicyStamp(): Promise<string> {
     return this.#reader.guardPolicyStamp();
   }
 
   /**
-   * Looks at all folders again: loads what is new or has changed, unloads what has gone. What fails is in
-   * the catalogue and told to `events`.
+   * Loads new and changed model folders and unloads removed folders. Load errors are in the catalogue and reported to
+   * `events`.
    *
    * @throws ModelFileError: the directory cannot be read
    */
   async loadAll(): Promise<void> {
     const { names, problems } = await this.#reader.list();
     for (const problem of problems) this.#events.loadFailed('', null, problem);
-    const gone = [...this.#models.keys()].filter((name) => !names.includes(name));
-    await Promise.allSettled([...names, ...gone].map((name) => this.load(name)));
+    const removed = [...this.#models.keys()].filter((name) => !names.includes(name));
+    await Promise.allSettled([...names, ...removed].map((name) => this.load(name)));
   }
 
   /**
-   * Looks at a folder again. What it holds is loaded beside what serves and takes over when it has answered
-   * its trial; where that fails, what serves goes on.
+   * Loads or reloads a model. The current model serves requests until the new model has passed its load-time check,
+   * and stays if the load fails.
    *
-   * @throws ModelFileError: there is no such folder, or what it holds cannot be loaded
+   * @throws ModelFileError: the folder is missing or the load has failed
    */
   load(name: string): Promise<void> {
     return this.#operations.run(name, 'load', () => this.#load(name));
   }
 
-  /** Answers what was accepted, and frees it. @throws ModelFileError: there is no such model */
+  /** Unloads a model after its accepted requests. @throws ModelFileError: the model is not loaded */
   unload(name: string): Promise<void> {
     return this.#operations.run(name, 'unload', async () => {
       if (!this.#models.has(name)) throw new ModelFileError(`"${name}": is not loaded`);
@@ -114,28 +110,28 @@ export class ModelRepository {
     });
   }
 
-  /** The same of one version. @throws ModelFileError: it is not loaded */
+  /** Unloads a version after its accepted requests. @throws ModelFileError: the version is not loaded */
   unloadVersion(name: string, version: string): Promise<void> {
     return this.#operations.run(name, `unload ${version}`, async () => {
       const model = this.#requireLoaded(name, version);
-      const versions = model.versions.filter((one) => one.version !== version);
+      const versions = model.versions.filter((loaded) => loaded.version !== version);
       await this.#replace(name, versions.length > 0 ? { ...model, versions } : null);
     });
   }
 
-  /** It answers where none is named, until it is unloaded. @throws ModelFileError: it is not loaded */
+  /** Sets the version for requests without a version. @throws ModelFileError: the version is not loaded */
   setDefault(name: string, version: string): Promise<void> {
     return this.#operations.run(name, `default ${version}`, async () => {
-      await this.#show(name, { ...this.#requireLoaded(name, version), defaultVersion: version });
+      await this.#publish(name, { ...this.#requireLoaded(name, version), defaultVersion: version });
     });
   }
 
-  /** A version does not come back from a run: it is asked no more. */
+  /** Abandons a hung version: it gets no more requests. */
   abandon(served: ServedModel, reason: string): Promise<void> {
     const { name, version } = served;
-    return this.#operations.run(name, `give up ${version}`, async () => {
+    return this.#operations.run(name, `abandon ${version}`, async () => {
       const model = this.#models.get(name);
-      if (!model?.versions.some((one) => one.served === served)) return; // another has taken its place
+      if (!model?.versions.some((one) => one.served === served)) return; // Replaced meanwhile.
       const versions = model.versions.map((one) =>
         one.served === served ? { ...one, state: 'failed' as const, reason, served: null } : one,
       );
@@ -143,12 +139,7 @@ export class ModelRepository {
     });
   }
 
-  /** Refuses what comes and what waits; what runs goes on. */
-  drop(): void {
-    for (const model of this.#loaded.models) model.drop();
-  }
-
-  /** Answers what was accepted, and frees all. */
+  /** Unloads all models after their accepted requests. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([this.#loaded.close(), this.#reader.close()]);
@@ -162,21 +153,22 @@ export class ModelRepository {
 
   async #load(name: string): Promise<void> {
     const found = await this.#read(name);
-    const known = this.#models.get(name);
+    const current = this.#models.get(name);
     if (found === null) {
-      if (!known) throw new ModelFileError(`"${name}": there is no such folder`);
+      if (!current) throw new ModelFileError(`"${name}": there is no such folder`);
       return this.#replace(name, null);
     }
     const { settings } = found;
-    const before = known ?? { ...describe(name, settings), versions: [], reason: null };
-    // Seen while they load; what serves goes on.
+    const before = current ?? { ...describe(name, settings), versions: [], reason: null };
     const isLatest = settings.versions === 'latest';
     const loading = found.versions
       .slice(isLatest ? -1 : 0)
-      .map((one) => versionOf(before, one.version) ?? loadingVersion(one.version));
-    const isNew = loading.some((one) => !before.versions.includes(one));
-    if (!known || isNew) {
-      await this.#show(name, { ...before, versions: mergeVersions(before.versions, loading) });
+      .map(
+        ({ version }): ModelVersion =>
+          versionOf(before, version) ?? { version, state: 'loading', reason: null, served: null },
+      );
+    if (!current || loading.some((version) => !before.versions.includes(version))) {
+      await this.#publish(name, { ...before, versions: mergeVersions(before.versions, loading) });
     }
     const loaded: ModelVersion[] = [];
     for (const one of found.versions.toReversed()) {
@@ -187,10 +179,10 @@ export class ModelRepository {
     const { defaultVersion } = before;
     const next = { ...describe(name, settings), defaultVersion, versions, reason: null };
     await this.#replace(name, next);
-    const answers = this.catalogue.find((model) => model.name === name)?.aliases ?? [];
-    const others = next.aliases.filter((alias) => !answers.includes(alias));
-    if (others.length > 0) {
-      const reason = `model.json: aliases: another model has the name ${others.join(', ')}`;
+    const aliases = this.catalogue.find((model) => model.name === name)?.aliases ?? [];
+    const conflicts = next.aliases.filter((alias) => !aliases.includes(alias));
+    if (conflicts.length > 0) {
+      const reason = `model.json: aliases: another model has the name ${conflicts.join(', ')}`;
       this.#events.loadFailed(name, null, reason);
       throw new ModelFileError(`"${name}": ${reason}`);
     }
@@ -203,8 +195,8 @@ export class ModelRepository {
       return await this.#reader.read(name);
     } catch (error) {
       const reason = (error as Error).message;
-      const known = this.#models.get(name) ?? { ...describe(name, null), versions: [] };
-      await this.#show(name, { ...known, reason });
+      const current = this.#models.get(name) ?? { ...describe(name, null), versions: [] };
+      await this.#publish(name, { ...current, reason });
       this.#events.loadFailed(name, null, reason);
       throw error;
     }
@@ -223,8 +215,8 @@ export class ModelRepository {
       const served = await this.#serve(name, found, settings, old?.served ?? null);
       return { version, state: 'ready', reason: null, served };
     } catch (error) {
-      const place = 'path' in found ? found.path : name;
-      const reason = redactPaths(messageForClients(error).replaceAll(place, name));
+      const path = 'path' in found ? found.path : name;
+      const reason = redactPaths(messageForClients(error).replaceAll(path, name));
       this.#events.loadFailed(name, version, reason);
       const served = old?.served ?? null;
       return { version, state: served ? 'ready' : 'failed', reason, served };
@@ -237,31 +229,34 @@ export class ModelRepository {
     settings: ModelJson,
     old: ServedModel | null,
   ): Promise<ServedModel> {
-    const task = TASKS.find((one) => one.name === found.task) as Task;
+    const task = TASKS.find(({ name }) => name === found.task) as Task;
     const model = await this.#loaded.acquire(task, found, settings);
     if (model === old?.model) {
       this.#loaded.release(model);
       return old;
     }
-    if (this.#isClosed) throw new ModelFileError('the process is ending');
+    if (this.#isClosed) throw new ModelFileError('the process is shutting down');
     const title = found.metadata.name ?? name;
     const served = { name, task, title, version: found.version, model, reason: null };
     this.#events.modelLoaded(name, found.version, served);
     return served;
   }
 
-  /** Puts it into the catalogue; what it no longer serves is closed. @param next null: nothing of it */
+  /** Replaces a model in the catalogue and closes its removed versions. @param next null: removes the model */
   async #replace(name: string, next: NamedModel | null): Promise<void> {
     const before = this.#models.get(name);
     const kept = new Set(next?.versions.map(({ served }) => served));
-    const gone = (before?.versions ?? []).filter(({ served }) => served && !kept.has(served));
-    const leaving = gone
+    const removed = (before?.versions ?? []).filter(({ served }) => served && !kept.has(served));
+    const unloading = removed
       .filter(({ version }) => next === null || !versionOf(next, version))
       .map((one): ModelVersion => ({ ...one, state: 'unloading', served: null }));
     const base = next ?? (before as NamedModel);
-    await this.#show(name, { ...base, versions: mergeVersions(leaving, next?.versions ?? []) });
+    await this.#publish(name, {
+      ...base,
+      versions: mergeVersions(unloading, next?.versions ?? []),
+    });
     await Promise.all(
-      gone.map(async ({ version, served }) => {
+      removed.map(async ({ version, served }) => {
         await this.#loaded.release((served as ServedModel).model as TaskModel);
         this.#events.modelUnloaded(name, version);
       }),
@@ -272,10 +267,10 @@ export class ModelRepository {
       this.#models.delete(name);
       await this.#reader.removeUnpacked(name);
     }
-    if (leaving.length > 0 || !next) await this.#events.catalogueChanged();
+    if (unloading.length > 0 || !next) await this.#events.catalogueChanged();
   }
 
-  async #show(name: string, model: NamedModel): Promise<void> {
+  async #publish(name: string, model: NamedModel): Promise<void> {
     this.#models.set(name, model);
     await this.#events.catalogueChanged();
   }
@@ -292,18 +287,14 @@ function describe(name: string, settings: ModelJson | null) {
 }
 
 function versionOf({ versions }: NamedModel, version: string): ModelVersion | undefined {
-  return versions.find((one) => one.version === version);
+  return versions.find((candidate) => candidate.version === version);
 }
 
-function loadingVersion(version: string): ModelVersion {
-  return { version, state: 'loading', reason: null, served: null };
-}
-
-/** All of both by version, ascending; of two the second. */
+/** Versions of both lists, ascending; `second` has precedence. */
 function mergeVersions(
   first: readonly ModelVersion[],
   second: readonly ModelVersion[],
 ): readonly ModelVersion[] {
-  const byVersion = new Map([...first, ...second].map((one) => [one.version, one]));
+  const byVersion = new Map([...first, ...second].map((version) => [version.version, version]));
   return [...byVersion.values()].sort((a, b) => Number(a.version) - Number(b.version));
 }

@@ -1,4 +1,4 @@
-/** What lies in a directory of models. All of it reads files, and runs on a thread of its own (folder-reader-thread.ts). */
+/** Reads the folders and files of a model repository. Runs on the reader thread (folder-reader-thread.ts). */
 import { createHash } from 'node:crypto';
 import { type Dirent, opendirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -13,59 +13,56 @@ import { estimateMemory } from './memory-budget';
 import { MODEL_JSON, type ModelJson, readModelSettings, VERSION_FOLDER } from './model-json';
 import { listArchives, type UnpackedArchives } from './unpacked-archives';
 
-/** Folders of a directory that are looked at; nobody has as many models. */
+/** Maximum number of model folders in a repository. */
 export const MAX_MODELS = 1000;
-/** Of a model. */
+/** Maximum number of version folders of a model. */
 const MAX_VERSIONS = 1000;
 
-/** Of the latest versions: where one cannot be loaded, the one before it is. */
+/** Maximum number of versions that `latest` tries: if the highest version fails, the next lower version is loaded. */
 const MAX_LATEST_ATTEMPTS = 3;
-/** Of a folder, that are looked at for changes. */
-const MAX_STAMPED_FILES = 10_000;
-
-/** A version whose files can be loaded. */
+/** A version with valid files. */
 export interface ReadableVersion {
-  /** A number; of a model without folders of versions `1`. */
+  /** Number of the version; `1` for a model without version folders. */
   readonly version: string;
   readonly task: Task['name'];
-  /** Absolute path: the model's folder, or its file. */
+  /** Absolute path of the model's folder or file. */
   readonly path: string;
   readonly source: ModelSource;
   readonly metadata: ModelMetadata;
-  /** Another one: its files, or what model.json says of how they are loaded, have changed. */
+  /** Hash of the files' identity and the load options; differs after a change. */
   readonly fingerprint: string;
-  /** While it is loaded, in bytes, at most. */
+  /** Maximum memory of the model in bytes. */
   readonly memoryNeeded: number;
 }
 
-/** A version whose files are not as they have to be. */
+/** A version with invalid files. */
 export interface UnreadableVersion {
   readonly version: string;
-  /** For clients, without paths. */
+  /** Load error for clients, without paths. */
   readonly problem: string;
 }
 
 export interface ModelFolder {
   readonly settings: ModelJson;
-  /** Those that are to be loaded, the highest last; of `latest` the first from there that can be. */
+  /** Versions to load, ascending. For `latest`: candidates, of which the highest loadable version is loaded. */
   readonly versions: readonly (ReadableVersion | UnreadableVersion)[];
 }
 
 export interface FolderListing {
-  /** Of folders that may be models, sorted. */
+  /** Names of model folders, sorted. */
   readonly names: readonly string[];
-  /** Of all others, with the reason. */
+  /** Folders that are ignored, with the reason. */
   readonly problems: readonly string[];
 }
 
-/** Where models are: all sub-folders of a directory, or the only one that is meant. */
+/** Path of a model repository, or of one model folder that is served as a repository. */
 export interface RepositoryPath {
   readonly directory: string;
-  /** Name of the sub-folder; null: all. */
+  /** Name of the model folder; null: all folders of the directory. */
   readonly only: string | null;
 }
 
-/** @param directory of models, or a Hugging Face directory itself */
+/** @param directory a model repository, or a Hugging Face model folder */
 export function resolveRepositoryPath(directory: string): RepositoryPath {
   const all = { directory, only: null };
   try {
@@ -73,11 +70,11 @@ export function resolveRepositoryPath(directory: string): RepositoryPath {
     const folder = realpathSync(directory);
     return { directory: path.dirname(folder), only: path.basename(folder) };
   } catch {
-    return all; // what is wrong with it is said when it is listed
+    return all; // `listModels` reports the error.
   }
 }
 
-/** Names of the sub-folders; what begins with a dot is nobody's model. @throws ModelFileError */
+/** Lists the model folders, without folders that begin with a dot. @throws ModelFileError */
 export function listModels({ directory, only }: RepositoryPath): FolderListing {
   if (only !== null) {
     const isName = MODEL_NAME.pattern.test(only);
@@ -99,44 +96,12 @@ export function listModels({ directory, only }: RepositoryPath): FolderListing {
   return { names: names.sort(), problems: problems.slice(0, MAX_MODELS) };
 }
 
-/** By name, a digest of what lies in the folder and below: names, sizes, times. @throws ModelFileError */
-export function folderStamps(place: RepositoryPath): Readonly<Record<string, string>> {
-  const { names } = listModels(place);
-  const stamp = (name: string): string => {
-    const folder = path.join(place.directory, name);
-    // Without the one folder that was given, nothing is known: it may come again.
-    return place.only === null ? stampIfReadable(folder) : stampFolder(folder);
-  };
-  return Object.fromEntries(names.map((name) => [name, stamp(name)]));
-}
-
-/** A folder that cannot be read hides no other. Its loading reports the reason. */
-function stampIfReadable(folder: string): string {
-  try {
-    return stampFolder(folder);
-  } catch (error) {
-    return `unreadable: ${(error as NodeJS.ErrnoException).code}`;
-  }
-}
-
-function stampFolder(folder: string): string {
-  const digest = createHash('sha256');
-  for (const name of readdirSync(folder, { recursive: true }).slice(0, MAX_STAMPED_FILES).sort()) {
-    const stats = statSync(path.join(folder, String(name)), {
-      bigint: true,
-      throwIfNoEntry: false,
-    });
-    digest.update(`${name} ${stats?.size} ${stats?.mtimeNs} ${stats?.ino}\n`);
-  }
-  return digest.digest('hex');
-}
-
 /**
- * What is to be loaded of a folder.
+ * Reads a model folder: model.json and the versions to load.
  *
- * @param dtype of text models whose model.json names none
- * @returns null: there is no such folder
- * @throws ModelFileError: nothing of it can be loaded
+ * @param dtype number format of text models without `dtype` in model.json
+ * @returns null: the folder is missing
+ * @throws ModelFileError: the folder or its model.json is invalid
  */
 export async function readModel(
   { directory, only }: RepositoryPath,
@@ -149,31 +114,35 @@ export async function readModel(
     return null;
   requireWithin(directory, folder, name);
   const settings = readModelSettings(folder, dtype);
-  const read = (place: string, version: string) => readVersion(place, version, settings, unpacked);
+  const read = (versionFolder: string, version: string) =>
+    readVersion(versionFolder, version, settings, unpacked);
   const numbers = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => VERSION_FOLDER.test(entry.name) && isFolder(folder, entry))
     .map((entry) => Number(entry.name))
     .sort((a, b) => a - b)
     .slice(-MAX_VERSIONS);
   const chosen = selectVersions(numbers, settings).map(String);
-  const places = numbers.length === 0 ? [folder] : chosen.map((one) => path.join(folder, one));
-  unpacked.removeBelow(folder, places);
+  const folders =
+    numbers.length === 0 ? [folder] : chosen.map((version) => path.join(folder, version));
+  unpacked.removeBelow(folder, folders);
   if (numbers.length === 0) return { settings, versions: [await read(folder, '1')] };
   const isMixed = findAllModels(folder).length > 0;
   if (isMixed) {
-    throw new ModelFileError(`${name}: has a model beside folders of versions: move it into one`);
+    throw new ModelFileError(
+      `${name}: has a model next to version folders. Move the model into a version folder`,
+    );
   }
   const versions: (ReadableVersion | UnreadableVersion)[] = [];
   for (const version of chosen) {
-    const place = path.join(folder, version);
+    const versionFolder = path.join(folder, version);
     const problem = `${MODEL_JSON}: versions: there is no folder "${version}"`;
-    const isThere = statSync(place, { throwIfNoEntry: false }) !== undefined;
-    versions.push(isThere ? await read(place, version) : { version, problem });
+    const exists = statSync(versionFolder, { throwIfNoEntry: false }) !== undefined;
+    versions.push(exists ? await read(versionFolder, version) : { version, problem });
   }
   return { settings, versions };
 }
 
-/** Of all tasks, and archives. */
+/** Paths of all models and archives directly in a folder. */
 function findAllModels(folder: string): readonly string[] {
   return [
     ...new Set(TASKS.flatMap((task) => task.findModelPaths(folder))),
@@ -195,24 +164,23 @@ async function readVersion(
   try {
     requireWithin(path.dirname(folder), folder, path.basename(folder));
     const archive = findArchive(folder);
-    const home = archive === null ? folder : await unpacked.folderOf(archive);
-    const { task, place } = findModel(home, settings);
-    const { source, metadata: known } = task.read(place);
-    const metadata = { ...known, ...longTextMetadata(task, settings) };
+    const modelFolder = archive === null ? folder : await unpacked.folderOf(archive);
+    const { task, modelPath } = findModel(modelFolder, settings);
+    const { source, metadata: fileMetadata } = task.read(modelPath);
+    const metadata = { ...fileMetadata, ...longTextMetadata(task, settings) };
     const { dtype, max_queue_requests, max_queue_wait_ms, weight } = settings;
     const { longTexts } = metadata;
     const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms, weight, longTexts];
-    const files = archive === null ? task.listFiles(place) : [archive];
+    const files = archive === null ? task.listFiles(modelPath) : [archive];
     const fingerprint = computeFingerprint(files, loadedAs);
-    const needed = estimateMemory(source, dtype);
     return {
       version,
       task: task.name,
-      path: place,
+      path: modelPath,
       source,
       metadata,
       fingerprint,
-      memoryNeeded: needed,
+      memoryNeeded: estimateMemory(source, dtype),
     };
   } catch (error) {
     const { message } = error as Error;
@@ -220,7 +188,7 @@ async function readVersion(
   }
 }
 
-/** What becomes of texts that are longer than a classifier takes. @throws ModelFileError */
+/** Default windowing of long texts. @throws ModelFileError: the task does not support windows */
 function longTextMetadata(
   task: Task,
   { long_texts, stride, combine }: ModelJson,
@@ -230,41 +198,47 @@ function longTextMetadata(
   throw new ModelFileError(`${MODEL_JSON}: long_texts: is for text classifiers`);
 }
 
-/** null: its files lie in the folder itself. @throws ModelFileError: there is another model beside it */
+/** Archive in a model folder; null: the folder contains the model files. @throws ModelFileError: several models */
 function findArchive(folder: string): string | null {
   const [archive] = listArchives(folder);
   if (archive === undefined) return null;
-  const names = findAllModels(folder).map((place) => path.basename(place));
+  const names = findAllModels(folder).map((file) => path.basename(file));
   if (names.length > 1) {
     throw new ModelFileError(`expected one model, found ${names.join(', ')}`);
   }
   return archive;
 }
 
-function findModel(folder: string, { task: named }: ModelJson): { task: Task; place: string } {
-  const claims = matchTasks(folder).filter(([{ name }]) => named === undefined || name === named);
-  const [first] = claims;
+function findModel(
+  folder: string,
+  { task: taskName }: ModelJson,
+): { readonly task: Task; readonly modelPath: string } {
+  const matches = matchTasks(folder).filter(
+    ([{ name }]) => taskName === undefined || name === taskName,
+  );
+  const [first] = matches;
   if (first === undefined) {
-    const what = 'expected config.json beside its weights, or one .pt or .pt2 file, found neither';
-    throw new ModelFileError(named ? `task: ${named}: ${what}` : what);
+    const problem =
+      'expected config.json beside its weights, or one .pt or .pt2 file, found neither';
+    throw new ModelFileError(taskName ? `task: ${taskName}: ${problem}` : problem);
   }
-  const [task, place] = first;
-  const places = claims.filter(([one]) => one === task).map(([, where]) => path.basename(where));
-  if (places.length > 1) {
-    throw new ModelFileError(`expected one model, found ${places.join(', ')}`);
+  const [task, modelPath] = first;
+  const names = matches.filter(([match]) => match === task).map(([, file]) => path.basename(file));
+  if (names.length > 1) {
+    throw new ModelFileError(`expected one model, found ${names.join(', ')}`);
   }
-  return { task, place };
+  return { task, modelPath };
 }
 
-/** Of what and how it is loaded, without its content: the same for two names of the same files. */
+/** Hash of the files' identity and the load options, equal for several names of the same files. */
 function computeFingerprint(files: readonly string[], settings: readonly unknown[]): string {
-  const of = files.map((file) => `${path.basename(file)},${fileIdentity(file)}`);
+  const identities = files.map((file) => `${path.basename(file)},${fileIdentity(file)}`);
   return createHash('sha256')
-    .update(JSON.stringify([of, settings]))
+    .update(JSON.stringify([identities, settings]))
     .digest('hex');
 }
 
-/** A link leads nowhere else. @throws ModelFileError */
+/** Rejects a link to outside of the repository. @throws ModelFileError */
 function requireWithin(directory: string, folder: string, name: string): void {
   if (isWithin(realpathSync(directory), realpathSync(folder))) return;
   throw new ModelFileError(`${name}: is a link that leads out of the directory of models`);
@@ -276,7 +250,7 @@ function isFolder(directory: string, entry: Dirent): boolean {
     const stats = statSync(path.join(directory, entry.name), { throwIfNoEntry: false });
     return stats?.isDirectory() ?? false;
   } catch {
-    return true; // a link that cannot be followed hides no other folder: its loading reports the reason
+    return true; // An invalid link does not affect other folders: its load reports the error.
   }
 }
 

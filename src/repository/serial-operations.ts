@@ -1,31 +1,32 @@
 interface Operation {
-  readonly what: string;
+  readonly type: string;
   readonly done: Promise<void>;
 }
 
-/** What is done about a name is done in turn; who asks for what waits already gets that. */
+/** Runs the operations of each model one after another. */
 export class SerialOperations {
-  /** By name, those that have not begun; and the last of all. */
-  readonly #waiting = new Map<string, Operation>();
+  /** Operations that have not started, by model name. */
+  readonly #queued = new Map<string, Operation>();
+  /** Last operation by model name. */
   readonly #last = new Map<string, Promise<void>>();
 
-  /** @param what two of the same, one after the other, are one */
-  run(name: string, what: string, run: () => Promise<void>): Promise<void> {
-    const waiting = this.#waiting.get(name);
-    if (waiting?.what === what) return waiting.done;
-    const before = this.#last.get(name) ?? Promise.resolve();
-    const done = before
+  /** @param type a queued operation with the same type is shared */
+  run(name: string, type: string, run: () => Promise<void>): Promise<void> {
+    const queued = this.#queued.get(name);
+    if (queued?.type === type) return queued.done;
+    const previous = this.#last.get(name) ?? Promise.resolve();
+    const done = previous
       .catch(() => undefined)
       .then(() => {
-        if (this.#waiting.get(name)?.done === done) this.#waiting.delete(name);
+        if (this.#queued.get(name)?.done === done) this.#queued.delete(name);
         return run();
       });
-    this.#waiting.set(name, { what, done });
+    this.#queued.set(name, { type, done });
     this.#last.set(name, done);
-    const forget = (): void => {
+    const remove = (): void => {
       if (this.#last.get(name) === done) this.#last.delete(name);
     };
-    done.then(forget, forget);
+    done.then(remove, remove);
     return done;
   }
 }

@@ -1,4 +1,4 @@
-/** Archives of TorchServe (`.mar`): zip files with a model, its manifest, and files that belong to it. */
+/** TorchServe archives (`.mar`): zip files with a model, its manifest and further files. */
 import { createWriteStream, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -10,17 +10,17 @@ import { checkModelJson, parseModelJson, quoted } from '../models/json';
 
 const MANIFEST = 'MAR-INF/MANIFEST.json';
 const LABELS = 'index_to_name.json';
-/** Where a text model has its program, and a signal model its file with its settings beside it. */
+/** File names of a text model's program, and of a signal model's program and settings. */
 const TEXT_MODEL = 'model.pt';
 const SIGNAL_MODEL = 'eeg_model.pt';
 const SIGNAL_SETTINGS = 'eeg_model.json';
 
-/** Configuration and tokenizer; other weights than the program are not what the manifest names. */
+/** Configuration and tokenizer files. Weight files are excluded: the manifest specifies the program. */
 const TEXT_MODEL_FILES = /^[^/]+(?<!\.index)\.(?:json|txt|model)$/;
 
 const MAX_ENTRIES = 10_000;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
-/** Weights hardly get smaller; what unpacks to more than this many times its archive is no model. */
+/** Maximum ratio of unpacked to packed size: weights are almost incompressible. */
 const MAX_EXPANSION = 20;
 const EXPANSION_ALLOWANCE_BYTES = 64 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ const FILE_TYPE = 0o170000;
 const REGULAR = 0o100000;
 const FOLDER = 0o040000;
 
-/** TorchServe's own that hold no code of the archive, and whose answers are those of a task here. */
+/** TorchServe handlers without code in the archive whose results match a task. */
 const HANDLERS = ['image_classifier', 'text_classifier', 'base_handler'];
 
 const EXPORT_HINT = 'export the model as TorchScript or torch.export, see docs/migration.md';
@@ -43,17 +43,16 @@ const manifestSchema = z.looseObject({
   }),
 });
 
-/** As TorchServe's handlers read it: a name, or a list that ends with it. */
+/** Labels as in TorchServe's handlers: a name, or a list whose last element is the name. */
 const labelsSchema = z.record(
   z.string().regex(/^\d{1,7}$/, 'expected the number of an output'),
   z.union([z.string(), z.array(z.string()).min(1)], { error: 'expected a name' }),
 );
 
 /**
- * Unpacks what a model of this archive is loaded from, as its task has it in a folder. Nothing that lies
- * in a folder of the archive is unpacked, and no Python.
+ * Unpacks the files of an archive that its task reads. Python files and files in folders are not unpacked.
  *
- * @param target is not there yet; on an error it may be there in part
+ * @param target missing folder; can exist with a part of the files after an error
  * @throws ModelFileError
  */
 export function unpackArchive(file: string, target: string): Promise<void> {
@@ -64,16 +63,16 @@ export function unpackArchive(file: string, target: string): Promise<void> {
   });
 }
 
-/** What an archive says of its model, and what it holds. */
+/** Manifest and files of an archive. */
 export interface ArchiveReport {
   readonly modelName: string | null;
   readonly modelVersion: string | null;
   readonly handler: string | null;
-  /** As in the archive, without folders, and bytes once unpacked. */
+  /** Files with their unpacked size in bytes. */
   readonly entries: readonly { readonly name: string; readonly bytes: number }[];
 }
 
-/** Looks into an archive; none of it is unpacked. @throws ModelFileError */
+/** Reads the manifest and the list of files. @throws ModelFileError */
 export function readArchive(file: string): Promise<ArchiveReport> {
   const name = path.basename(file);
   return withEntries(file, 'read', async (zip, entries) => {
@@ -93,7 +92,7 @@ export function readArchive(file: string): Promise<ArchiveReport> {
 
 async function withEntries<Result>(
   file: string,
-  what: 'read' | 'unpacked',
+  action: 'read' | 'unpacked',
   use: (zip: ZipFile, entries: ReadonlyMap<string, Entry>) => Promise<Result>,
 ): Promise<Result> {
   const name = path.basename(file);
@@ -104,25 +103,25 @@ async function withEntries<Result>(
   } catch (error) {
     if (error instanceof ModelFileError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new ModelFileError(printable(`${name}: cannot be ${what}: ${code ?? message}`));
+    throw new ModelFileError(printable(`${name}: cannot be ${action}: ${code ?? message}`));
   } finally {
     zip?.close();
   }
 }
 
-/** By name, all that are files. yauzl refuses names that climb out. */
+/** Files by name. yauzl rejects paths that leave the archive. */
 async function entriesOf(
   zip: ZipFile,
   archive: string,
   archiveBytes: number,
 ): Promise<ReadonlyMap<string, Entry>> {
-  const fail = (what: string): never => {
-    throw new ModelFileError(printable(`${archive}: ${what}`));
+  const fail = (problem: string): never => {
+    throw new ModelFileError(printable(`${archive}: ${problem}`));
   };
   if (zip.entryCount > MAX_ENTRIES) {
     fail(`holds ${zip.entryCount} files, expected at most ${MAX_ENTRIES}`);
   }
-  const most = MAX_EXPANSION * archiveBytes + EXPANSION_ALLOWANCE_BYTES;
+  const maximum = MAX_EXPANSION * archiveBytes + EXPANSION_ALLOWANCE_BYTES;
   const entries = new Map<string, Entry>();
   let bytes = 0;
   for await (const entry of zip.eachEntry()) {
@@ -135,7 +134,7 @@ async function entriesOf(
     if (entries.has(fileName)) fail(`${quoted(fileName)}: is there twice`);
     entries.set(fileName, entry);
     bytes += uncompressedSize;
-    if (bytes > most) {
+    if (bytes > maximum) {
       fail(`unpacks to more than ${MAX_EXPANSION} times its ${archiveBytes} bytes`);
     }
   }
@@ -157,22 +156,22 @@ async function unpack(
   const isText = entries.has('config.json');
   const program = isText ? TEXT_MODEL : SIGNAL_MODEL;
   const settings = [SIGNAL_SETTINGS, `${path.parse(serialized).name}.json`];
-  const settingsFile = settings.find((one) => entries.has(one));
-  const places = new Map([
+  const settingsFile = settings.find((name) => entries.has(name));
+  const targets = new Map([
     [serialized, path.parse(program).name + (serialized.endsWith('.pt2') ? '.pt2' : '.pt')],
   ]);
   if (isText) {
     for (const name of entries.keys()) {
-      if (TEXT_MODEL_FILES.test(name)) places.set(name, name);
+      if (TEXT_MODEL_FILES.test(name)) targets.set(name, name);
     }
   } else if (settingsFile) {
-    places.set(settingsFile, SIGNAL_SETTINGS);
+    targets.set(settingsFile, SIGNAL_SETTINGS);
   }
-  for (const [name, place] of places) {
+  for (const [name, file] of targets) {
     const stream = await zip.openReadStreamPromise(entries.get(name) as Entry);
     await pipeline(
       stream,
-      createWriteStream(path.join(target, place), { flags: 'wx', mode: 0o600 }),
+      createWriteStream(path.join(target, file), { flags: 'wx', mode: 0o600 }),
     );
   }
   if (isText || settingsFile) return;
@@ -182,7 +181,7 @@ async function unpack(
   writeFileSync(path.join(target, SIGNAL_SETTINGS), JSON.stringify({ classes }), { mode: 0o600 });
 }
 
-/** @returns undefined: there is no such file */
+/** @returns undefined: the file is missing */
 async function readJson(
   zip: ZipFile,
   entries: ReadonlyMap<string, Entry>,
@@ -202,7 +201,7 @@ async function readJson(
   return parseModelJson(Buffer.concat(chunks).toString('utf8'), where);
 }
 
-/** @throws ModelFileError: there is none, or the archive needs Python */
+/** @throws ModelFileError: no model file, or the archive needs Python */
 function serializedFileOf(archive: string, content: unknown): string {
   const where = `${archive}: ${MANIFEST}`;
   const { handler, modelFile, serializedFile } = checkModelJson(
@@ -210,8 +209,8 @@ function serializedFileOf(archive: string, content: unknown): string {
     manifestSchema,
     content,
   ).model;
-  const fail = (what: string): never => {
-    throw new ModelFileError(printable(`${where}: ${what}`));
+  const fail = (problem: string): never => {
+    throw new ModelFileError(printable(`${where}: ${problem}`));
   };
   if (handler && !HANDLERS.includes(handler)) {
     const expected = `expected one of ${HANDLERS.join(', ')}`;
@@ -225,11 +224,11 @@ function serializedFileOf(archive: string, content: unknown): string {
   return serializedFile as string;
 }
 
-/** In the order of the model's outputs. @throws ModelFileError: an output has no name */
+/** Labels in the order of the model's outputs. @throws ModelFileError: a label is missing */
 function labelsOf(where: string, content: unknown): readonly string[] {
   const names = checkModelJson(where, labelsSchema, content);
   const count = Object.keys(names).length;
-  return Array.from({ length: count }, (_none, index) => {
+  return Array.from({ length: count }, (_, index) => {
     const name = names[index];
     if (name === undefined) throw new ModelFileError(`${where}: ${index}: has no name`);
     return typeof name === 'string' ? name : (name.at(-1) as string);

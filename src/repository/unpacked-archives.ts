@@ -3,31 +3,31 @@ import path from 'node:path';
 import { fileIdentity, fileSize, ModelFileError } from '../models/files';
 import { unpackArchive } from './torchserve-archive';
 
-interface Unpacked {
-  /** Of the archive; another one: it has changed. */
+interface UnpackedArchive {
+  /** Identity of the archive file; differs after a change. */
   readonly identity: string;
   readonly folder: Promise<string>;
 }
 
-/** Archives of the directory of models that are unpacked, each into a private folder of its own. */
+/** Unpacked archives of a model repository, each in a private temporary folder. */
 export class UnpackedArchives {
   readonly #root: string;
-  /** By path of the archive. */
-  readonly #unpacked = new Map<string, Unpacked>();
+  /** Unpacked archives by path. */
+  readonly #unpacked = new Map<string, UnpackedArchive>();
   #count = 0;
 
-  /** @param root an absolute path at which nothing is; it is made for the first archive */
+  /** @param root absolute path of a missing folder, which is created for the first archive */
   constructor(root: string) {
     this.#root = root;
   }
 
-  /** The folder that an archive is unpacked into; it stays until the archive is another. @throws ModelFileError */
+  /** Unpacks an archive, unless it is unchanged. @returns folder of the content. @throws ModelFileError */
   async folderOf(archive: string): Promise<string> {
-    fileSize(path.dirname(archive), path.basename(archive)); // it is a file, and no link that leads out
+    fileSize(path.dirname(archive), path.basename(archive)); // Rejects links to outside of the folder.
     const identity = fileIdentity(archive);
-    const known = this.#unpacked.get(archive);
-    if (known?.identity === identity) return known.folder;
-    this.#forget(archive);
+    const previous = this.#unpacked.get(archive);
+    if (previous?.identity === identity) return previous.folder;
+    this.#remove(archive);
     const folder = this.#unpack(archive);
     this.#unpacked.set(archive, { identity, folder });
     try {
@@ -38,19 +38,19 @@ export class UnpackedArchives {
     }
   }
 
-  /** Removes what archives below a folder were unpacked into, but for those right in the folders of `kept`. */
+  /** Removes the content of archives below a folder, except for archives directly in the folders `kept`. */
   removeBelow(folder: string, kept: readonly string[]): void {
     for (const archive of this.#unpacked.keys()) {
       if (archive.startsWith(folder + path.sep) && !kept.includes(path.dirname(archive)))
-        this.#forget(archive);
+        this.#remove(archive);
     }
   }
 
-  #forget(archive: string): void {
-    const known = this.#unpacked.get(archive);
+  #remove(archive: string): void {
+    const unpacked = this.#unpacked.get(archive);
     this.#unpacked.delete(archive);
-    // What cannot be removed now is tried once more when the process ends.
-    known?.folder.then(remove).catch(() => undefined);
+    // A folder that cannot be removed now is removed at process exit.
+    unpacked?.folder.then(remove).catch(() => undefined);
   }
 
   async #unpack(archive: string): Promise<string> {
@@ -70,16 +70,16 @@ export class UnpackedArchives {
       mkdirSync(this.#root, { mode: 0o700 });
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === 'EEXIST') return; // by an archive before
+      if (code === 'EEXIST') return; // Created for a previous archive.
       throw new ModelFileError(
         `${archive}: cannot be unpacked: the folder for temporary files cannot be written to ` +
-          `(${code}): mount one there, or name one in TMPDIR`,
+          `(${code}). Set TMPDIR to a writable folder`,
       );
     }
   }
 }
 
-/** Absolute paths of the archives right in a folder. */
+/** Absolute paths of the archives directly in a folder. */
 export function listArchives(folder: string): readonly string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.mar'))

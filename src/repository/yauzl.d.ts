@@ -1,13 +1,13 @@
-// What of yauzl 3.4 is used here; the package has no types of its own.
+// Types of the used parts of yauzl 3.4, which has no types.
 declare module 'yauzl' {
   import type { Readable } from 'node:stream';
 
   interface Entry {
     readonly fileName: string;
-    /** Bytes, as the archive says; more or fewer are an error while they are read. */
+    /** Size in bytes in the zip directory; a different size is a read error. */
     readonly uncompressedSize: number;
     readonly compressionMethod: number;
-    /** With the mode of Unix in the upper half. */
+    /** Unix file mode in the upper 16 bits. */
     readonly externalFileAttributes: number;
   }
 
