@@ -22,7 +22,7 @@ export interface ProtocolOptions {
 
 /**
  * An API of the server: its routes, error format and documentation. Each protocol has a folder next to this file and a
- * line in src/commands/serve/service.ts. Its factory returns null for a model without the required abilities.
+ * line in src/commands/serve/mounts.ts. Its factory returns null for a model without the required abilities.
  */
 export interface Protocol {
   readonly routes: readonly Route[];

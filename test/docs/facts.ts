@@ -75,7 +75,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['what was pipelined (up to {})', constant('src/http/pending-responses.ts#GRACE')],
   ['each of which may have {} calls under way', constant('src/grpc/server.ts#MOST_STREAMS')],
   ['answers of {} bytes and more', constant(COMPRESSED)],
-  ['within {} ms of the first', constant('src/commands/serve/shutdown.ts#SAME_SIGNAL_MS')],
+  ['within {} ms of the first', constant('src/commands/serve/shutdown.ts#DUPLICATE_SIGNAL_MS')],
   ['| {} | the command line or a setting is wrong', constant('src/commands/exit.ts#EXIT_USAGE')],
   ['| {} | the model did not come back', constant('src/commands/exit.ts#EXIT_HUNG_MODEL')],
   ['| {} | done, but some rows have no', constant('src/commands/exit.ts#EXIT_REJECTED_ROWS')],

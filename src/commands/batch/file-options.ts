@@ -203,13 +203,13 @@ function requireSense(options: FileOptions): void {
     [resume && pipes > 0, '--resume: a pipe cannot be read again: save it as a file first'],
     [
       resume && output === STANDARD_STREAM,
-      '--resume: what went into a pipe cannot be continued: name a file',
+      '--resume: output to a pipe cannot be resumed. Use a file',
     ],
     [
       output === STANDARD_STREAM && outputFormat === 'npy',
       '-: .npy says its rows at its beginning: name a file',
     ],
-    [resume && overwrite, '--overwrite: begins anew, and --resume goes on: choose one'],
+    [resume && overwrite, '--overwrite, --resume: use one of them, not both'],
   ];
   const fault = faults.find(([isThere]) => isThere);
   if (fault) throw new UsageError(fault[1]);

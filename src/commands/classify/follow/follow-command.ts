@@ -71,7 +71,7 @@ function validateFiles({ name, path, output, overwrites }: FollowOptions): void 
   }
   if (output === STANDARD_STREAM || !existsSync(output)) return;
   if (stat && statSync(output).ino === stat.ino) {
-    throw new UsageError(`${output}: is what is followed: name another file for the answers`);
+    throw new UsageError(`${output}: is the followed file. Use another output file`);
   }
   if (!overwrites) throw new UsageError(outputExists(output));
 }

@@ -19,7 +19,7 @@ export type FileChange =
   | { readonly type: 'missing' };
 
 /**
- * Yields the bytes of a file and of what is appended, until `stop` is aborted.
+ * Yields the bytes of a file and appended bytes, until `stop` is aborted.
  *
  * @param name file name for errors
  * @throws RunError: the file cannot be read
