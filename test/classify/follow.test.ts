@@ -260,7 +260,7 @@ describe('--follow', () => {
     expect(again.stderr).toContain('is there already: name another file, or use --overwrite');
     const onItself = new Follow(file, ['--sampling-rate', '95', '-o', file, '--overwrite']);
     expect(await onItself.ended).toBe(2);
-    expect(onItself.stderr).toContain('is what is followed');
+    expect(onItself.stderr).toContain('is the followed file');
     expect(readFileSync(file, 'utf8')).toBe(linesOf(signal(WINDOW)));
   });
 

@@ -65,7 +65,7 @@ describe('what is there at start', () => {
         expect.stringMatching(/^expected config\.json beside its weights, or one/),
       ],
       ['films', '1', 'text-classification', null],
-      ['odd', null, null, expect.stringMatching(/^model\.json: .*share/)],
+      ['odd', null, null, expect.stringMatching(/^model\.json: .*weight/)],
       ['outside', null, null, 'outside: is a link that leads out of the directory of models'],
       ['reviews', '10', 'text-classification', null],
       ['waves', '1', 'signal-classification', null],

@@ -165,7 +165,7 @@ describe('memoryNeeded', () => {
 describe('a model that does not fit', () => {
   const settings = { dtype: 'float32', weight: 1 } as ModelJson;
   const found = (name: string, memory: number) =>
-    ({ fingerprint: name, place: name, memoryNeeded: memory }) as unknown as ReadableVersion;
+    ({ fingerprint: name, path: name, memoryNeeded: memory }) as unknown as ReadableVersion;
   /** Of those that are being loaded, by name; each ends when the test says so. */
   const loading = new Map<string, () => void>();
   let memory = { availableBytes: 100 * MB, limitBytes: 500 * MB };
@@ -190,8 +190,8 @@ describe('a model that does not fit', () => {
     jest
       .spyOn(TaskModel, 'load')
       .mockImplementation(
-        (_, place) =>
-          new Promise((resolve) => loading.set(place, () => resolve({} as unknown as TaskModel))),
+        (_, path) =>
+          new Promise((resolve) => loading.set(path, () => resolve({} as unknown as TaskModel))),
       );
   });
   afterEach(() => jest.restoreAllMocks());
