@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { BODY_METHODS } from '../protocols/route';
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from '../serving/header-names';
-import { endResponse } from './send';
+import { endResponse } from './http-request-context';
 
 /** Request headers of client libraries, which the service ignores. */
 const CLIENT_HEADERS = [

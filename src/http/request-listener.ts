@@ -2,12 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import type { RequestPipeline } from '../serving/request-pipeline';
 import type { Cors } from './cors';
-import {
-  HttpRequestContext,
-  type HttpShared,
-  originForm,
-  requestContextOf,
-} from './http-request-context';
+import { HttpRequestContext, type HttpShared, requestContextOf } from './http-request-context';
+import { originForm } from './request-head';
 
 /** Status in log and metrics of a request whose client disconnected; nginx's code for it. */
 const CLIENT_CLOSED_REQUEST = 499;

@@ -3,15 +3,15 @@ import https from 'node:https';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import type { Response } from 'express';
 import { describeUnexpected } from '../native/unexpected-error';
-import { Connections, type FinalResponses } from '../serving/connections';
+import { Connections, type FinalResponses, PendingResponses } from '../serving/connections';
 import type { InvalidStatus } from '../serving/metrics/request-metrics';
 import type { ServerContext } from '../serving/server-context';
 import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
 import { Transport } from '../serving/transport';
 import { createApp, type Site } from './app';
 import { expressPrototypes } from './express-prototypes';
-import { PendingResponses } from './pending-responses';
 import { rawResponse } from './raw-response';
 import { abortStalledRequests } from './stalled-requests';
 
@@ -56,7 +56,7 @@ function closesOnError<Rest extends unknown[]>(
 /** HTTP server of one port: protocol limits, protocol errors and graceful shutdown. */
 export class HttpServer extends Transport<http.Server> {
   readonly #context: ServerContext;
-  readonly #pending: PendingResponses;
+  readonly #pending: PendingResponses<Response>;
   readonly #endSessions: () => Promise<void>;
   /** See `App.publish`. */
   readonly publish: (site: Site) => void;
@@ -74,7 +74,7 @@ export class HttpServer extends Transport<http.Server> {
       metrics.countConnectionEnd,
       FINAL_RESPONSES,
     );
-    const pending = new PendingResponses(connections, config.maxConnectionRequests);
+    const pending = new PendingResponses<Response>(connections, config.maxConnectionRequests);
     const { app, listener, upgrades, publish } = createApp(context, site, { pending, connections });
     const settings = {
       headersTimeout: HEADERS_TIMEOUT_MS,

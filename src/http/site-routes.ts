@@ -6,13 +6,13 @@ import type { Parameters } from '../serving/request-context';
 import type { RequestPipeline } from '../serving/request-pipeline';
 import type { BodyReader } from './body';
 import {
+  endResponse,
   type FoundRoutes,
-  pathOf,
   type RouteLookup,
   requestContextOf,
   type SiteRules,
 } from './http-request-context';
-import { endResponse } from './send';
+import { pathOf } from './request-head';
 
 /** A route of a protocol, or the Express handler of a static file. */
 export type RouteHandler = Route | RequestHandler;

@@ -1,9 +1,8 @@
 import type { Response } from 'express';
-import type { Connections } from '../serving/connections';
+import type { Connections, PendingResponses } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
 import { MAX_STALLED_CHECKS, STALL_CHECK_MS } from '../serving/timeouts';
 import { requestContextOf } from './http-request-context';
-import type { PendingResponses } from './pending-responses';
 
 interface Progress {
   /** Bytes received on the connection. */
@@ -19,7 +18,7 @@ interface Progress {
  * @returns timer for `clearInterval`
  */
 export function abortStalledRequests(
-  pending: PendingResponses,
+  pending: PendingResponses<Response>,
   connections: Connections,
   timeoutMs: number,
 ): NodeJS.Timeout {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
-import { endResponse } from './send';
+import { endResponse } from './http-request-context';
 
 /** Pages load only their own files, without inline scripts and styles. */
 const CONTENT_SECURITY_POLICY =

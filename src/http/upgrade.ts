@@ -7,9 +7,9 @@ import { ERRORS, retryAfterSeconds, ServiceError } from '../serving/errors';
 import type { RequestHeader } from '../serving/header-names';
 import { type Parameters, RequestContext } from '../serving/request-context';
 import type { RequestPipeline } from '../serving/request-pipeline';
-import { headersError, type OriginPolicy } from './check-headers';
-import { type HttpShared, originForm, pathOf, queryOf } from './http-request-context';
+import type { HttpShared } from './http-request-context';
 import { rawResponse } from './raw-response';
+import { headersError, type OriginPolicy, originForm, pathOf, queryOf } from './request-head';
 import { keyOfSubprotocols, WebSockets } from './websockets';
 
 /** Time for a client to read the response to a rejected upgrade, in ms. */

@@ -1,6 +1,6 @@
 import { roundToFourDecimals } from '../lib/numbers';
 import type { Inference } from '../native/engine';
-import { requireResponseSize, scoresBytes } from '../serving/response-size';
+import { requireResponseSize, scoresBytes } from '../serving/json';
 import type { ServiceRequest } from '../serving/service-request';
 import type { Classification, ClassifierMetadata, Predictor } from '../tasks/capabilities';
 import type { ServedModel } from '../tasks/served-model';

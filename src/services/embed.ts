@@ -2,7 +2,7 @@ import { similarity as similarityOf } from '../lib/numbers';
 import { mapInTimeSlices } from '../lib/time-slice';
 import type { Inference, TextInput } from '../native/engine';
 import { ServiceError } from '../serving/errors';
-import { FLOAT_JSON_BYTES, requireResponseSize } from '../serving/response-size';
+import { FLOAT_JSON_BYTES, requireResponseSize } from '../serving/json';
 import type { ServiceRequest } from '../serving/service-request';
 import type {
   EmbeddingInput,

@@ -35,7 +35,11 @@ it.each([
   ['serving', 'http/app', 'src/serving may not import src/http/app'],
   ['serving', 'protocols/route', 'src/serving may not import src/protocols/route'],
   ['grpc', 'http/server', 'src/grpc may not import src/http/server'],
-  ['protocols', 'http/send', 'src/protocols may not import src/http/send'],
+  [
+    'protocols',
+    'http/http-request-context',
+    'src/protocols may not import src/http/http-request-context',
+  ],
   ['protocols', 'grpc/server', 'src/protocols may not import src/grpc/server'],
   ['tasks', 'protocols/route', 'src/tasks may not import src/protocols/route'],
 ])('says that %s may not import %s, a type neither', (folder, target, problem) => {

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import type { Response } from 'express';
-import { endResponse, UnsentResponses } from '../../src/http/send';
+import { endResponse, UnsentResponses } from '../../src/http/http-request-context';
 import { Connections } from '../../src/serving/connections';
 
 /** An answer that waits behind another one: it has no socket yet. */

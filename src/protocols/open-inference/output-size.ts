@@ -1,4 +1,4 @@
-import { FLOAT_BYTES, SCORE_JSON_BYTES } from '../../serving/response-size';
+import { FLOAT_BYTES, SCORE_JSON_BYTES } from '../../serving/json';
 import { countOf, type RequestedOutput, type TensorMetadata } from './tensor';
 
 /** Which outputs a response has, and how. */

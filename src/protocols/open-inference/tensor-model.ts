@@ -1,7 +1,7 @@
 import type { EngineError, Inference, InferOptions } from '../../native/engine';
 import { checkElements, inferList } from '../../services/inference';
 import { ServiceError } from '../../serving/errors';
-import { requireResponseSize } from '../../serving/response-size';
+import { requireResponseSize } from '../../serving/json';
 import type { Prediction, Predictor } from '../../tasks/capabilities';
 import type { Task } from '../../tasks/task';
 import type {

@@ -3,9 +3,7 @@
 const path = require('node:path');
 
 // A fault that no client should find: callbacks of the HTTP server throw where the X-Request-Id says.
-const { PendingResponses } = require(
-  path.join(__dirname, '../../../dist/http/pending-responses.js'),
-);
+const { PendingResponses } = require(path.join(__dirname, '../../../dist/serving/connections.js'));
 const { RequestMetrics } = require(
   path.join(__dirname, '../../../dist/serving/metrics/request-metrics.js'),
 );

@@ -1,6 +1,6 @@
 import type { ServiceError } from '../../../serving/errors';
+import { FLOAT_BYTES } from '../../../serving/json';
 import type { ServiceResponse } from '../../../serving/request-context';
-import { FLOAT_BYTES } from '../../../serving/response-size';
 import type { ServiceRequest } from '../../../serving/service-request';
 import type { StreamMethod } from '../../grpc-service';
 import type { OpenInferenceModels } from '../open-inference-models';

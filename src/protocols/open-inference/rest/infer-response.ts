@@ -1,6 +1,5 @@
-import { jsonInTurns } from '../../../serving/json';
+import { DOUBLE_JSON_BYTES, FLOAT_BYTES, jsonInTurns } from '../../../serving/json';
 import type { ServiceResponse } from '../../../serving/request-context';
-import { DOUBLE_JSON_BYTES, FLOAT_BYTES } from '../../../serving/response-size';
 import type { OutputTensor } from '../../../tasks/tensors';
 import { writeRaw } from '../contents';
 import type { HttpInferRequest } from '../request-body';

@@ -1,4 +1,4 @@
-import { originForm } from '../../../../src/http/http-request-context';
+import { originForm } from '../../../../src/http/request-head';
 import { parseTraceparent } from '../../../../src/serving/tracing/trace-context';
 import { bytesOf, type Target } from '../target';
 
