@@ -25,7 +25,7 @@ const REQUIREMENTS = path.join(ROOT, 'scripts/check-native.txt');
 const FUZZERS = ['--manifest-path', path.join(ROOT, 'native/tokenizers/fuzz/Cargo.toml')];
 const SHALLOW = ['-Xclang', '-analyzer-config', '-Xclang', 'mode=shallow'];
 const WANTED = new Set(process.argv.slice(2));
-const CRATE = ['--manifest-path', path.join(ROOT, 'native/tokenizers/Cargo.toml')];
+const CRATE = ['--manifest-path', path.join(ROOT, 'native/Cargo.toml')];
 
 function run(what, command, args, options = {}) {
   console.log(`check: ${what}`);
@@ -147,12 +147,13 @@ try {
     '-Werror',
     ...cppFiles(),
   ]);
-  run('rustfmt', 'cargo', ['fmt', '--check', ...CRATE]);
+  run('rustfmt', 'cargo', ['fmt', '--check', '--all', ...CRATE]);
   run('rustfmt of the fuzzers', 'cargo', ['fmt', '--check', ...FUZZERS]);
   run('clippy', 'cargo', [
     'clippy',
     '--quiet',
     '--locked',
+    '--workspace',
     '--all-targets',
     ...CRATE,
     '--',

@@ -43,14 +43,14 @@ const PARTS = {
       runner: findRunner(),
     }).flatMap(([key, value]) => ['--config', `target.${target}.${key}=${JSON.stringify(value)}`]);
     // Not the documentation's examples, of which there are none: rustdoc may be of another Rust than rustc.
-    const what = ['--lib', '--tests', '--no-fail-fast', '--target', target];
+    const what = ['--workspace', '--lib', '--tests', '--no-fail-fast', '--target', target];
     const args = ['test', '--release', '--locked', ...what];
     // The folder of the build, so that what it has compiled is not compiled again.
     const place = ['--target-dir', path.join(FOLDER, 'rust')];
     const skipped = Object.keys(excluded.RUST).flatMap((test) => ['--skip', test]);
     const command = [...args, ...settings, ...place, '--', ...skipped];
     const { status, stdout } = spawnSync('cargo', command, {
-      cwd: path.join(ROOT, 'native/tokenizers'),
+      cwd: path.join(ROOT, 'native'),
       env: { ...process.env, RUSTC: rustc },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],

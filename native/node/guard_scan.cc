@@ -8,13 +8,13 @@
 
 #include "async_worker.h"
 #include "backend/backends.h"
-#include "tokenizers/bridge.h"
+#include "guard/bridge.h"
 #include "values.h"
 
 namespace node {
 namespace {
 
-using Patterns = rust::Box<tokenizers::Patterns>;
+using Patterns = rust::Box<guard::Patterns>;
 /// Patterns that JavaScript may close or collect while a thread still searches with them.
 using SharedPatterns = std::shared_ptr<Patterns>;
 
@@ -68,26 +68,28 @@ Napi::Uint32Array numbers(Napi::Env env, rust::Vec<uint32_t>&& values) {
   return Napi::Uint32Array::New(env, held->size(), buffer, 0);
 }
 
-Napi::Object look_object(Napi::Env env, tokenizers::Look& look) {
+Napi::Object variant_object(Napi::Env env, guard::TextVariant& variant) {
   auto object = Napi::Object::New(env);
-  object["view"] = std::string(look.view);
-  object["part"] = static_cast<double>(look.part);
-  if (look.view.empty()) return object;
-  const auto* units = reinterpret_cast<const char16_t*>(look.text.data());
-  object["text"] = Napi::String::New(env, units, look.text.size());
-  object["starts"] = numbers(env, std::move(look.starts));
-  object["ends"] = numbers(env, std::move(look.ends));
+  object["view"] = std::string(variant.steps);
+  object["part"] = static_cast<double>(variant.part);
+  if (variant.steps.empty()) return object;
+  const auto* units = reinterpret_cast<const char16_t*>(variant.text.data());
+  object["text"] = Napi::String::New(env, units, variant.text.size());
+  object["starts"] = numbers(env, std::move(variant.starts));
+  object["ends"] = numbers(env, std::move(variant.ends));
   return object;
 }
 
-Napi::Value looked_object(Napi::Env env, tokenizers::Looked looked) {
+Napi::Value scan_object(Napi::Env env, guard::ScanResult result) {
   auto object = Napi::Object::New(env);
-  auto looks = Napi::Array::New(env, looked.looks.size());
-  for (uint32_t i = 0; i < looked.looks.size(); ++i) looks[i] = look_object(env, looked.looks[i]);
-  object["looks"] = looks;
-  object["places"] = numbers(env, std::move(looked.places));
-  object["left"] = std::string(looked.left);
-  object["isCut"] = looked.is_cut;
+  auto variants = Napi::Array::New(env, result.variants.size());
+  for (uint32_t i = 0; i < result.variants.size(); ++i) {
+    variants[i] = variant_object(env, result.variants[i]);
+  }
+  object["looks"] = variants;
+  object["places"] = numbers(env, std::move(result.matches));
+  object["left"] = std::string(result.stopped_by);
+  object["isCut"] = result.is_truncated;
   return object;
 }
 
@@ -103,7 +105,7 @@ rust::Vec<rust::String> strings(const Napi::Value& value, const std::string& nam
 }  // namespace
 
 Napi::Value compile_patterns(const Napi::CallbackInfo& info) {
-  rust::Vec<tokenizers::PatternSource> sources;
+  rust::Vec<guard::PatternSource> sources;
   list(info[0], "an array of patterns", "sources",
        [&](const Napi::Value& value, const std::string& name) {
          const auto source = object(value, name);
@@ -115,7 +117,7 @@ Napi::Value compile_patterns(const Napi::CallbackInfo& info) {
       info.Env(),
       [sources = std::move(sources)] {
         return Compiled{
-            .patterns = std::make_shared<Patterns>(tokenizers::compile_patterns(sources)),
+            .patterns = std::make_shared<Patterns>(guard::compile_patterns(sources)),
             .count = static_cast<int64_t>(sources.size())};
       },
       handle);
@@ -138,18 +140,18 @@ Napi::Value look(const Napi::CallbackInfo& info) {
   if (!patterns) throw Napi::Error::New(info.Env(), "the patterns are closed: compile them again");
   auto parts = strings(info[1], "parts");
   const auto given = object(info[2], "options");
-  const tokenizers::LookOptions options{
+  const guard::ScanOptions options{
       .forms = flag(given, "forms"),
       .decoded = flag(given, "decoded"),
       .joined = flag(given, "joined"),
-      .most_views = count(given, "mostViews"),
-      .most_places = count(given, "mostPlaces"),
+      .max_variants = count(given, "mostViews"),
+      .max_matches = count(given, "mostPlaces"),
       .timeout_ms = number(given.Get("timeoutMs"), {.min = 0, .max = kMaxCount}, "timeoutMs"),
   };
-  return AsyncWorker<tokenizers::Looked>::run(
+  return AsyncWorker<guard::ScanResult>::run(
       info.Env(),
-      [patterns, parts = std::move(parts), options] { return (*patterns)->look(parts, options); },
-      looked_object);
+      [patterns, parts = std::move(parts), options] { return (*patterns)->scan(parts, options); },
+      scan_object);
 }
 
 }  // namespace node

@@ -1,10 +1,6 @@
-//! Compiles the C++ side of the bridges into the library. headers/build.rs provides the headers.
+//! Compiles the C++ side of the bridges into the library. ffi/headers/build.rs provides the headers.
 
-const BRIDGES: [&str; 3] = [
-    "src/bridge.rs",
-    "src/exported/bridge.rs",
-    "src/guard/bridge.rs",
-];
+const BRIDGES: [&str; 2] = ["src/bridge.rs", "src/exported/bridge.rs"];
 
 fn main() {
     cxx_build::bridges(BRIDGES)

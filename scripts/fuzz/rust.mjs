@@ -1,4 +1,4 @@
-/** Fuzzers of native/tokenizers: texts as C++ gives them, the cuts of huge texts, what a guard looks at, SentencePiece, tokenizer files, safetensors. */
+/** Fuzzers of native/tokenizers and native/guard. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -8,11 +8,11 @@ import { FOLDER, fuzz, ROOT } from './libfuzzer.mjs';
 const CRATE = path.join(ROOT, 'native/tokenizers/fuzz');
 const TARGET_DIR = path.join(FOLDER, 'rust');
 
-/** Each with its dictionary. */
+/** Targets and their dictionaries. */
 export const TARGETS = {
-  cut: 'texts',
+  early_truncation: 'texts',
   encode: 'texts',
-  looks: 'texts',
+  text_variants: 'texts',
   safetensors: undefined,
   sentencepiece: undefined,
   tokenizer_files: 'tokenizer_files',
@@ -42,7 +42,8 @@ export async function run({ seconds, only = Object.keys(TARGETS) }) {
 
 function target(name, programs) {
   const dictionary = TARGETS[name] && path.join(CRATE, 'dictionaries', `${TARGETS[name]}.dict`);
-  const corpus = path.join(CRATE, 'corpus', name);
+  const owner = name === 'text_variants' ? path.join(ROOT, 'native/guard/fuzz') : CRATE;
+  const corpus = path.join(owner, 'corpus', name);
   return { name, program: path.join(programs, name), corpus, dictionary };
 }
 

@@ -70,9 +70,9 @@ export async function npmAdvisories(root) {
   return { findings, unasked: [] };
 }
 
-/** Of native/tokenizers/Cargo.lock. RUSTSEC_DB names a folder with the advisory database, for offline use. */
+/** Advisories for the crates of native/Cargo.lock. RUSTSEC_DB names a folder with the advisory database, for offline use. */
 export async function cargoAdvisories(root) {
-  const folder = path.join(root, 'native/tokenizers');
+  const folder = path.join(root, 'native');
   const database = process.env.RUSTSEC_DB;
   const args = ['audit', '--json', '--file', path.join(folder, 'Cargo.lock')];
   if (database) args.push('--db', path.resolve(database), '--no-fetch');

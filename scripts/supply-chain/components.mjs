@@ -62,11 +62,11 @@ export function npmPackages(root) {
 }
 
 /**
- * Every crate of native/tokenizers but itself. Throws when Cargo.lock is not complete, or a crate can neither
+ * The crates of native/Cargo.lock, except our own. Throws when Cargo.lock is not complete, or a crate can neither
  * be found here nor fetched.
  */
 export function crates(root) {
-  const folder = path.join(root, 'native/tokenizers');
+  const folder = path.join(root, 'native');
   const metadata = cargoMetadata(folder);
   const filtered = cargoMetadata(
     folder,

@@ -26,7 +26,7 @@ const WITH_VERSIONS = [
   'bench/peers/node-ort/requirements.txt',
 ];
 
-const CRATES = ['native/tokenizers', 'native/tokenizers/fuzz'];
+const CRATES = ['native', 'native/tokenizers/fuzz'];
 const NPM = ['.', 'bench/peers/node-ort', 'examples/retrieval/store', 'examples/guard/middleware'];
 
 /** Requirements files that are there (of a package as it is installed, not all are). */

@@ -101,7 +101,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['elsewhere a line every {} s', constant('src/files/progress.ts#LINE_INTERVAL_MS') / 1000],
   [
     'depth and values; headers {} MiB',
-    constant('native/tokenizers/src/tensors.rs#MOST_HEADER_BYTES') / MIB,
+    constant('native/tokenizers/src/tensors.rs#MAX_HEADER_BYTES') / MIB,
   ],
   ['unpacks to at most {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMaxUnpacked`) / MIB],
   ['its code to {} MiB', constant(`${TORCHSCRIPT}/archive.cc#kMaxCode`) / MIB],
@@ -114,5 +114,5 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
     '{} million values',
     constant('native/backend/programs/exported/read_program.cc#kMaxValues') / 1e6,
   ],
-  ['{} nodes in all graphs', constant('native/tokenizers/src/exported.rs#MOST_NODES')],
+  ['{} nodes in all graphs', constant('native/tokenizers/src/exported.rs#MAX_NODES')],
 ];

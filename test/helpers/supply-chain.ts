@@ -1,10 +1,26 @@
 /** The scripts of the supply chain, as programs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from './service';
 
 export const CHECK = path.join(ROOT, 'scripts', 'check-supply-chain.mjs');
+
+/** Folders of native/ with a Cargo.toml. */
+const CRATES = ['.', 'ffi/errors', 'ffi/headers', 'guard', 'tokenizers'];
+
+/** Copies the manifests of our crates to `target`, each with an empty library. */
+export function copyManifests(target: string): void {
+  for (const crate of CRATES) {
+    const manifest = path.join(ROOT, 'native', crate, 'Cargo.toml');
+    const library = /^path = "(.*)"$/m.exec(readFileSync(manifest, 'utf8'))?.[1] ?? 'src/lib.rs';
+    const file = path.join(target, crate, library);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, '');
+    cpSync(manifest, path.join(target, crate, 'Cargo.toml'));
+  }
+}
 
 export interface LockEntry {
   version: string;

@@ -12,6 +12,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { ROOT } from '../helpers/service';
+import { copyManifests } from '../helpers/supply-chain';
 
 /** The byte of a gzip file that nobody reads: it unpacks as before. */
 const GZIP_SYSTEM = 9;
@@ -38,11 +39,8 @@ function changeOneByte(file: string, position?: number): void {
 
 describe('crates', () => {
   function metadata(change: (lock: string) => string): Result {
-    const folder = path.join(ROOT, 'native', 'tokenizers');
-    mkdirSync(path.join(temporary, 'src'));
-    writeFileSync(path.join(temporary, 'src', 'lib.rs'), '');
-    cpSync(path.join(folder, 'Cargo.toml'), path.join(temporary, 'Cargo.toml'));
-    const lock = readFileSync(path.join(folder, 'Cargo.lock'), 'utf8');
+    copyManifests(temporary);
+    const lock = readFileSync(path.join(ROOT, 'native/Cargo.lock'), 'utf8');
     writeFileSync(path.join(temporary, 'Cargo.lock'), change(lock));
     const args = ['metadata', '--locked', '--format-version=1'];
     return spawnSync('cargo', args, { cwd: temporary, encoding: 'utf8', maxBuffer: 2 ** 26 });
@@ -50,7 +48,6 @@ describe('crates', () => {
 
   it('are taken with the checksums of Cargo.lock, and refused with another', () => {
     expect(metadata((lock) => lock).status).toBe(0);
-    rmSync(path.join(temporary, 'src'), { recursive: true });
     const other = metadata((lock) =>
       lock.replace(
         /(name = "safetensors"[^[]*checksum = ")(.)/,

@@ -77,7 +77,7 @@ describe('the bill of materials', () => {
   });
 
   it('has every crate of Cargo.lock that any platform builds, those that are linked as required', () => {
-    const cwd = path.join(ROOT, 'native', 'tokenizers');
+    const cwd = path.join(ROOT, 'native');
     const tree = (...options: readonly string[]): string[] =>
       execFileSync('cargo', ['tree', '--locked', '--prefix=none', '--format={p}', ...options], {
         cwd,

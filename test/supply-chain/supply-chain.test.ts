@@ -4,13 +4,11 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import os from 'node:os';
 import path from 'node:path';
 import { ROOT } from '../helpers/service';
-import { CHECK, type Lock, type LockEntry, runScript } from '../helpers/supply-chain';
+import { CHECK, copyManifests, type Lock, type LockEntry, runScript } from '../helpers/supply-chain';
 
 const FILES = [
   'package.json',
   'package-lock.json',
-  'native/tokenizers/Cargo.toml',
-  'native/tokenizers/Cargo.lock',
   'scripts/libtorch',
   'scripts/check-native.txt',
   'test/schemathesis/requirements.txt',
@@ -28,8 +26,8 @@ afterEach(() => rmSync(temporary, { recursive: true }));
 function copyTree(): void {
   for (const name of FILES)
     cpSync(path.join(ROOT, name), path.join(temporary, name), { recursive: true });
-  mkdirSync(path.join(temporary, 'native/tokenizers/src'));
-  writeFileSync(path.join(temporary, 'native/tokenizers/src/lib.rs'), '');
+  copyManifests(path.join(temporary, 'native'));
+  cpSync(path.join(ROOT, 'native/Cargo.lock'), path.join(temporary, 'native/Cargo.lock'));
 }
 
 function change(name: string, edit: (text: string) => string): void {
@@ -113,12 +111,12 @@ describe('the check of a changed tree', () => {
     [
       'a Cargo.lock that would have to change',
       () => change('native/tokenizers/Cargo.toml', (text) => text.replace('tempfile = "3"', '')),
-      /native\/tokenizers\/Cargo\.lock: cargo metadata .*cannot update the lock file .*; cargo fetch there/,
+      /native\/Cargo\.lock: cargo metadata .*cannot update the lock file .*; cargo fetch there/,
     ],
     [
       'a crate without a checksum',
-      () => change('native/tokenizers/Cargo.lock', (text) => text.replace(/^checksum = .*\n/m, '')),
-      /native\/tokenizers\/Cargo\.lock: cargo metadata .*cannot update the lock file .*; cargo fetch there/,
+      () => change('native/Cargo.lock', (text) => text.replace(/^checksum = .*\n/m, '')),
+      /native\/Cargo\.lock: cargo metadata .*cannot update the lock file .*; cargo fetch there/,
     ],
     [
       'a Python package without a version',

@@ -59,9 +59,9 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     rust::Box<tokenizers::Tokenizer> tokenizer = tokenizer_future.get();
     apply_options(*tokenizer, source.tokenization);
     for (const std::string& prefix : source.late_interaction.prefixes) {
-      tokenizer->keep_whole(prefix);
+      tokenizer->register_prefix_token(prefix);
     }
-    tokenizer->limit(static_cast<size_t>(sizes.max_length));
+    tokenizer->limit_positions(static_cast<size_t>(sizes.max_length));
     tokenizer->require_ids_below(static_cast<size_t>(sizes.vocabulary_size));
     ColbertTokenization colbert(source.late_interaction, *tokenizer,
                                 static_cast<size_t>(sizes.max_length));

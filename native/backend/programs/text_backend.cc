@@ -109,7 +109,7 @@ class TextBackend final : public ProgramBackend {
         inputs_(text_inputs_of(this->program().inputs(), file())),
         tokenizer_(open_tokenizer(source, inputs_.length.max)),
         padding_id_(source.padding_id) {
-    if (!padding_id_ && tokenizer_->padding_id() >= 0) padding_id_ = tokenizer_->padding_id();
+    if (!padding_id_ && tokenizer_->pad_token_id() >= 0) padding_id_ = tokenizer_->pad_token_id();
     limit_batch(inputs_.texts, inputs_.texts.max);
     limits_.min_length = static_cast<size_t>(inputs_.length.min);
     require_padding_where_needed();

@@ -9,7 +9,7 @@ namespace backend {
 namespace {
 
 int64_t expansion_token_id(const std::string& token, const tokenizers::Tokenizer& tokenizer) {
-  const int64_t id = token.empty() ? tokenizer.filling_id() : tokenizer.id_of(token);
+  const int64_t id = token.empty() ? tokenizer.expansion_token_id() : tokenizer.token_to_id(token);
   if (id >= 0) return id;
   throw common::LoadError(
       token.empty() ? "sentence_bert_config.json: query_expansion: token: the tokenizer has "
@@ -25,7 +25,7 @@ ColbertTokenization::ColbertTokenization(const LateInteraction& options,
                                          const tokenizers::Tokenizer& tokenizer, size_t max_tokens)
     : query_length_(options.query_length), attend_to_expansion_(options.attend_to_expansion) {
   for (const std::string& token : options.skiplist) {
-    if (const int64_t id = tokenizer.id_of(token); id >= 0) skiplist_.insert(id);
+    if (const int64_t id = tokenizer.token_to_id(token); id >= 0) skiplist_.insert(id);
   }
   if (query_length_ == 0) return;
   expansion_id_ = expansion_token_id(options.expansion_token, tokenizer);

@@ -25,7 +25,7 @@ tokenizers::Truncation truncation_of(Truncation truncation) {
 tokenizers::TruncationSide side_of(TruncationSide side) {
   using enum TruncationSide;
   static_assert(static_cast<tokenizers::TruncationSide>(kOfTokenizer) ==
-                tokenizers::TruncationSide::OfTokenizer);
+                tokenizers::TruncationSide::TokenizerDefault);
   static_assert(static_cast<tokenizers::TruncationSide>(kRight) ==
                 tokenizers::TruncationSide::Right);
   static_assert(static_cast<tokenizers::TruncationSide>(kLeft) == tokenizers::TruncationSide::Left);
@@ -45,19 +45,19 @@ Sequence encode(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input&
           .truncated = encoding.truncated};
 }
 
-Sequence locate(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input& input,
-                const TextInput& text) {
-  const tokenizers::Located located =
-      tokenizer.locate(input, text.stride.value_or(-1), text.max_windows);
-  if (!located.too_long.empty()) throw scheduler::InputTooLong(std::string(located.too_long));
+Sequence encode_with_offsets(const tokenizers::Tokenizer& tokenizer,
+                             const tokenizers::Input& input, const TextInput& text) {
+  const tokenizers::EncodingWithOffsets from_rust =
+      tokenizer.encode_with_offsets(input, text.stride.value_or(-1), text.max_windows);
+  if (!from_rust.too_long.empty()) throw scheduler::InputTooLong(std::string(from_rust.too_long));
   EncodingWithOffsets encoding{
-      .tokens = {.ids = copy(located.ids), .types = copy(located.types)},
-      .offsets = {located.offsets.begin(), located.offsets.end()},
-      .texts = {located.texts.begin(), located.texts.end()},
-      .lengths = {located.lengths.begin(), located.lengths.end()},
+      .tokens = {.ids = copy(from_rust.input_ids), .types = copy(from_rust.token_type_ids)},
+      .offsets = {from_rust.offsets.begin(), from_rust.offsets.end()},
+      .texts = {from_rust.sequence_ids.begin(), from_rust.sequence_ids.end()},
+      .lengths = {from_rust.window_lengths.begin(), from_rust.window_lengths.end()},
   };
   Sequence sequence{
-      .input_ids = {}, .token_type_ids = {}, .samples = {}, .truncated = located.truncated};
+      .input_ids = {}, .token_type_ids = {}, .samples = {}, .truncated = from_rust.truncated};
   if (encoding.lengths.size() == 1) {
     sequence.input_ids = encoding.tokens.ids;
     sequence.token_type_ids = encoding.tokens.types;
@@ -88,9 +88,10 @@ Sequence tokenize(const tokenizers::Tokenizer& tokenizer, ModelInput input) {
                                 .truncation = truncation_of(text.truncation),
                                 .side = side_of(text.side),
                                 .is_pair = text.is_pair,
-                                .most = text.max_tokens};
+                                .max_tokens = text.max_tokens};
   try {
-    return text.with_offsets ? locate(tokenizer, given, text) : encode(tokenizer, given);
+    return text.with_offsets ? encode_with_offsets(tokenizer, given, text)
+                             : encode(tokenizer, given);
   } catch (const rust::Error& error) {
     throw scheduler::BackendError(error.what());
   }
@@ -102,7 +103,7 @@ void apply_options(tokenizers::Tokenizer& tokenizer, const TokenizationOptions& 
 }
 
 std::string TokenizerVocabulary::token(uint32_t id) const {
-  return std::string(tokenizer_.token(id));
+  return std::string(tokenizer_.id_to_token(id));
 }
 
 std::string TokenizerVocabulary::join(const std::vector<std::string>& tokens) const {
@@ -110,14 +111,14 @@ std::string TokenizerVocabulary::join(const std::vector<std::string>& tokens) co
   all.reserve(tokens.size());
   for (const std::string& token : tokens) all.push_back(rust::String::lossy(token));
   try {
-    return std::string(tokenizer_.join(std::move(all)));
+    return std::string(tokenizer_.convert_tokens_to_string(std::move(all)));
   } catch (const rust::Error& error) {
     throw scheduler::BackendError(error.what());
   }
 }
 
 std::optional<uint32_t> TokenizerVocabulary::unknown_id() const {
-  const int64_t id = tokenizer_.unknown_id();
+  const int64_t id = tokenizer_.unk_token_id();
   return id < 0 ? std::nullopt : std::optional(static_cast<uint32_t>(id));
 }
 

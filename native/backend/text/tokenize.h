@@ -26,7 +26,7 @@ class TokenizerVocabulary final : public Vocabulary {
 
   std::string token(uint32_t id) const override;
   std::string join(const std::vector<std::string>& tokens) const override;
-  bool marks_continued_words() const override { return tokenizer_.marks_continued_words(); }
+  bool marks_continued_words() const override { return tokenizer_.has_subword_prefix(); }
   std::optional<uint32_t> unknown_id() const override;
 
  private:

@@ -1,33 +1,35 @@
-//! Tokenizes what standard input asks for, one JSON value a line, one line of JSON in answer:
-//! `{"directory": "…", "family": "Bert", "position_limit": 512}` opens a tokenizer (answer:
-//! `{"max_length": 512}` or `{"error": "…"}`); a string is encoded with the one opened last (answer:
-//! its ids); `{"text": "…", "pair": "…", "truncation": 0, "side": 0}`, numbers as in bridge.rs, likewise
-//! (answer: `[ids, token types, truncated]`). For test/parity/tokenizer_parity.py.
+//! Tokenizes requests from standard input, one JSON value per line, and writes one JSON response per line. Used by
+//! test/parity/tokenizer_parity.py.
+//!
+//! `{"directory": "…", "family": "Bert", "position_limit": 512}` opens a tokenizer; response: `{"max_length": 512}` or
+//! `{"error": "…"}`. A string is encoded with the last opened tokenizer; response: the ids. `{"text": "…", "pair": "…",
+//! "truncation": 0, "side": 0}`, with enumeration values of bridge.rs, is encoded likewise; response: `[ids, token
+//! types, truncated]`.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
 
-use tokenizers_ffi::tokenizer::{Family, Input, Side, Tokenizer, Truncation};
 use serde_json::{Value, json};
+use tokenizers_ffi::tokenizer::{Family, Input, Side, Tokenizer, Truncation};
 
 fn main() -> std::io::Result<()> {
     let mut tokenizer = None;
     let mut output = std::io::BufWriter::new(std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
-        let answer = match serde_json::from_str(&line?)? {
+        let response = match serde_json::from_str(&line?)? {
             Value::String(text) => encode(tokenizer.as_ref(), text.as_str().into())
                 .map(|mut encoding| encoding[0].take()),
-            asked if asked.get("text").is_some() => {
-                input_of(&asked).and_then(|input| encode(tokenizer.as_ref(), input))
+            request if request.get("text").is_some() => {
+                input_of(&request).and_then(|input| encode(tokenizer.as_ref(), input))
             }
             request => open(&request).map(|opened| {
-                let answer = json!({"max_length": opened.max_length()});
+                let response = json!({"max_length": opened.max_length()});
                 tokenizer = Some(opened);
-                answer
+                response
             }),
         };
-        let answer = answer.unwrap_or_else(|error| json!({"error": error}));
-        writeln!(output, "{answer}")?;
+        let response = response.unwrap_or_else(|error| json!({"error": error}));
+        writeln!(output, "{response}")?;
     }
     output.flush()
 }
@@ -43,22 +45,22 @@ fn open(request: &Value) -> Result<Tokenizer, String> {
     Tokenizer::open(Path::new(text("directory")?), family, limit).map_err(|error| error.to_string())
 }
 
-fn input_of(asked: &Value) -> Result<Input<'_>, String> {
-    let number = |key: &str| asked[key].as_i64().unwrap_or(0);
+fn input_of(request: &Value) -> Result<Input<'_>, String> {
+    let number = |key: &str| request[key].as_i64().unwrap_or(0);
     let truncation = u8::try_from(number("truncation")).ok();
     Ok(Input {
-        text: asked["text"].as_str().ok_or("text: a string")?,
-        pair: asked["pair"].as_str(),
+        text: request["text"].as_str().ok_or("text: a string")?,
+        pair: request["pair"].as_str(),
         truncation: truncation
             .map(|repr| Truncation { repr })
             .ok_or("truncation")?,
-        kept: match number("side") {
+        kept_side: match number("side") {
             1 => Some(Side::Start),
             2 => Some(Side::End),
             _ => None,
         },
         is_pair: false,
-        most: None,
+        max_tokens: None,
     })
 }
 

@@ -1,11 +1,11 @@
-//! How much of a processor texts at their worst take, and what memory they take above the text itself:
-//! `cargo run --release --example huge_texts -- DIRECTORY FAMILY [MEGABYTES…]`.
+//! Measures CPU time and additional memory for very long worst-case texts: `cargo run --release --example huge_texts --
+//! DIRECTORY FAMILY [MEGABYTES…]`.
 
 use std::path::Path;
 
 use tokenizers_ffi::tokenizer::{Family, Input, Tokenizer};
 
-/// What is repeated. The kinds of test/fuzz/worst-texts.ts, and ordinary words.
+/// Repeated units: the kinds of test/fuzz/worst-texts.ts, and ordinary words.
 const TEXTS: [(&str, &str); 38] = [
     ("words", "It was a good film, and I'd see it again. "),
     (
@@ -80,7 +80,7 @@ fn main() {
     }
 }
 
-/// What this thread has run on a processor (Linux).
+/// CPU time of this thread (Linux).
 fn processor_seconds() -> f64 {
     let path = "/proc/thread-self/schedstat";
     let statistics = std::fs::read_to_string(path).expect("/proc/thread-self/schedstat");
@@ -91,7 +91,7 @@ fn processor_seconds() -> f64 {
         / 1e9
 }
 
-/// The resident memory now, in KiB, from which the peak is counted (Linux).
+/// Resets the memory peak and returns the resident memory in KiB (Linux).
 fn reset_peak() -> usize {
     std::fs::write("/proc/self/clear_refs", "5").expect("/proc/self/clear_refs");
     status("VmRSS:")

@@ -8,43 +8,43 @@ use tokenizers::normalizers::Sequence;
 use tokenizers::pre_tokenizers::sequence::Sequence as Splitters;
 use tokenizers::{DecoderWrapper, ModelWrapper, NormalizerWrapper, PreTokenizerWrapper, Tokenizer};
 
-use crate::class::Class;
-use crate::error::{At, Result};
-use crate::settings::Settings;
+use crate::config::TokenizerConfig;
+use crate::tokenizer_class::TokenizerClass;
+use errors::{At, Result};
 
-mod agreement;
-pub mod file;
-mod patterns;
-mod pieces;
+pub mod bert_roberta;
+mod config_consistency;
+mod regex_limits;
 mod templates;
+pub mod tokenizer_json;
 pub mod unigram;
-pub mod words;
+mod unigram_vocabulary;
 
-pub use templates::{Part, Template, Templates, specials};
+pub use templates::{Part, Template, Templates, special_token_count};
 
-pub struct Backend {
+pub struct BuiltTokenizer {
     pub tokenizer: Tokenizer,
     pub templates: Templates,
-    /// Of the token that its settings name for padding.
-    pub padding_id: Option<u32>,
-    /// Of the one that they name for what the vocabulary does not have.
-    pub unknown_id: Option<u32>,
-    /// Of the token for what is masked, else of the one that ends a text.
-    pub filling_id: Option<u32>,
+    /// Id of `pad_token`, if the configuration names one.
+    pub pad_token_id: Option<u32>,
+    /// Id of `unk_token`, if the configuration names one.
+    pub unk_token_id: Option<u32>,
+    /// Id of `mask_token`, otherwise of `eos_token`.
+    pub expansion_token_id: Option<u32>,
 }
 
-/// What a tokenizer is built from.
+/// Input of the builders.
 pub struct Source<'a> {
     pub directory: &'a Path,
-    /// The name of its class.
+    /// Name of the tokenizer class.
     pub class: String,
-    /// tokenizer.json, where there is one.
+    /// Bytes and content of tokenizer.json, if present.
     pub file: Option<(&'a [u8], &'a Map<String, Value>)>,
-    pub settings: Settings,
+    pub settings: TokenizerConfig,
 }
 
-pub fn build(mut source: Source) -> Result<Backend> {
-    let class = Class::of_name(&source.class);
+pub fn build(mut source: Source) -> Result<BuiltTokenizer> {
+    let class = TokenizerClass::of_name(&source.class);
     source.settings.special_tokens.set_defaults(class.defaults);
     let mut tokenizer = (class.build)(&mut source)?;
     let settings = &source.settings;
@@ -53,52 +53,54 @@ pub fn build(mut source: Source) -> Result<Backend> {
     tokenizer.add_tokens(added).at("added tokens")?;
     tokenizer.set_encode_special_tokens(settings.flag("split_special_tokens", false)?);
     let mut templates = templates_of(&tokenizer, &source, class)?;
-    let gives_types = settings.names_token_type_ids();
-    if !gives_types.unwrap_or(class.gives_token_types) {
+    let gives_types = settings.lists_token_type_ids();
+    if !gives_types.unwrap_or(class.uses_token_types) {
         templates.clear_types();
     }
     let id_of = |key| {
         let token = settings.special_tokens.standard(key)?;
         tokenizer.token_to_id(token)
     };
-    Ok(Backend {
-        padding_id: id_of("pad_token"),
-        unknown_id: id_of("unk_token"),
-        filling_id: id_of("mask_token").or_else(|| id_of("eos_token")),
+    Ok(BuiltTokenizer {
+        pad_token_id: id_of("pad_token"),
+        unk_token_id: id_of("unk_token"),
+        expansion_token_id: id_of("mask_token").or_else(|| id_of("eos_token")),
         tokenizer,
         templates,
     })
 }
 
-/// The templates of the class's own, or of the file.
-fn templates_of(tokenizer: &Tokenizer, source: &Source, class: &Class) -> Result<Templates> {
+/// Templates of the class or of the files.
+fn templates_of(
+    tokenizer: &Tokenizer,
+    source: &Source,
+    class: &TokenizerClass,
+) -> Result<Templates> {
     let settings = &source.settings;
     let has_others = match source.file {
         Some(_) => tokenizer.get_post_processor().is_some(),
-        None => templates::is_asked_for(settings),
+        None => templates::adds_bos_or_eos(settings),
     };
     match class.templates {
-        Some(own) if !(class.gives_way && has_others) => {
-            templates::of_keys(tokenizer, settings, own)
+        Some(own) if !(class.prefers_file_templates && has_others) => {
+            templates::from_keys(tokenizer, settings, own)
         }
-        _ if source.file.is_some() => templates::of_post_processor(tokenizer),
-        _ => templates::as_asked_for(tokenizer, settings),
+        _ if source.file.is_some() => templates::from_post_processor(tokenizer),
+        _ => templates::from_bos_eos_flags(tokenizer, settings),
     }
 }
 
-/// A tokenizer that takes these steps, one after the other.
-///
-/// `decoder`: how its tokens become text again.
-fn of_steps(
+/// Creates a tokenizer from pipeline steps. `decoder` converts tokens back to text.
+fn from_steps(
     model: impl Into<ModelWrapper>,
     normalizers: Vec<NormalizerWrapper>,
-    splitters: Vec<PreTokenizerWrapper>,
+    pre_tokenizers: Vec<PreTokenizerWrapper>,
     decoder: impl Into<DecoderWrapper>,
 ) -> Result<Tokenizer> {
     let mut tokenizer = Tokenizer::new(model);
     let normalizer = Some(Sequence::new(normalizers));
     tokenizer.with_normalizer(normalizer).at("normalizer")?;
-    tokenizer.with_pre_tokenizer(Some(Splitters::new(splitters)));
+    tokenizer.with_pre_tokenizer(Some(Splitters::new(pre_tokenizers)));
     tokenizer.with_decoder(Some(decoder));
     Ok(tokenizer)
 }

@@ -1,18 +1,17 @@
-//! What C++ sees of tokenizers and safetensors. Errors become exceptions (`rust::Error`), and panics errors: one that
-//! left Rust would end the process.
+//! Interface of tokenizers and safetensors to C++. Errors and panics become exceptions (`rust::Error`).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::cut::Side;
-use crate::error::{At, Result, TooLong, catch_panic};
+use crate::early_truncation::Side;
 use crate::tensors;
 use crate::tokenizer;
+use errors::{FfiResult, Result, catch};
 
 #[cxx::bridge(namespace = "tokenizers")]
 mod ffi {
-    /// The kind of model, where the directory does not name its tokenizer class.
+    /// Model architecture. Selects the tokenizer class if the folder does not name one.
     #[derive(Debug)]
     pub enum Family {
         Bert,
@@ -22,281 +21,277 @@ mod ffi {
         XlmRoberta,
         Camembert,
         DebertaV2,
-        /// tokenizer.json as it is, whatever class is named.
+        /// tokenizer.json without changes, whatever class the folder names.
         TokenizerJson,
-        /// The same where no class is named.
+        /// tokenizer.json without changes, unless the folder names a class.
         Unknown,
     }
 
-    /// As in transformers. Of one text the strategies that cut the first one are the same.
+    /// Truncation strategy of transformers. For one text, `LongestFirst` and `OnlyFirst` are equal.
     #[derive(Debug, Default)]
     pub enum Truncation {
-        /// From the longer of two texts, until both are equally long; then from both.
+        /// Truncates the longer text until both are equally long, then both.
         #[default]
         LongestFirst,
         OnlyFirst,
         OnlySecond,
-        /// What is too long is an error.
+        /// Input that is too long is an error.
         DoNotTruncate,
     }
 
-    /// From which end tokens are taken away.
+    /// End of the text at which tokens are removed.
     #[derive(Debug)]
     pub enum TruncationSide {
-        OfTokenizer,
+        TokenizerDefault,
         Right,
         Left,
     }
 
-    /// A text, or two: UTF-8, of which what is invalid is read as U+FFFD; NUL is a character.
+    /// A text or a text pair in UTF-8. Invalid bytes are read as U+FFFD; NUL is a character.
     pub struct Input<'a> {
         text: &'a [u8],
-        /// Empty: there is one text, as an empty second one is none to transformers.
+        /// Empty: one text, as in transformers, unless `is_pair` is set.
         pair: &'a [u8],
         truncation: Truncation,
         side: TruncationSide,
-        /// There are two, though the second is empty.
+        /// The input is a pair, even if `pair` is empty.
         is_pair: bool,
-        /// Tokens, special ones included, up to `position_limit`; 0: `max_length`.
-        most: usize,
+        /// Maximum number of tokens, including special tokens, at most `position_limit`; 0: `max_length`.
+        max_tokens: usize,
     }
 
     #[derive(Debug, Default, PartialEq, Eq)]
     pub struct Encoding {
-        /// Special tokens included, at most `max_length`.
+        /// Ids, including special tokens; at most `max_length`.
         input_ids: Vec<i64>,
-        /// As many.
+        /// One value per id.
         token_type_ids: Vec<i64>,
-        /// The texts had more tokens than fit.
+        /// Tokens were removed.
         truncated: bool,
-        /// Why the texts do not fit, and may not be cut as they would have to be: for whoever sent
-        /// them. Empty: they are encoded.
+        /// Message for the client if the input is too long and must not be truncated; otherwise empty.
         too_long: String,
     }
 
-    /// Windows of texts, one behind the other, of tokens and their places.
+    /// Tokens and offsets of one or more windows, concatenated.
     #[derive(Debug, Default, PartialEq, Eq)]
-    pub struct Located {
-        /// Special tokens included.
-        ids: Vec<i64>,
-        /// As many.
-        types: Vec<i64>,
-        /// Begin and end of each in its text, in UTF-16 units; of special tokens 0.
+    pub struct EncodingWithOffsets {
+        /// Ids, including special tokens.
+        input_ids: Vec<i64>,
+        /// One value per id.
+        token_type_ids: Vec<i64>,
+        /// Start and end of each token in its text, in UTF-16 units; 0 for special tokens.
         offsets: Vec<u32>,
-        /// Of each: 0: a special token, 1: of the text, 2: of the second one.
-        texts: Vec<u8>,
-        /// Tokens of each window; one, unless a stride is given.
-        lengths: Vec<usize>,
+        /// Per token: 0 for special tokens, 1 for the first text, 2 for the second text.
+        sequence_ids: Vec<u8>,
+        /// Number of tokens of each window; one window unless a stride is given.
+        window_lengths: Vec<usize>,
         truncated: bool,
-        /// As of `Encoding`.
+        /// See `Encoding`.
         too_long: String,
     }
 
     #[derive(Debug, PartialEq, Eq)]
     pub struct Tensor {
         name: String,
-        /// As the header has it: "F32", "F16", "BF16", …
+        /// Name in the file's header: "F32", "F16", "BF16", …
         dtype: String,
         shape: Vec<i64>,
-        /// Bytes from the start of the file.
+        /// Byte offsets from the start of the file.
         begin: usize,
         end: usize,
     }
 
     extern "Rust" {
-        /// "tokenizers 0.23.2"
+        /// Returns for example "tokenizers 0.23.2".
         fn tokenizers_version() -> String;
 
-        /// Const members may be called from any number of threads.
+        /// A tokenizer. Const members are thread-safe.
         type Tokenizer;
-        /// `position_limit`: tokens that the model's position table holds, special tokens included;
-        /// SIZE_MAX where it is known only later, see `limit`.
+        /// Opens the tokenizer of a model folder. `position_limit`: size of the model's position table in tokens,
+        /// including special tokens; SIZE_MAX if unknown, see `limit_positions`.
         fn open_tokenizer(
             directory: &[u8],
             family: Family,
             position_limit: usize,
         ) -> Result<Box<Tokenizer>>;
-        /// Tokens, special ones included, in place of tokenizer_config.json's model_max_length.
+        /// Replaces `model_max_length` of tokenizer_config.json. Counts special tokens.
         fn set_max_length(self: &mut Tokenizer, max_length: usize) -> Result<()>;
-        /// Texts are put into lower case before all else, special tokens in them are not.
+        /// Converts texts to lower case before all other normalization. Special tokens in texts are not converted.
         fn lowercase(self: &mut Tokenizer) -> Result<()>;
-        /// As if opened with `position_limit`, where that is less.
-        fn limit(self: &mut Tokenizer, position_limit: usize) -> Result<()>;
-        /// With what texts may begin: a token of the vocabulary stays one, though text is normalized.
-        fn keep_whole(self: &mut Tokenizer, prefix: &str) -> Result<()>;
-        /// Fails, naming the token, where a token has an id of `rows` or more.
+        /// Lowers the position limit, if the new one is smaller.
+        fn limit_positions(self: &mut Tokenizer, position_limit: usize) -> Result<()>;
+        /// Keeps a prefix of texts as one token if the vocabulary contains it, although texts are normalized.
+        fn register_prefix_token(self: &mut Tokenizer, prefix: &str) -> Result<()>;
+        /// Fails with the name of a token whose id is `rows` or more.
         fn require_ids_below(self: &Tokenizer, rows: usize) -> Result<()>;
-        /// The smallest of the limits: `position_limit`, and tokenizer_config.json's model_max_length or what was set.
+        /// Maximum number of tokens, including special tokens: the minimum of `position_limit` and the configured
+        /// limit.
         fn max_length(self: &Tokenizer) -> usize;
-        /// Of the token that its settings name for padding; -1: they name none.
-        fn padding_id(self: &Tokenizer) -> i64;
-        /// Special tokens added, cut to `max_length` keeping them.
+        /// Id of `pad_token`; -1 if the configuration names none.
+        fn pad_token_id(self: &Tokenizer) -> i64;
+        /// Encodes the input, adds special tokens and truncates to `max_length`. Special tokens are kept.
         fn encode(self: &Tokenizer, input: &Input) -> Result<Encoding>;
-        /// As `encode`, with the places of the tokens. `stride`: of one text all of it, in windows
-        /// that share so many tokens; below 0: what fits. `most_windows`: further ones are left out; 0:
-        /// all are read, and too many of them are an error (`too_long`).
-        fn locate(
+        /// Encodes the input and returns offsets. `stride`: number of tokens that consecutive windows of a long text
+        /// share; below 0: one truncated window. `max_windows`: number of windows; 0: unlimited, and too many windows
+        /// are an error (`too_long`).
+        fn encode_with_offsets(
             self: &Tokenizer,
             input: &Input,
             stride: i64,
-            most_windows: usize,
-        ) -> Result<Located>;
-        /// What an id stands for; empty: for nothing.
-        fn token(self: &Tokenizer, id: u32) -> String;
-        /// The text that tokens stand for together.
-        fn join(self: &Tokenizer, tokens: Vec<String>) -> Result<String>;
-        /// Whether tokens that go on with a word are marked as such.
-        fn marks_continued_words(self: &Tokenizer) -> bool;
-        /// Of the token for what the vocabulary does not have; -1: the settings name none.
-        fn unknown_id(self: &Tokenizer) -> i64;
-        /// Of the token that queries are filled up with; -1: the settings name none.
-        fn filling_id(self: &Tokenizer) -> i64;
-        /// Of a token of the vocabulary; -1: it has none such.
-        fn id_of(self: &Tokenizer, token: &str) -> i64;
+            max_windows: usize,
+        ) -> Result<EncodingWithOffsets>;
+        /// Token of an id; empty if the id is unknown.
+        fn id_to_token(self: &Tokenizer, id: u32) -> String;
+        /// Decodes a list of tokens to text.
+        fn convert_tokens_to_string(self: &Tokenizer, tokens: Vec<String>) -> Result<String>;
+        /// True if tokens that continue a word have a prefix, such as `##`.
+        fn has_subword_prefix(self: &Tokenizer) -> bool;
+        /// Id of `unk_token`; -1 if the configuration names none.
+        fn unk_token_id(self: &Tokenizer) -> i64;
+        /// Id of the token that fills ColBERT queries to their length; -1 if the configuration names none.
+        fn expansion_token_id(self: &Tokenizer) -> i64;
+        /// Id of a token; -1 if the vocabulary does not contain the token.
+        fn token_to_id(self: &Tokenizer, token: &str) -> i64;
 
-        /// Validates the header of a whole safetensors file; the tensors in the order of their
-        /// offsets.
+        /// Validates the header of a complete safetensors file. Returns the tensors in the order of their offsets.
         fn parse_safetensors(file: &[u8]) -> Result<Vec<Tensor>>;
     }
 }
 
 pub use ffi::*;
 
-/// A tokenizer whose panics are errors.
+/// A tokenizer whose panics become errors.
 pub struct Tokenizer(tokenizer::Tokenizer);
 
 pub fn open_tokenizer(
     directory: &[u8],
     family: Family,
     position_limit: usize,
-) -> Guarded<Box<Tokenizer>> {
+) -> FfiResult<Box<Tokenizer>> {
     let directory = Path::new(OsStr::from_bytes(directory));
-    guard(|| {
+    catch(|| {
         let opened = tokenizer::Tokenizer::open(directory, family, position_limit)?;
         Ok(Box::new(Tokenizer(opened)))
     })
 }
 
 impl Tokenizer {
-    pub fn set_max_length(&mut self, max_length: usize) -> Guarded<()> {
-        guard(|| self.0.set_max_length(max_length))
+    pub fn set_max_length(&mut self, max_length: usize) -> FfiResult<()> {
+        catch(|| self.0.set_max_length(max_length))
     }
 
-    pub fn lowercase(&mut self) -> Guarded<()> {
-        guard(|| self.0.lowercase())
+    pub fn lowercase(&mut self) -> FfiResult<()> {
+        catch(|| self.0.lowercase())
     }
 
-    pub fn limit(&mut self, position_limit: usize) -> Guarded<()> {
-        guard(|| self.0.limit(position_limit))
+    pub fn limit_positions(&mut self, position_limit: usize) -> FfiResult<()> {
+        catch(|| self.0.limit_positions(position_limit))
     }
 
-    pub fn keep_whole(&mut self, prefix: &str) -> Guarded<()> {
-        guard(|| self.0.keep_whole(prefix))
+    pub fn register_prefix_token(&mut self, prefix: &str) -> FfiResult<()> {
+        catch(|| self.0.register_prefix_token(prefix))
     }
 
-    pub fn require_ids_below(&self, rows: usize) -> Guarded<()> {
-        guard(|| self.0.require_ids_below(rows))
+    pub fn require_ids_below(&self, rows: usize) -> FfiResult<()> {
+        catch(|| self.0.require_ids_below(rows))
     }
 
     pub fn max_length(&self) -> usize {
         self.0.max_length()
     }
 
-    pub fn padding_id(&self) -> i64 {
-        self.0.padding_id().map_or(-1, i64::from)
+    pub fn pad_token_id(&self) -> i64 {
+        self.0.pad_token_id().map_or(-1, i64::from)
     }
 
-    pub fn encode(&self, input: &Input) -> Guarded<Encoding> {
+    pub fn encode(&self, input: &Input) -> FfiResult<Encoding> {
         let too_long = |too_long| Encoding {
             too_long,
             ..Encoding::default()
         };
-        answer(input, |input| self.0.encode(input), too_long)
+        with_input(input, |input| self.0.encode(input), too_long)
     }
 
-    pub fn locate(&self, input: &Input, stride: i64, most_windows: usize) -> Guarded<Located> {
-        let too_long = |too_long| Located {
+    pub fn encode_with_offsets(
+        &self,
+        input: &Input,
+        stride: i64,
+        max_windows: usize,
+    ) -> FfiResult<EncodingWithOffsets> {
+        let too_long = |too_long| EncodingWithOffsets {
             too_long,
-            ..Located::default()
+            ..EncodingWithOffsets::default()
         };
         let stride = usize::try_from(stride).ok();
         let windows = stride.map(|stride| tokenizer::Windows {
             stride,
-            most: (most_windows > 0).then_some(most_windows),
+            max_windows: (max_windows > 0).then_some(max_windows),
         });
-        answer(input, |input| self.0.locate(input, windows), too_long)
+        with_input(
+            input,
+            |input| self.0.encode_with_offsets(input, windows),
+            too_long,
+        )
     }
 
-    pub fn token(&self, id: u32) -> String {
-        self.0.token(id)
+    pub fn id_to_token(&self, id: u32) -> String {
+        self.0.id_to_token(id)
     }
 
-    pub fn join(&self, tokens: Vec<String>) -> Guarded<String> {
-        guard(|| self.0.join(tokens))
+    pub fn convert_tokens_to_string(&self, tokens: Vec<String>) -> FfiResult<String> {
+        catch(|| self.0.convert_tokens_to_string(tokens))
     }
 
-    pub fn marks_continued_words(&self) -> bool {
-        self.0.marks_continued_words()
+    pub fn has_subword_prefix(&self) -> bool {
+        self.0.has_subword_prefix()
     }
 
-    pub fn unknown_id(&self) -> i64 {
-        self.0.unknown_id().map_or(-1, i64::from)
+    pub fn unk_token_id(&self) -> i64 {
+        self.0.unk_token_id().map_or(-1, i64::from)
     }
 
-    pub fn filling_id(&self) -> i64 {
-        self.0.filling_id().map_or(-1, i64::from)
+    pub fn expansion_token_id(&self) -> i64 {
+        self.0.expansion_token_id().map_or(-1, i64::from)
     }
 
-    pub fn id_of(&self, token: &str) -> i64 {
-        self.0.id_of(token).map_or(-1, i64::from)
+    pub fn token_to_id(&self, token: &str) -> i64 {
+        self.0.token_to_id(token).map_or(-1, i64::from)
     }
 }
 
-/// What `tokenize` makes of the input, or `too_long` of why it does not fit.
-fn answer<T>(
+/// Converts the input and calls `tokenize`. `too_long` converts the message of a `TooLong` error to a result.
+fn with_input<T>(
     input: &Input,
     tokenize: impl FnOnce(tokenizer::Input) -> Result<T>,
     too_long: impl FnOnce(String) -> T,
-) -> Guarded<T> {
+) -> FfiResult<T> {
     let [text, pair] = [input.text, input.pair].map(String::from_utf8_lossy);
     let input = tokenizer::Input {
         text: &text,
         pair: Some(&pair),
         truncation: input.truncation,
-        kept: match input.side {
+        kept_side: match input.side {
             TruncationSide::Right => Some(Side::Start),
             TruncationSide::Left => Some(Side::End),
             _ => None,
         },
         is_pair: input.is_pair,
-        most: (input.most > 0).then_some(input.most),
+        max_tokens: (input.max_tokens > 0).then_some(input.max_tokens),
     };
-    guard(|| match tokenize(input) {
-        Err(error) if error.is::<TooLong>() => Ok(too_long(error.to_string())),
-        answered => answered,
+    catch(|| match tokenize(input) {
+        Err(error) if error.is::<tokenizer::TooLong>() => Ok(too_long(error.to_string())),
+        result => result,
     })
 }
 
-pub fn parse_safetensors(file: &[u8]) -> Guarded<Vec<Tensor>> {
-    guard(|| tensors::parse(file))
+pub fn parse_safetensors(file: &[u8]) -> FfiResult<Vec<Tensor>> {
+    catch(|| tensors::parse(file))
 }
 
 pub fn tokenizers_version() -> String {
-    // The crate states its version nowhere but in the lock file that it was built from.
-    let lock = include_str!("../Cargo.lock");
+    // The crate exports no version; its lock file states it.
+    let lock = include_str!("../../Cargo.lock");
     let entry = lock.split("name = \"tokenizers\"\nversion = \"").nth(1);
     let version = entry.and_then(|rest| rest.split('"').next());
     format!("tokenizers {}", version.unwrap_or("?"))
 }
-
-/// Or the message of an exception, which C++ reads up to the first NUL.
-pub type Guarded<T> = std::result::Result<T, String>;
-
-pub fn guard<T>(body: impl FnOnce() -> Result<T>) -> Guarded<T> {
-    let done = catch_panic(body).at("internal error").and_then(|done| done);
-    done.map_err(|error| error.to_string().replace('\0', "\u{fffd}"))
-}
-
-#[cfg(test)]
-#[path = "../tests/unit/bridge.rs"]
-mod tests;

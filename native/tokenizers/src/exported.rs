@@ -1,12 +1,12 @@
-//! The JSON of torch.export's files. Source: torch/_export/serde/schema.py, 8.20.
+//! Reader of the JSON files of torch.export. Source: torch/_export/serde/schema.py, version 8.20.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use crate::error::{At, Result, bail, ensure};
 use argument::{STRIDED, ScalarType};
 use bridge::{ExportedGraph, ExportedProgram, StoredTensor};
+use errors::{At, Result, bail, ensure};
 use json::{dimensions, read, require_valid};
 use signature::{Signature, Unread, Values};
 
@@ -21,11 +21,11 @@ mod tests;
 
 const SCHEMA_MAJOR: i64 = 8;
 
-/// Of all graphs of a file. The largest classifiers have some ten thousand.
-const MOST_NODES: usize = 100_000;
+/// Maximum number of nodes in all graphs of a file. The largest classifiers have about 10,000.
+const MAX_NODES: usize = 100_000;
 
-/// Models have two or three for each input.
-const MOST_GUARDS: usize = 1000;
+/// Maximum number of guard conditions. Models have two or three per input.
+const MAX_GUARDS: usize = 1000;
 
 #[derive(Deserialize)]
 struct Version<'a> {
@@ -45,7 +45,7 @@ struct Program<'a> {
     graph_module: GraphModule<'a>,
     #[serde(borrow)]
     range_constraints: Unread<'a>,
-    /// Since PyTorch 2.9.
+    /// Written since PyTorch 2.9.
     guards_code: Option<Vec<String>>,
 }
 
@@ -65,14 +65,14 @@ struct GraphParts<'a> {
     nodes: Vec<IgnoredAny>,
 }
 
-/// `json`: of a whole program. Errors say where in it.
+/// Reads a complete program. Errors contain the location in the JSON.
 pub fn read_program(json: &[u8]) -> Result<ExportedProgram> {
     let json = require_valid(json).at("its graph is no JSON")?;
     require_object(json)?;
     program(json)
 }
 
-/// Structures would be read from lists as well.
+/// serde would also read structures from arrays.
 fn require_object(json: &str) -> Result<()> {
     let is_object = json.trim_ascii_start().starts_with('{');
     ensure!(is_object, "expected an object");
@@ -80,7 +80,7 @@ fn require_object(json: &str) -> Result<()> {
 }
 
 fn program(json: &str) -> Result<ExportedProgram> {
-    // Of other versions nothing else is known.
+    // The version is checked first: the structure of other versions is unknown.
     let version: Version = read("", json)?;
     let made_by = version.torch_version.as_deref().map(made_by);
     let made_by = made_by.unwrap_or_default();
@@ -105,12 +105,12 @@ fn program(json: &str) -> Result<ExportedProgram> {
     let inputs = inputs.collect::<Result<_>>()?;
     let guards = program.guards_code.unwrap_or_default();
     ensure!(
-        guards.len() <= MOST_GUARDS,
+        guards.len() <= MAX_GUARDS,
         "guards_code: holds more conditions than any model has"
     );
-    require_few_nodes(parts.nodes.len())?;
+    require_max_nodes(parts.nodes.len())?;
     let graph: ExportedGraph = read(GRAPH, module.graph.get())?;
-    require_few_nodes(count_nodes(&graph))?;
+    require_max_nodes(count_nodes(&graph))?;
     Ok(ExportedProgram {
         made_by,
         inputs,
@@ -121,16 +121,16 @@ fn program(json: &str) -> Result<ExportedProgram> {
     })
 }
 
-fn require_few_nodes(count: usize) -> Result<()> {
+fn require_max_nodes(count: usize) -> Result<()> {
     ensure!(
-        count <= MOST_NODES,
+        count <= MAX_NODES,
         "graph_module.graph.nodes: holds, with those before it, {count} nodes, more than the \
-         {MOST_NODES} that are allowed"
+         {MAX_NODES} that are allowed"
     );
     Ok(())
 }
 
-/// Without what follows the version of a release.
+/// Name and version of the exporter, without the build suffix.
 fn made_by(version: &str) -> String {
     let release = version.split('+').next().unwrap_or_default();
     let release: String = release.chars().take(40).collect();
@@ -147,7 +147,7 @@ fn require_known(major: i64, made_by: &str) -> Result<()> {
     Ok(())
 }
 
-/// Those of the graphs that nodes are given, too.
+/// Number of nodes, including those of nested graphs.
 fn count_nodes(graph: &ExportedGraph) -> usize {
     let arguments = graph.nodes.iter().flat_map(|node| {
         let inputs = node.inputs.iter().map(|input| &input.arg);
@@ -187,7 +187,7 @@ struct Integer {
     as_int: i64,
 }
 
-/// `json`: of weights or constants, since PyTorch 2.9 a record for each storage.
+/// Reads the JSON of weights or constants, which PyTorch 2.9 and later store in one record per storage.
 pub fn read_stored_tensors(json: &[u8]) -> Result<Vec<StoredTensor>> {
     let json = require_valid(json)?;
     require_object(json)?;

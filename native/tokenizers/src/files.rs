@@ -1,4 +1,4 @@
-//! The files of a tokenizer directory, read within bounds, without judging their content.
+//! Reads the files of a tokenizer folder within size limits. The content is not validated here.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -6,16 +6,17 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::error::{At, Result, bail, ensure};
+use errors::{At, Result, bail, ensure};
 
 pub const TOKENIZER: &str = "tokenizer.json";
 
-/// The largest tokenizer.json in use, of 256,000 tokens, has 34 MB.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
-/// Values of a JSON file, lines, pieces: that one has 2.5 million values. Each takes up to 100 bytes.
-pub const MOST_ENTRIES: usize = 4_000_000;
+/// Maximum file size. The largest tokenizer.json in use has 256,000 tokens and 34 MB.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Maximum number of JSON values, lines or pieces of a file. The largest tokenizer.json in use has 2.5 million values.
+/// A value takes up to 100 bytes of memory.
+pub const MAX_ENTRIES: usize = 4_000_000;
 
-/// The content of `directory/name`, or `None` where there is no such file.
+/// Content of `directory/name`, or `None` if the file does not exist.
 pub fn read(directory: &Path, name: &str) -> Result<Option<Vec<u8>>> {
     let path = directory.join(name);
     let size = match path.metadata() {
@@ -23,27 +24,27 @@ pub fn read(directory: &Path, name: &str) -> Result<Option<Vec<u8>>> {
         Ok(metadata) if !metadata.is_file() => bail!("{name}: is not a regular file"),
         metadata => usize::try_from(metadata.at(name)?.len())?,
     };
-    require_few(name, size, "bytes", MOST_BYTES)?;
+    require_at_most(name, size, "bytes", MAX_BYTES)?;
     let file = File::open(path).at(name)?;
     let mut bytes = Vec::with_capacity(size + 1);
-    // It may have grown meanwhile.
-    let most = MOST_BYTES as u64 + 1;
+    // The file may have grown since its size was read.
+    let most = MAX_BYTES as u64 + 1;
     file.take(most).read_to_end(&mut bytes).at(name)?;
-    require_few(name, bytes.len(), "bytes", MOST_BYTES)?;
+    require_at_most(name, bytes.len(), "bytes", MAX_BYTES)?;
     Ok(Some(bytes))
 }
 
-/// As `read`, for a JSON file whose top level must be an object.
+/// Content of a JSON file whose top level is an object, or `None` if the file does not exist.
 pub fn read_object(directory: &Path, name: &str) -> Result<Option<Map<String, Value>>> {
     let bytes = read(directory, name)?;
     bytes.map(|bytes| object(name, &bytes)).transpose()
 }
 
-/// The JSON object that a file holds.
+/// Parses a JSON object.
 pub fn object(name: &str, bytes: &[u8]) -> Result<Map<String, Value>> {
-    // Before each value but the first stands one of these; in texts they are rare.
+    // Each value except the first follows a separator. Separators within strings are rare.
     let separators = bytes.iter().filter(|byte| matches!(byte, b',' | b':'));
-    require_few(name, separators.count(), "values", MOST_ENTRIES)?;
+    require_at_most(name, separators.count(), "values", MAX_ENTRIES)?;
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => bail!("{name}: expected a JSON object"),
@@ -51,15 +52,15 @@ pub fn object(name: &str, bytes: &[u8]) -> Result<Map<String, Value>> {
     }
 }
 
-/// The lines of a UTF-8 text file, without their ends.
+/// Lines of a UTF-8 text file, without line ends.
 pub fn lines<'a>(name: &str, bytes: &'a [u8]) -> Result<impl Iterator<Item = &'a str>> {
     let ends = bytes.iter().filter(|byte| **byte == b'\n');
-    require_few(name, ends.count(), "lines", MOST_ENTRIES)?;
+    require_at_most(name, ends.count(), "lines", MAX_ENTRIES)?;
     Ok(std::str::from_utf8(bytes).at(name)?.lines())
 }
 
-/// So that reading a file takes no more than some hundred megabytes of memory.
-fn require_few(name: &str, count: usize, what: &str, most: usize) -> Result<()> {
+/// Bounds the memory that reading a file takes to some hundred megabytes.
+fn require_at_most(name: &str, count: usize, what: &str, most: usize) -> Result<()> {
     ensure!(
         count <= most,
         "{name}: has {count} {what}, expected at most {most}"

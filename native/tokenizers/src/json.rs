@@ -1,12 +1,12 @@
-//! A walk over any JSON, in the order of the document.
+//! Traversal of any JSON document, in document order.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-/// Calls `see` with each string that is the value of a key, and with the key. Fails, saying line and
-/// column, for what is no JSON, nests deeper than 128, or, where keys have to be unique, has one twice.
+/// Calls `see` with the key and the value of each string in an object. Fails with line and column for invalid JSON,
+/// nesting deeper than 128 and, if `are_keys_unique`, for repeated keys.
 pub fn walk(
     json: &[u8],
     are_keys_unique: bool,
@@ -46,7 +46,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_> {
     }
 }
 
-/// Visits of what is no text and holds none.
+/// Visitor methods for values without strings.
 macro_rules! pass_over {
     ($($visit:ident($($value:ty)?)),*) => { $(
         fn $visit<E>(self $(, _: $value)?) -> Result<(), E> {

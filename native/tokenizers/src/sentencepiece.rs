@@ -1,11 +1,11 @@
-//! SentencePiece models (sentencepiece_model.proto), as much of them as transformers reads.
+//! Reader of SentencePiece models (sentencepiece_model.proto), limited to the fields that transformers uses.
 
 use prost::Message;
 use prost::encoding::{DecodeContext, WireType, check_wire_type, decode_key, skip_field};
 use tokenizers::normalizers::Precompiled;
 
-use crate::error::{At, Result, anyhow, ensure};
-use crate::files::MOST_ENTRIES;
+use crate::files::MAX_ENTRIES;
+use errors::{At, Result, anyhow, ensure};
 
 pub mod charsmap;
 mod proto;
@@ -16,20 +16,20 @@ use proto::{ModelProto, TrainerSpec};
 #[derive(Debug)]
 pub struct Piece {
     pub text: String,
-    /// The double that the file's float32 widens to.
+    /// Score of the file, a float32, as double.
     pub score: f64,
     pub kind: PieceType,
 }
 
 pub struct Model {
-    /// By id.
+    /// Pieces in the order of their ids.
     pub pieces: Vec<Piece>,
     pub trainer: TrainerSpec,
     pub charsmap: Option<Precompiled>,
 }
 
 impl Model {
-    /// `file`: its name, for messages.
+    /// Parses a model. `file`: file name for error messages.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self> {
         Self::read(bytes).at(format_args!("{file}: not a SentencePiece model"))
     }
@@ -52,7 +52,7 @@ impl Model {
     }
 }
 
-/// One after the other, so that an error says which.
+/// Reads the pieces one by one, so that an error contains the index of the piece.
 fn read_pieces(mut bytes: &[u8]) -> Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     while !bytes.is_empty() {
@@ -62,7 +62,7 @@ fn read_pieces(mut bytes: &[u8]) -> Result<Vec<Piece>> {
             continue;
         }
         let index = pieces.len();
-        ensure!(index < MOST_ENTRIES, "more than {MOST_ENTRIES} pieces");
+        ensure!(index < MAX_ENTRIES, "more than {MAX_ENTRIES} pieces");
         let piece = check_wire_type(WireType::LengthDelimited, wire_type)
             .and_then(|()| proto::SentencePiece::decode_length_delimited(&mut bytes));
         let piece = piece.map_err(Into::into).and_then(Piece::read);

@@ -1,4 +1,4 @@
-//! The tensors of a safetensors file.
+//! Reader of safetensors headers.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -8,21 +8,21 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 pub use crate::bridge::Tensor;
-use crate::error::{Result, anyhow, bail, ensure};
+use errors::{Result, anyhow, bail, ensure};
 
-/// Bytes of the header's length field.
+/// Size in bytes of the length field before the header.
 const LENGTH_FIELD: usize = 8;
 
-/// A tensor takes about 130 bytes of it.
-const MOST_HEADER_BYTES: usize = 8 * 1024 * 1024;
+/// Maximum size of the header. A tensor takes about 130 bytes.
+const MAX_HEADER_BYTES: usize = 8 * 1024 * 1024;
 
-/// Validates a whole file's header; the tensors in the order of their offsets.
+/// Validates the header of a complete file. Returns the tensors in the order of their offsets.
 pub fn parse(file: &[u8]) -> Result<Vec<Tensor>> {
     if let Some(header) = header(file) {
         let size = header.len();
         ensure!(
-            size <= MOST_HEADER_BYTES,
-            "the header has {size} bytes, expected at most {MOST_HEADER_BYTES}"
+            size <= MAX_HEADER_BYTES,
+            "the header has {size} bytes, expected at most {MAX_HEADER_BYTES}"
         );
         if let Some(name) = repeated_name(header) {
             bail!("tensor `{name}`: stands there more than once");
@@ -40,7 +40,7 @@ fn tensor(metadata: &Metadata, name: String, data: usize) -> Result<Tensor> {
     let Some(info) = metadata.info(&name) else {
         bail!("tensor `{name}`: not in the header");
     };
-    // A size of 0 excuses no others: strides are products of those that are left.
+    // A dimension of 0 counts as 1: strides are products of the other dimensions.
     let mut sizes = info.shape.iter().map(|size| i64::try_from(*size).ok());
     let product = sizes.try_fold(1i64, |product, size| product.checked_mul(size?.max(1)));
     let shape = info.shape.iter().map(|size| i64::try_from(*size));
@@ -56,7 +56,7 @@ fn tensor(metadata: &Metadata, name: String, data: usize) -> Result<Tensor> {
     })
 }
 
-/// What the crate's message leaves out, as the tensor at fault.
+/// Error message with the name of the tensor, which the crate's message lacks.
 fn explain(error: &SafeTensorError, file: &[u8]) -> Option<String> {
     let size = file.len();
     Some(match error {
@@ -92,14 +92,14 @@ fn explain(error: &SafeTensorError, file: &[u8]) -> Option<String> {
     })
 }
 
-/// The bytes of the header, where the file holds them.
+/// Bytes of the header, or `None` if the file is too short.
 fn header(file: &[u8]) -> Option<&[u8]> {
     let length = file.get(..LENGTH_FIELD)?.try_into().ok()?;
     let length = usize::try_from(u64::from_le_bytes(length)).ok()?;
     file.get(LENGTH_FIELD..LENGTH_FIELD.checked_add(length)?)
 }
 
-/// The header's entries.
+/// Entries of the header.
 fn infos(file: &[u8]) -> Option<Vec<(String, TensorInfo)>> {
     let mut header: BTreeMap<String, &RawValue> = serde_json::from_slice(header(file)?).ok()?;
     header.remove("__metadata__");
@@ -117,8 +117,8 @@ fn has_its_size(info: &TensorInfo) -> bool {
     bits == bytes.and_then(|bytes| bytes.checked_mul(8))
 }
 
-/// The first name that another one repeats: of those the crate takes the last. A header that is no
-/// JSON object is left to its reader.
+/// First repeated name, of which the crate would use the last tensor. `None` for an invalid header, which the crate
+/// reports.
 fn repeated_name(header: &[u8]) -> Option<String> {
     struct Names;
     impl<'de> Visitor<'de> for Names {

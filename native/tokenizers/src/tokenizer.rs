@@ -1,35 +1,35 @@
-//! From a text, or two, to ids, cut to the model's limit.
+//! Encodes a text or a text pair to ids, truncated to the model's limit.
 
 use std::path::Path;
 
 use tokenizers::normalizers::{Lowercase, Sequence};
 use tokenizers::{AddedToken, Model, ModelWrapper, NormalizerWrapper};
 
-use crate::backend::{self, Part, Source, Template, Templates, specials};
-use crate::class;
-use crate::cut;
-use crate::error::{Result, TooLong, anyhow, ensure};
+use crate::backend::{self, Part, Source, Template, Templates, special_token_count};
+use crate::config::TokenizerConfig;
+use crate::early_truncation;
 use crate::files::{self, TOKENIZER};
-use crate::settings::Settings;
+use crate::tokenizer_class;
+use errors::{Result, anyhow, ensure};
 
-mod ascii_words;
-pub(crate) mod contents;
-mod places;
+mod ascii_wordpiece;
+mod offsets;
+pub(crate) mod text_encoding;
 mod truncation;
 
 pub use crate::bridge::{Encoding, Family};
-pub use crate::cut::Side;
-pub use places::Windows;
-pub use truncation::Truncation;
+pub use crate::early_truncation::Side;
+pub use offsets::Windows;
+pub use truncation::{TooLong, Truncation};
 
-use ascii_words::AsciiWords;
-use contents::ContentOptions;
+use ascii_wordpiece::AsciiWordPiece;
+use text_encoding::EncodeOptions;
 
 #[cfg(test)]
 #[path = "../tests/unit/tokenizer.rs"]
 mod tests;
 
-/// Each class reads one of them: the first of these that is there.
+/// Vocabulary files. A tokenizer class reads the first file of this list that exists.
 const VOCABULARIES: [&str; 7] = [
     TOKENIZER,
     "tokenizer.model",
@@ -40,41 +40,41 @@ const VOCABULARIES: [&str; 7] = [
     "sentencepiece.bpe.model",
 ];
 
-/// Any number of threads may encode with one tokenizer.
+/// A tokenizer. Thread-safe.
 pub struct Tokenizer {
     pub(crate) inner: tokenizers::Tokenizer,
     templates: Templates,
     max_length: usize,
     position_limit: usize,
-    padding_id: Option<u32>,
-    kept: Side,
-    /// Whether no more of a long text need be read than its limit needs.
-    pub(crate) is_cut: bool,
-    /// Where it is one of BERT.
-    ascii_words: Option<AsciiWords>,
-    /// Of all ids, and its token.
+    pad_token_id: Option<u32>,
+    kept_side: Side,
+    /// True if a long text may be truncated before tokenization.
+    pub(crate) truncates_early: bool,
+    /// Fast path for BERT tokenizers.
+    ascii_wordpiece: Option<AsciiWordPiece>,
+    /// Largest id and its token.
     highest: Option<(u32, String)>,
-    /// Where the vocabulary is from.
+    /// Name of the vocabulary file.
     file: &'static str,
-    /// Of the token for what the vocabulary does not have.
-    unknown_id: Option<u32>,
-    /// Of the token that queries are filled up with.
-    filling_id: Option<u32>,
+    /// Id of `unk_token`.
+    unk_token_id: Option<u32>,
+    /// Id of the token that fills ColBERT queries to their length.
+    expansion_token_id: Option<u32>,
 }
 
-/// What is encoded: a text, or two (premise and hypothesis).
+/// A text or a text pair (premise and hypothesis).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Input<'a> {
     pub text: &'a str,
-    /// An empty one is none, as to transformers, where `is_pair` does not say otherwise.
+    /// Second text. An empty one is ignored, as in transformers, unless `is_pair` is set.
     pub pair: Option<&'a str>,
     pub truncation: Truncation,
-    /// Which end of a text that is cut is kept; `None`: the tokenizer's own.
-    pub kept: Option<Side>,
-    /// As transformers reads a list of pairs.
+    /// End of a truncated text that is kept; `None`: the tokenizer's default.
+    pub kept_side: Option<Side>,
+    /// The input is a pair, even if `pair` is empty, as in transformers' lists of pairs.
     pub is_pair: bool,
-    /// Tokens, special ones included, whatever tokenizer_config.json says. `None`: as that says.
-    pub most: Option<usize>,
+    /// Maximum number of tokens, including special tokens. `None`: the configured limit.
+    pub max_tokens: Option<usize>,
 }
 
 impl<'a> From<&'a str> for Input<'a> {
@@ -94,17 +94,17 @@ impl Input<'_> {
 }
 
 impl Tokenizer {
-    /// `position_limit`: tokens that the model's position table holds, special tokens included;
-    /// `usize::MAX` where it is known only later, see `limit`.
+    /// Opens the tokenizer of a folder. `position_limit`: size of the model's position table in tokens, including
+    /// special tokens; `usize::MAX` if unknown, see `limit_positions`.
     pub fn open(directory: &Path, family: Family, position_limit: usize) -> Result<Self> {
         ensure!(directory.is_dir(), "tokenizer directory: not found");
         let bytes = files::read(directory, TOKENIZER)?;
         let mut json = bytes.iter().map(|bytes| files::object(TOKENIZER, bytes));
         let json = json.next().transpose()?;
-        let settings = Settings::read(directory, json.as_ref())?;
-        let class = class::choose(directory, &settings, family)?;
+        let settings = TokenizerConfig::read(directory, json.as_ref())?;
+        let class = tokenizer_class::choose(directory, &settings, family)?;
         let limit = settings.model_max_length()?.unwrap_or(usize::MAX);
-        let kept = settings.kept_side(json.as_ref())?;
+        let kept_side = settings.truncation_side(json.as_ref())?;
         let source = Source {
             directory,
             class,
@@ -114,28 +114,28 @@ impl Tokenizer {
         let built = backend::build(source)?;
         let max_length = with_room(position_limit.min(limit), &built.templates)?;
         Ok(Self {
-            is_cut: cut::is_exact(&built.tokenizer),
-            ascii_words: AsciiWords::of(&built.tokenizer),
+            truncates_early: early_truncation::can_truncate_early(&built.tokenizer),
+            ascii_wordpiece: AsciiWordPiece::of(&built.tokenizer),
             highest: highest_id(&built.tokenizer),
             inner: built.tokenizer,
             templates: built.templates,
             max_length,
             position_limit,
-            padding_id: built.padding_id,
-            unknown_id: built.unknown_id,
-            filling_id: built.filling_id,
+            pad_token_id: built.pad_token_id,
+            unk_token_id: built.unk_token_id,
+            expansion_token_id: built.expansion_token_id,
             file: vocabulary_file(directory),
-            kept,
+            kept_side,
         })
     }
 
-    /// Tokens, special ones included, in place of what tokenizer_config.json says: fewer or more.
+    /// Replaces the limit of tokenizer_config.json by a smaller or larger one. Counts special tokens.
     pub fn set_max_length(&mut self, max_length: usize) -> Result<()> {
         self.max_length = with_room(max_length.min(self.position_limit), &self.templates)?;
         Ok(())
     }
 
-    /// Puts texts into lower case before all that the normalizer does. Added tokens that are not normalized are found
+    /// Converts texts to lower case before all other normalization. Added tokens that are not normalized are found
     /// before that. Source: sentence-transformers, base/modules/transformer.py (`Transformer.__init__`).
     pub fn lowercase(&mut self) -> Result<()> {
         let steps = match self.inner.get_normalizer().cloned() {
@@ -154,14 +154,14 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// As if opened with `position_limit`, where that is less.
-    pub fn limit(&mut self, position_limit: usize) -> Result<()> {
+    /// Lowers the position limit, if the new one is smaller.
+    pub fn limit_positions(&mut self, position_limit: usize) -> Result<()> {
         self.max_length = with_room(position_limit.min(self.max_length), &self.templates)?;
         self.position_limit = self.position_limit.min(position_limit);
         Ok(())
     }
 
-    /// `rows`: of the model's table of words.
+    /// Fails if an id exceeds the embedding table. `rows`: number of rows of the table.
     pub fn require_ids_below(&self, rows: usize) -> Result<()> {
         if let Some((id, token)) = &self.highest {
             ensure!(
@@ -178,26 +178,25 @@ impl Tokenizer {
         self.max_length
     }
 
-    /// `None`: no file names a token for padding, or it has no id.
-    pub fn padding_id(&self) -> Option<u32> {
-        self.padding_id
+    /// Id of `pad_token`; `None` if no file names one, or it has no id.
+    pub fn pad_token_id(&self) -> Option<u32> {
+        self.pad_token_id
     }
 
-    /// Of the token for what is masked, else of the one that ends a text: what sentence-transformers fills queries up
-    /// with (`_validate_query_expansion_token`).
-    pub fn filling_id(&self) -> Option<u32> {
-        self.filling_id
+    /// Id of `mask_token`, otherwise of `eos_token`, with which sentence-transformers fills ColBERT queries
+    /// (`_validate_query_expansion_token`).
+    pub fn expansion_token_id(&self) -> Option<u32> {
+        self.expansion_token_id
     }
 
-    /// Of a token of the vocabulary, by what it is called there.
-    pub fn id_of(&self, token: &str) -> Option<u32> {
+    /// Id of a token of the vocabulary.
+    pub fn token_to_id(&self, token: &str) -> Option<u32> {
         self.inner.token_to_id(token)
     }
 
-    /// With what texts may begin: where it, or its first word, is a token of the vocabulary, it stays
-    /// one, whatever the normalizer makes of text. Source: sentence-transformers,
-    /// multi_vector_encoder/model.py (`_register_prefix_tokens`).
-    pub fn keep_whole(&mut self, prefix: &str) -> Result<()> {
+    /// Keeps `prefix`, or its first word, as one token if the vocabulary contains it, although texts are normalized.
+    /// Source: sentence-transformers, multi_vector_encoder/model.py (`_register_prefix_tokens`).
+    pub fn register_prefix_token(&mut self, prefix: &str) -> Result<()> {
         let words = [Some(prefix), prefix.split_whitespace().next()];
         let known = |token: &&str| self.inner.token_to_id(token).is_some();
         let Some(token) = words.into_iter().flatten().find(known) else {
@@ -210,46 +209,50 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// What is known of the steps and added tokens, once they have changed.
+    /// Updates what depends on normalizer and added tokens.
     fn update(&mut self) {
-        self.is_cut = cut::is_exact(&self.inner);
-        self.ascii_words = AsciiWords::of(&self.inner);
+        self.truncates_early = early_truncation::can_truncate_early(&self.inner);
+        self.ascii_wordpiece = AsciiWordPiece::of(&self.inner);
     }
 
-    /// Special tokens added, the texts cut so that all of it fits into `max_length`. An error that
-    /// is `TooLong` where the input does not allow that.
+    /// Encodes the input, adds special tokens and truncates to `max_length`. Fails with `TooLong` if the strategy does
+    /// not permit the necessary truncation.
     pub fn encode<'a>(&self, input: impl Into<Input<'a>>) -> Result<Encoding> {
         let input = input.into().without_empty_pair();
         let (template, room) = self.template(&input)?;
-        let side = input.kept.unwrap_or(self.kept);
-        let options = ContentOptions {
+        let side = input.kept_side.unwrap_or(self.kept_side);
+        let options = EncodeOptions {
             room,
             side,
-            places: false,
+            with_offsets: false,
         };
-        let contents = self.contents(&input, options)?;
+        let contents = self.encode_texts(&input, options)?;
         let counts = contents.each_ref().map(tokenizers::Encoding::len);
-        let kept = self.kept(&input, counts, room)?;
-        let ids = [0, 1].map(|i| edge(contents[i].get_ids(), kept[i], side));
+        let kept = self.kept_counts(&input, counts, room)?;
+        let ids = [0, 1].map(|i| kept_ids(contents[i].get_ids(), kept[i], side));
         Ok(Encoding {
             truncated: kept != counts,
-            ..with_specials(template, ids)
+            ..with_special_tokens(template, ids)
         })
     }
 
-    /// How many tokens of each text stay.
-    fn kept(&self, input: &Input, counts: [usize; 2], room: usize) -> Result<[usize; 2]> {
-        let kept = input.truncation.kept(counts, room);
-        kept.map_err(|reason| reason.error(input.pair.is_some(), self.most(input)).into())
+    /// Number of tokens of each text after truncation.
+    fn kept_counts(&self, input: &Input, counts: [usize; 2], room: usize) -> Result<[usize; 2]> {
+        let kept = input.truncation.kept_counts(counts, room);
+        kept.map_err(|reason| {
+            reason
+                .error(input.pair.is_some(), self.max_tokens(input))
+                .into()
+        })
     }
 
-    /// Tokens, special ones included.
-    fn most(&self, input: &Input) -> usize {
-        let most = input.most.map(|most| most.min(self.position_limit));
-        most.unwrap_or(self.max_length)
+    /// Maximum number of tokens of the input, including special tokens.
+    fn max_tokens(&self, input: &Input) -> usize {
+        let max = input.max_tokens.map(|max| max.min(self.position_limit));
+        max.unwrap_or(self.max_length)
     }
 
-    /// For one text or two, and the room that it leaves.
+    /// Template for one or two texts, and the number of tokens that it leaves for them.
     fn template(&self, input: &Input) -> Result<(&Template, usize)> {
         let problem = "the tokenizer has no template that keeps each of two texts once";
         let template = match (input.pair, &self.templates.pair) {
@@ -257,8 +260,8 @@ impl Tokenizer {
             (Some(_), Some(pair)) => pair,
             (Some(_), None) => return Err(anyhow!("post_processor: {problem}")),
         };
-        let most = self.most(input);
-        let Some(room) = most.checked_sub(specials(template)) else {
+        let most = self.max_tokens(input);
+        let Some(room) = most.checked_sub(special_token_count(template)) else {
             return Err(TooLong(format!(
                 "The model takes {most} tokens, which are fewer than the special ones of two texts."
             ))
@@ -268,15 +271,15 @@ impl Tokenizer {
     }
 }
 
-fn edge(ids: &[u32], count: usize, side: Side) -> &[u32] {
+fn kept_ids(ids: &[u32], count: usize, side: Side) -> &[u32] {
     match side {
         Side::Start => &ids[..count],
         Side::End => &ids[ids.len() - count..],
     }
 }
 
-fn with_specials(template: &Template, contents: [&[u32]; 2]) -> Encoding {
-    let length = specials(template) + contents[0].len() + contents[1].len();
+fn with_special_tokens(template: &Template, contents: [&[u32]; 2]) -> Encoding {
+    let length = special_token_count(template) + contents[0].len() + contents[1].len();
     let mut input_ids = Vec::with_capacity(length);
     let mut token_type_ids = Vec::with_capacity(length);
     for part in template {
@@ -298,9 +301,9 @@ fn with_specials(template: &Template, contents: [&[u32]; 2]) -> Encoding {
     }
 }
 
-/// `max_length`, when it leaves room for text.
+/// Returns `max_length` if it leaves room for text.
 fn with_room(max_length: usize, templates: &Templates) -> Result<usize> {
-    let count = specials(&templates.single);
+    let count = special_token_count(&templates.single);
     ensure!(
         max_length > count,
         "maximum length: {max_length} tokens leave no room for text beside {count} special tokens"
@@ -312,7 +315,7 @@ fn highest_id(tokenizer: &tokenizers::Tokenizer) -> Option<(u32, String)> {
     let added = tokenizer.get_added_tokens_decoder().into_iter();
     let added = added.map(|(id, token)| (id, token.content)).max();
     let own = match tokenizer.get_model() {
-        // In the order of their ids.
+        // The pieces are in the order of their ids.
         ModelWrapper::Unigram(model) => {
             let size = u32::try_from(model.get_vocab_size()).ok();
             let last = size.and_then(|size| size.checked_sub(1));
@@ -326,7 +329,7 @@ fn highest_id(tokenizer: &tokenizers::Tokenizer) -> Option<(u32, String)> {
     added.max(own)
 }
 
-/// The one that is read first.
+/// Name of the vocabulary file that the class reads.
 fn vocabulary_file(directory: &Path) -> &'static str {
     let mut others = VOCABULARIES.into_iter();
     let found = others.find(|name| directory.join(name).exists());

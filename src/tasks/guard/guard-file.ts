@@ -7,7 +7,7 @@ import { findUnmapped, moderations } from './moderations';
 
 export const GUARD_JSON = 'guard.json';
 
-/** Kinds of data that `native/tokenizers/src/guard/kinds.rs` knows. */
+/** Kinds of data that `native/guard/src/kinds.rs` knows. */
 export const KINDS = ['email', 'card', 'iban', 'ip', 'phone', 'url'] as const;
 
 const MAX_CHECKS = 100;

@@ -1,4 +1,4 @@
-/** Values of each kind in the surroundings in which people write them; the search for others is tests/unit/guard of native/tokenizers. */
+/** Values of each kind in the surroundings in which people write them; the search for others is tests/unit of native/guard. */
 import { Guard } from '../../../src/index';
 
 const KINDS = ['email', 'card', 'iban', 'ip', 'phone', 'url'];

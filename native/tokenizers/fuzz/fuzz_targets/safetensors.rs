@@ -10,7 +10,7 @@ use random::{Random, replace};
 
 fuzz_target!(|data: &[u8]| tokenizers_ffi::fuzz::safetensors(data));
 
-// One value of the header, its length with it, or any bytes.
+// Mutates one value of the header and updates its length, or mutates any bytes.
 fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
     let random = &mut Random::new(seed);
     mutate_header(&data[..size], random)

@@ -9,12 +9,12 @@ use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use random::{Random, replace};
 
 fuzz_target!(
-    // Without this, a panic that the library catches would end the fuzzer too.
+    // Replaces libFuzzer's hook, which would terminate the process even for a caught panic.
     init: std::panic::set_hook(Box::new(|panic| eprintln!("{panic}"))),
     |data: &[u8]| tokenizers_ffi::fuzz::sentencepiece(data)
 );
 
-// One field of the model, or any bytes.
+// Mutates one field of the model, or any bytes.
 fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
     let random = &mut Random::new(seed);
     mutate_model(&data[..size], random)

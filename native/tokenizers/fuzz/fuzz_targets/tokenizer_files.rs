@@ -11,12 +11,12 @@ use random::{Random, replace};
 const MARK: &[u8] = b"\n=== ";
 
 fuzz_target!(
-    // Without this, a panic that the library catches would end the fuzzer too.
+    // Replaces libFuzzer's hook, which would terminate the process even for a caught panic.
     init: std::panic::set_hook(Box::new(|panic| eprintln!("{panic}"))),
     |data: &[u8]| tokenizers_ffi::fuzz::tokenizer_files(data)
 );
 
-// One value in one of the JSON files, or any bytes.
+// Mutates one value of one JSON file, or any bytes.
 fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
     let random = &mut Random::new(seed);
     mutate_file(&data[..size], random)

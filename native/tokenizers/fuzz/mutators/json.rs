@@ -1,10 +1,10 @@
-//! Changes one value of a JSON text, which stays JSON: what random bytes nearly never do.
+//! Structure-aware JSON mutator: changes one value and keeps the JSON valid.
 
 use serde_json::{Map, Value, json};
 
 use crate::random::{Random, mutate_bytes};
 
-/// `None`: it is no JSON object.
+/// Returns `None` if the text is not a JSON object.
 pub fn mutate(text: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let mut value: Value = serde_json::from_slice(text).ok()?;
     if !value.is_object() {
@@ -18,7 +18,7 @@ pub fn mutate(text: &[u8], random: &mut Random) -> Option<Vec<u8>> {
         change(node, &other, random)
     });
     let mut text = value.to_string().into_bytes();
-    // A key that stands there twice.
+    // Repeats a key.
     if let (true, Value::Object(map)) = (random.below(16) == 0, &value) {
         if let Some((key, _)) = map.iter().nth(random.below(map.len())) {
             let entry = format!("{}:{other},", json!(key));
@@ -37,7 +37,7 @@ fn collect<'a>(value: &'a Value, all: &mut Vec<&'a Value>) {
     }
 }
 
-/// Whether it was found.
+/// Applies `change` to the value at position `place` in document order. Returns false if there are fewer values.
 fn change_at(value: &mut Value, place: &mut usize, change: &mut impl FnMut(&mut Value)) -> bool {
     if *place == 0 {
         change(value);

@@ -1,14 +1,14 @@
-//! Changes one field of a protocol buffers message, the lengths of those around it with it.
+//! Structure-aware protobuf mutator: changes one field and updates the lengths of its parents.
 
 use crate::random::{Random, mutate_bytes};
 
 struct Field {
     tag: u64,
-    /// Of a length-delimited field without the length.
+    /// Content of the field; without the length for length-delimited fields.
     content: Vec<u8>,
 }
 
-/// `None`: it is no message.
+/// Returns `None` if the bytes are not a message.
 pub fn mutate(message: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let mut fields = read(message)?;
     let index = random.below(fields.len());

@@ -1,4 +1,4 @@
-/// Numbers that libFuzzer's seed decides (xorshift64*).
+/// Random numbers from libFuzzer's seed (xorshift64*).
 pub struct Random(u64);
 
 impl Random {
@@ -14,7 +14,7 @@ impl Random {
     }
 }
 
-/// libFuzzer's own changes to some bytes, which may grow a little.
+/// Applies libFuzzer's default mutation, which may add some bytes.
 pub fn mutate_bytes(bytes: &mut Vec<u8>) {
     const ROOM: usize = 64;
     let size = bytes.len();
@@ -23,7 +23,7 @@ pub fn mutate_bytes(bytes: &mut Vec<u8>) {
     bytes.truncate(size);
 }
 
-/// Puts `changed` in the place of libFuzzer's input, if it fits.
+/// Replaces libFuzzer's input by `changed`, if it fits.
 pub fn replace(data: &mut [u8], changed: &[u8], most: usize) -> Option<usize> {
     if changed.len() > most || changed.len() > data.len() {
         return None;

@@ -1,23 +1,23 @@
-//! A tokenizer as C++ has it, with what the bridge promises checked.
+//! A tokenizer that checks the guarantees of the bridge for each encoding.
 
 use std::path::Path;
 
 use crate::bridge::{self, Encoding, Family, Input, Truncation, TruncationSide};
 
-/// What else is asked of an encoding.
+/// Options of an encoding.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub struct EncodeRequest<'a> {
     pub pair: &'a [u8],
     pub truncation: Truncation,
     pub side: TruncationSide,
 }
 
-impl Default for Asked<'_> {
+impl Default for EncodeRequest<'_> {
     fn default() -> Self {
         Self {
             pair: b"",
             truncation: Truncation::LongestFirst,
-            side: TruncationSide::OfTokenizer,
+            side: TruncationSide::TokenizerDefault,
         }
     }
 }
@@ -25,7 +25,7 @@ impl Default for Asked<'_> {
 pub struct Tokenizer(Box<bridge::Tokenizer>);
 
 impl Tokenizer {
-    /// Or the message of the failure.
+    /// Opens a tokenizer; the error is the bridge's message.
     pub fn open(directory: &Path, family: Family, position_limit: usize) -> Result<Self, String> {
         let directory = directory.as_os_str().as_encoded_bytes();
         with_message(bridge::open_tokenizer(directory, family, position_limit)).map(Self)
@@ -35,28 +35,28 @@ impl Tokenizer {
         self.0.max_length()
     }
 
-    pub fn limit(&mut self, position_limit: usize) -> Result<(), String> {
-        with_message(self.0.limit(position_limit))
+    pub fn limit_positions(&mut self, position_limit: usize) -> Result<(), String> {
+        with_message(self.0.limit_positions(position_limit))
     }
 
     pub fn encode(&self, text: &[u8]) -> Result<Encoding, String> {
-        self.encode_asked(text, Asked::default())
+        self.encode_request(text, EncodeRequest::default())
     }
 
-    /// Checks what is said of every encoding.
-    pub fn encode_asked(&self, text: &[u8], asked: Asked) -> Result<Encoding, String> {
-        let Asked {
+    /// Encodes and checks the guarantees that hold for every encoding.
+    pub fn encode_request(&self, text: &[u8], request: EncodeRequest) -> Result<Encoding, String> {
+        let EncodeRequest {
             pair,
             truncation,
             side,
-        } = asked;
+        } = request;
         let encoding = with_message(self.0.encode(&Input {
             text,
             pair,
             truncation,
             side,
             is_pair: false,
-            most: 0,
+            max_tokens: 0,
         }))?;
         if !encoding.too_long.is_empty() {
             assert!(encoding.too_long.contains(" tokens"), "{encoding:?}");

@@ -1,21 +1,21 @@
-//! Any bytes as a text, or as two, as C++ gives them: nothing fails, and a limit gives the ids of the
-//! whole.
+//! Fuzz target of encoding: any bytes as a text or a pair. Encoding never fails, and a limit truncates the ids of the
+//! whole text.
 
-use super::checked::{Asked, Tokenizer};
+use super::checked::{EncodeRequest, Tokenizer};
 use super::fixtures::Each;
 use crate::bridge::{Truncation, TruncationSide};
 
 const HEAD: usize = 2;
-/// From this size on a text is read in parts.
+/// Size in bytes from which texts are truncated early.
 const LONG: usize = 5000;
 
-/// Of the second byte: two texts are asked for; how they are cut; from which side.
+/// Bits of the second byte: pair, truncation strategy, truncation side.
 const IS_PAIR: u8 = 0x40;
 const TRUNCATION: std::ops::Range<u32> = 2..4;
 const SIDE: std::ops::Range<u32> = 4..6;
 
-/// The first two bytes choose the tokenizer, the limit, and how many texts there are. A text is given
-/// as it is and, repeated, as one that is long enough to be cut.
+/// The first two bytes select the tokenizer, the limit and the number of texts. Each text is encoded as it is, and
+/// repeated so that it is truncated early.
 pub fn encode(data: &[u8]) {
     static TOKENIZERS: Each<[Tokenizer; 3]> = Each::new();
     let Some((head, text)) = data.split_at_checked(HEAD) else {
@@ -24,7 +24,7 @@ pub fn encode(data: &[u8]) {
     let (name, [whole, short, shorter]) = TOKENIZERS.get(head[0], |directory, family| {
         let open = |limit| Tokenizer::open(directory, family, limit).expect("a fixture");
         let mut shorter = open(usize::MAX);
-        shorter.limit(7).expect("room for text");
+        shorter.limit_positions(7).expect("room for text");
         [open(1 << 40), open(64), shorter]
     });
     let limited = if head[1] & 1 == 0 { short } else { shorter };
@@ -41,7 +41,7 @@ pub fn encode(data: &[u8]) {
             (first, &long),
             (&long, &long),
         ] {
-            let asked = Asked {
+            let request = EncodeRequest {
                 pair,
                 truncation: Truncation {
                     repr: bits(TRUNCATION),
@@ -50,7 +50,7 @@ pub fn encode(data: &[u8]) {
                     repr: bits(SIDE) % 3,
                 },
             };
-            Pair { text, asked }.check(whole, limited, name);
+            Pair { text, request }.check(whole, limited, name);
         }
         return;
     }
@@ -63,10 +63,15 @@ pub fn encode(data: &[u8]) {
         if fits {
             assert_eq!(some.input_ids, all.input_ids, "{name}: {lossy:?}");
         }
-        let specials = whole.encode(b"").expect("no failure").input_ids.len();
-        let is_kept =
-            |before| is_part(&some.input_ids, &all.input_ids, (before, specials - before));
-        assert!((0..=specials).any(is_kept), "{name}: {lossy:?}");
+        let special_token_count = whole.encode(b"").expect("no failure").input_ids.len();
+        let is_kept = |before| {
+            is_part(
+                &some.input_ids,
+                &all.input_ids,
+                (before, special_token_count - before),
+            )
+        };
+        assert!((0..=special_token_count).any(is_kept), "{name}: {lossy:?}");
     }
     let valid = whole.encode(lossy.as_bytes()).expect("no failure");
     assert_eq!(
@@ -76,7 +81,8 @@ pub fn encode(data: &[u8]) {
     );
 }
 
-/// Between so many special tokens, one end of the other's content. Which one the fixture says.
+/// True if both have the same special tokens, `before` and `after`, and the content of `some` is the start or end of
+/// the content of `all`.
 fn is_part(some: &[i64], all: &[i64], (before, after): (usize, usize)) -> bool {
     let content = |ids: &[i64]| ids[before..ids.len() - after].to_vec();
     let (some_content, all_content) = (content(some), content(all));
@@ -86,29 +92,29 @@ fn is_part(some: &[i64], all: &[i64], (before, after): (usize, usize)) -> bool {
 
 struct Pair<'a> {
     text: &'a [u8],
-    asked: Asked<'a>,
+    request: EncodeRequest<'a>,
 }
 
 impl Pair<'_> {
     fn check(&self, whole: &Tokenizer, limited: &Tokenizer, name: &str) {
-        let Self { text, asked } = *self;
+        let Self { text, request } = *self;
         let case = || {
-            let [text, pair] = [text, asked.pair].map(String::from_utf8_lossy);
-            let (truncation, side) = (asked.truncation, asked.side);
+            let [text, pair] = [text, request.pair].map(String::from_utf8_lossy);
+            let (truncation, side) = (request.truncation, request.side);
             format!("{name}: {truncation:?}, {side:?}: {text:?} and {pair:?}")
         };
-        let pair = asked.pair;
+        let pair = request.pair;
         let wholes = [b"", text, pair].map(|text| whole.encode(text).expect("no failure"));
         if wholes.iter().any(|whole| whole.truncated) {
-            return; // The tokenizer has a limit of its own.
+            return; // The configuration limits the length.
         }
-        let [specials, first, second] = wholes.map(|whole| whole.input_ids.len());
-        let counts = [first - specials, second - specials];
-        let all = whole.encode_asked(
+        let [special_token_count, first, second] = wholes.map(|whole| whole.input_ids.len());
+        let counts = [first - special_token_count, second - special_token_count];
+        let all = whole.encode_request(
             text,
-            Asked {
+            EncodeRequest {
                 pair,
-                ..Asked::default()
+                ..EncodeRequest::default()
             },
         );
         let all = all.expect("no failure");
@@ -117,10 +123,10 @@ impl Pair<'_> {
         }
         let added = all.input_ids.len() - counts[0] - counts[1];
         let kept = match limited.max_length().checked_sub(added) {
-            Some(room) => asked.truncation.kept(counts, room).ok(),
+            Some(room) => request.truncation.kept_counts(counts, room).ok(),
             None => None,
         };
-        let some = limited.encode_asked(text, asked);
+        let some = limited.encode_request(text, request);
         let (some, kept) = match (some, kept) {
             (Ok(some), Some(kept)) => (some, kept),
             (some, kept) => {
@@ -135,7 +141,7 @@ impl Pair<'_> {
             places.clone().any(|place| {
                 let from_right = cut(all, counts, kept, (place, true)) == ids;
                 let from_left = cut(all, counts, kept, (place, false)) == ids;
-                match asked.side {
+                match request.side {
                     TruncationSide::Right => from_right,
                     TruncationSide::Left => from_left,
                     _ => from_right || from_left,
@@ -151,8 +157,7 @@ impl Pair<'_> {
     }
 }
 
-/// Two texts after `before` special tokens and with `mid` between them, less the tokens that are not
-/// kept.
+/// Removes tokens of a pair. `before`: number of special tokens before the first text; `mid`: between the texts.
 fn cut(
     all: &[i64],
     counts: [usize; 2],

@@ -1,11 +1,11 @@
-//! The tokenizers of the repository's tests, each opened once.
+//! Tokenizers of the test fixtures, each opened once.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::bridge::Family;
 
-/// Directories under the root.
+/// Folders relative to the repository's root.
 const DIRECTORIES: [(&str, Family); 16] = [
     ("models/sentiment", Family::Bert),
     ("test/fixtures/models/bert-single-label", Family::Bert),
@@ -43,7 +43,7 @@ const DIRECTORIES: [(&str, Family); 16] = [
     ),
 ];
 
-/// One value for each directory, made when it is first asked for.
+/// One lazily created value per folder.
 pub struct Each<T>([OnceLock<T>; DIRECTORIES.len()]);
 
 impl<T> Each<T> {
@@ -51,7 +51,7 @@ impl<T> Each<T> {
         Self([const { OnceLock::new() }; DIRECTORIES.len()])
     }
 
-    /// `choice`: any number; `make` gets the directory and its family.
+    /// Returns the value of folder `choice`, modulo their number. `make` receives the folder and its family.
     pub fn get(&self, choice: u8, make: impl FnOnce(&Path, Family) -> T) -> (&'static str, &T) {
         let index = usize::from(choice) % DIRECTORIES.len();
         let (name, family) = DIRECTORIES[index];

@@ -1,18 +1,16 @@
-//! What the fuzzers call with their bytes, and the tests with the kept ones. Each function panics when
-//! a promise of src/bridge.rs is broken; all that files and texts can do is fail.
+//! Fuzz targets, which the tests run on the corpus. A target panics if a guarantee of src/bridge.rs does not hold;
+//! errors are permitted.
 
 mod checked;
-mod cut;
+mod early_truncation;
 mod encode;
 mod fixtures;
-mod looks;
 mod safetensors;
 mod sentencepiece;
 mod tokenizer_files;
 
-pub use cut::cut;
+pub use early_truncation::early_truncation;
 pub use encode::encode;
-pub use looks::looks;
 pub use safetensors::safetensors;
 pub use sentencepiece::sentencepiece;
 pub use tokenizer_files::tokenizer_files;

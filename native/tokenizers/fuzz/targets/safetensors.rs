@@ -1,5 +1,5 @@
-//! Headers of safetensors files: what is accepted lies inside the file, without overlaps or holes, in
-//! the size that shape and type need.
+//! Fuzz target of safetensors headers: accepted tensors lie inside the file, without overlaps or holes, and have the
+//! size of their shape and type.
 
 use crate::bridge::{Tensor, parse_safetensors};
 
@@ -31,7 +31,7 @@ pub fn safetensors(data: &[u8]) {
     assert_eq!(place, data.len(), "the tensors fill the file");
 }
 
-/// In bytes; of those types that the C++ side reads.
+/// Size in bytes; `None` for types that the C++ code does not read.
 fn element_size(dtype: &str) -> Option<u128> {
     Some(match dtype {
         "F64" | "I64" | "U64" => 8,

@@ -1,9 +1,9 @@
-//! SentencePiece models, in the place of each class's own.
+//! Fuzz target of SentencePiece models.
 
 use super::tokenizer_files::{self, Files};
 use crate::bridge::Family;
 
-/// A family and the name of its model.
+/// Family and file name of its model.
 const CLASSES: [(Family, &str); 5] = [
     (Family::Albert, "spiece.model"),
     (Family::XlmRoberta, "sentencepiece.bpe.model"),
@@ -12,7 +12,7 @@ const CLASSES: [(Family, &str); 5] = [
     (Family::TokenizerJson, "tokenizer.model"),
 ];
 
-/// The first byte chooses the class, the rest is the file.
+/// The first byte selects the family; the rest is the file.
 pub fn sentencepiece(data: &[u8]) {
     let Some((choice, model)) = data.split_first() else {
         return;

@@ -1,4 +1,4 @@
-//! Whole tokenizer directories: opened or refused, and what was opened encodes.
+//! Fuzz target of tokenizer folders. A folder is rejected, or its tokenizer encodes texts.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::checked::Tokenizer;
 use crate::bridge::Family;
 
-/// Before each file stands a line with its number here.
+/// Permitted file names in the input.
 const NAMES: [&str; 11] = [
     "tokenizer.json",
     "tokenizer_config.json",
@@ -21,19 +21,19 @@ const NAMES: [&str; 11] = [
     "spiece.model",
     "text",
 ];
-/// From this size on a text is read in parts.
+/// Size in bytes from which texts are truncated early.
 const LONG: usize = 4200;
 const MARK: &[u8] = b"\n=== ";
 
 pub struct Files<'a> {
     pub family: Family,
     pub files: Vec<(&'static str, &'a [u8])>,
-    /// Encoded with what was opened.
+    /// Text to encode.
     pub text: &'a [u8],
 }
 
-/// A family's digit, then files: `\n=== tokenizer.json\n`, the content, the next one. The last,
-/// `text`, is encoded.
+/// The input is a digit for the family, then files: `\n=== tokenizer.json\n`, the content, the next file. The entry
+/// `text` is the text to encode.
 pub fn tokenizer_files(data: &[u8]) {
     if let Some(files) = split(data) {
         open(&files);
@@ -84,7 +84,7 @@ pub fn open(files: &Files) {
     let long = files.text.repeat(LONG / files.text.len().max(1) + 1);
     let texts = [files.text, b"", b"\xff\0 a", &long];
     let wholes = texts.map(|text| tokenizer.encode(text));
-    if let Err(message) = tokenizer.limit(9) {
+    if let Err(message) = tokenizer.limit_positions(9) {
         assert!(message.contains("leave no room"), "{message}");
         return;
     }
@@ -105,7 +105,7 @@ fn assert_no_panic(message: &str) {
     assert!(!message.starts_with("internal error"), "{message}");
 }
 
-/// A directory of its own, removed at the end.
+/// A temporary folder, removed on drop.
 struct Directory(PathBuf);
 
 impl Directory {

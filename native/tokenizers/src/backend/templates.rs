@@ -1,40 +1,40 @@
-//! The special tokens around one text, and around two.
+//! Templates: the special tokens around one text and around a pair.
 
 use serde_json::{Map, Value};
 use tokenizers::{Encoding, Token, Tokenizer};
 
-use crate::error::{Result, anyhow, bail};
+use crate::config::TokenizerConfig;
 use crate::files::TOKENIZER;
-use crate::settings::Settings;
+use errors::{Result, anyhow, bail};
 
-/// What a tokenizer puts around what it is given.
+/// Templates of a tokenizer.
 #[derive(Debug)]
 pub struct Templates {
     pub single: Template,
-    /// `None`: it has no place for a second text.
+    /// `None`: the tokenizer does not support pairs.
     pub pair: Option<Template>,
 }
 
-/// A part of what the model reads, with its token type.
+/// A part of a template, with its token type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A special token.
+    /// Id and token type of a special token.
     Id(i64, i64),
-    /// The tokens of the first text, 0, or of the second one, 1.
+    /// Tokens of a text (0: first, 1: second), and their token type.
     Text(usize, i64),
 }
 
-/// The parts in order; each text is there once.
+/// Parts in order. Each text occurs once.
 pub type Template = Vec<Part>;
 
-/// How many tokens it adds.
-pub fn specials(template: &[Part]) -> usize {
+/// Number of special tokens.
+pub fn special_token_count(template: &[Part]) -> usize {
     let is_special = |part: &&Part| matches!(part, Part::Id(..));
     template.iter().filter(is_special).count()
 }
 
 impl Templates {
-    /// For a model that is given no token types, which reads each as 0.
+    /// Sets all token types to 0, for a model without token types.
     pub fn clear_types(&mut self) {
         for part in self.single.iter_mut().chain(self.pair.iter_mut().flatten()) {
             let (Part::Id(_, kind) | Part::Text(_, kind)) = part;
@@ -43,11 +43,11 @@ impl Templates {
     }
 }
 
-/// Of templates as transformers writes them, but with the keys of the special tokens:
-/// `cls_token $A sep_token $B:1 sep_token:1`. Without a number the token type is 0.
-pub fn of_keys(
+/// Builds templates from the notation of transformers, with keys of special tokens: `cls_token $A sep_token $B:1
+/// sep_token:1`. The default token type is 0.
+pub fn from_keys(
     tokenizer: &Tokenizer,
-    settings: &Settings,
+    settings: &TokenizerConfig,
     [single, pair]: [&str; 2],
 ) -> Result<Templates> {
     let part = |written: &str| {
@@ -75,13 +75,13 @@ pub fn of_keys(
     })
 }
 
-/// Whether tokenizer_config.json says which tokens to add: of effect only without tokenizer.json.
-pub fn is_asked_for(settings: &Settings) -> bool {
+/// True if tokenizer_config.json selects the special tokens. Only used without tokenizer.json.
+pub fn adds_bos_or_eos(settings: &TokenizerConfig) -> bool {
     settings.has("add_bos_token") || settings.has("add_eos_token")
 }
 
-/// What `add_bos_token` and `add_eos_token` say.
-pub fn as_asked_for(tokenizer: &Tokenizer, settings: &Settings) -> Result<Templates> {
+/// Builds templates from `add_bos_token` and `add_eos_token`.
+pub fn from_bos_eos_flags(tokenizer: &Tokenizer, settings: &TokenizerConfig) -> Result<Templates> {
     let chosen = |flag: &str, key: &'static str| -> Result<&str> {
         let wanted = settings.flag(flag, false)? && settings.special_tokens.standard(key).is_some();
         Ok(if wanted { key } else { "" })
@@ -95,10 +95,10 @@ pub fn as_asked_for(tokenizer: &Tokenizer, settings: &Settings) -> Result<Templa
         .map(|key| format!("{key}:1"))
         .collect();
     let pair = format!("{single} {}", second.join(" "));
-    of_keys(tokenizer, settings, [&single, &pair])
+    from_keys(tokenizer, settings, [&single, &pair])
 }
 
-/// The crate looks the tokens of a template up without asking whether they are there.
+/// Fails if a template of tokenizer.json contains an undefined token, which would make the crate panic.
 pub fn require_known_tokens(file: &Map<String, Value>) -> Result<()> {
     file.get("post_processor").map_or(Ok(()), require_known)
 }
@@ -118,8 +118,8 @@ fn require_known(processor: &Value) -> Result<()> {
     Ok(())
 }
 
-/// What the post-processor of tokenizer.json puts around a text, and around two.
-pub fn of_post_processor(tokenizer: &Tokenizer) -> Result<Templates> {
+/// Derives templates from the post-processor of tokenizer.json.
+pub fn from_post_processor(tokenizer: &Tokenizer) -> Result<Templates> {
     let Some(single) = template_for(tokenizer, 1)? else {
         bail!("{TOKENIZER}: post_processor: expected one that keeps the text once");
     };
@@ -129,21 +129,21 @@ pub fn of_post_processor(tokenizer: &Tokenizer) -> Result<Templates> {
     })
 }
 
-/// Asked of the post-processor, with texts of one token that no vocabulary has. `None`: it does not
-/// keep each of so many texts once.
+/// Template for `texts` texts, found by processing one-token texts with unused ids. `None`: the post-processor does not
+/// keep each text exactly once.
 fn template_for(tokenizer: &Tokenizer, texts: usize) -> Result<Option<Template>> {
     const FIRST: u32 = u32::MAX;
     let text = |index: u32| {
         let token = Token::new(FIRST - index, String::new(), (0, 0));
         Encoding::from_tokens(vec![token], index)
     };
-    let with_specials = tokenizer
+    let with_special_tokens = tokenizer
         .post_process(text(0), (texts == 2).then(|| text(1)), true)
         .map_err(|error| anyhow!("{TOKENIZER}: post_processor: {error}"))?;
-    let ids = with_specials
+    let ids = with_special_tokens
         .get_ids()
         .iter()
-        .zip(with_specials.get_type_ids());
+        .zip(with_special_tokens.get_type_ids());
     let parts: Template = ids
         .map(|(id, kind)| match (FIRST - id) as usize {
             text if text < texts => Part::Text(text, i64::from(*kind)),

@@ -1,4 +1,4 @@
-//! AlbertTokenizer, XLMRobertaTokenizer, CamembertTokenizer and DebertaV2Tokenizer.
+//! Builders of AlbertTokenizer, XLMRobertaTokenizer, CamembertTokenizer and DebertaV2Tokenizer.
 
 use tokenizers::models::unigram::Unigram;
 use tokenizers::normalizers::{Lowercase, NFC, NFKD, Strip, StripAccents};
@@ -10,16 +10,16 @@ use tokenizers::{
     AddedToken, NormalizerWrapper, PostProcessorWrapper, PreTokenizerWrapper, Tokenizer,
 };
 
-use super::pieces::{self, Pieces};
-use super::{Source, of_steps, templates};
-use crate::cut::{QUOTES, SPACES};
-use crate::error::{At, Result, anyhow, ensure};
+use super::unigram_vocabulary::{self, UnigramVocabulary};
+use super::{Source, from_steps, templates};
+use crate::early_truncation::{QUOTES, SPACES};
 use crate::files::TOKENIZER;
+use errors::{At, Result, anyhow, ensure};
 
 const XLM_ROBERTA_MODEL: &str = "sentencepiece.bpe.model";
 
 pub fn albert(source: &mut Source) -> Result<Tokenizer> {
-    let pieces = pieces::read(source, "spiece.model")?;
+    let pieces = unigram_vocabulary::read(source, "spiece.model")?;
     for key in ["cls_token", "sep_token"] {
         let token = special(source, key);
         ensure!(
@@ -36,8 +36,8 @@ pub fn albert(source: &mut Source) -> Result<Tokenizer> {
     if settings.flag("do_lower_case", true)? {
         steps.push(Lowercase.into());
     }
-    // The reference fixes this id; ALBERT vocabularies have <unk> there.
-    let mut tokenizer = of_pieces(source, pieces, 1, steps)?;
+    // transformers uses this fixed id. It is the id of <unk> in ALBERT vocabularies.
+    let mut tokenizer = from_pieces(source, pieces, 1, steps)?;
     if let Some((_, file)) = source.file {
         templates::require_known_tokens(file)?;
         let post_processor = file.get("post_processor").cloned();
@@ -50,14 +50,14 @@ pub fn albert(source: &mut Source) -> Result<Tokenizer> {
 }
 
 pub fn xlm_roberta(source: &mut Source) -> Result<Tokenizer> {
-    let mut pieces = pieces::read(source, XLM_ROBERTA_MODEL)?;
+    let mut pieces = unigram_vocabulary::read(source, XLM_ROBERTA_MODEL)?;
     if pieces.model.is_some() {
         let keys = ["bos_token", "pad_token", "eos_token", "unk_token"];
         let first = keys.map(|key| (special(source, key), 0.0));
         pieces.vocab = fairseq(source, pieces.vocab, 3, first);
     }
-    // The reference fixes this id; XLM-RoBERTa vocabularies have <unk> there.
-    of_pieces(source, pieces, 3, vec![])
+    // transformers uses this fixed id. It is the id of <unk> in XLM-RoBERTa vocabularies.
+    from_pieces(source, pieces, 3, vec![])
 }
 
 pub fn camembert(source: &mut Source) -> Result<Tokenizer> {
@@ -65,7 +65,7 @@ pub fn camembert(source: &mut Source) -> Result<Tokenizer> {
     special_tokens.complete("mask_token", |mask| {
         AddedToken::from(mask, true).lstrip(true)
     });
-    let mut pieces = pieces::read(source, XLM_ROBERTA_MODEL)?;
+    let mut pieces = unigram_vocabulary::read(source, XLM_ROBERTA_MODEL)?;
     let special_tokens = &mut source.settings.special_tokens;
     special_tokens.set_default_additional(&["<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"]);
     let unk_token = special(source, "unk_token");
@@ -86,10 +86,10 @@ pub fn camembert(source: &mut Source) -> Result<Tokenizer> {
     }
     let mut vocab = pieces.vocab.iter();
     let unk_id = vocab.position(|(piece, _)| *piece == unk_token);
-    of_pieces(source, pieces, unk_id.unwrap_or(0), vec![])
+    from_pieces(source, pieces, unk_id.unwrap_or(0), vec![])
 }
 
-/// fairseq's ids: special tokens of its own, the pieces without the model's first ones, <mask>.
+/// Vocabulary in fairseq's order: its special tokens, the pieces without the model's first ones, <mask>.
 fn fairseq<const N: usize>(
     source: &Source,
     vocab: Vec<(String, f64)>,
@@ -102,7 +102,7 @@ fn fairseq<const N: usize>(
 }
 
 pub fn deberta_v2(source: &mut Source) -> Result<Tokenizer> {
-    let pieces = pieces::read(source, "spm.model")?;
+    let pieces = unigram_vocabulary::read(source, "spm.model")?;
     let unk_id = deberta_v2_unk_id(source, &pieces)?;
     let model = Unigram::from(pieces.vocab, Some(unk_id), false).at(pieces.file)?;
     let settings = &source.settings;
@@ -118,10 +118,10 @@ pub fn deberta_v2(source: &mut Source) -> Result<Tokenizer> {
     }
     let marks = metaspace(source, PrependScheme::First)?;
     splitting.push(marks.clone().into());
-    of_steps(model, steps, splitting, marks)
+    from_steps(model, steps, splitting, marks)
 }
 
-fn deberta_v2_unk_id(source: &Source, pieces: &Pieces) -> Result<usize> {
+fn deberta_v2_unk_id(source: &Source, pieces: &UnigramVocabulary) -> Result<usize> {
     let unk_token = special(source, "unk_token");
     let mut vocab = pieces.vocab.iter();
     if let Some(id) = vocab.position(|(piece, score)| *piece == unk_token && *score == 0.0) {
@@ -137,10 +137,10 @@ fn deberta_v2_unk_id(source: &Source, pieces: &Pieces) -> Result<usize> {
     })
 }
 
-/// What the others share. `steps`: of normalization, before that of the pieces.
-fn of_pieces(
+/// Builds a Unigram tokenizer. `steps`: normalizers before the normalizer of the model.
+fn from_pieces(
     source: &Source,
-    pieces: Pieces,
+    pieces: UnigramVocabulary,
     unk_id: usize,
     mut steps: Vec<NormalizerWrapper>,
 ) -> Result<Tokenizer> {
@@ -148,10 +148,10 @@ fn of_pieces(
     steps.extend(pieces.charsmap.map(Into::into));
     let marks = metaspace(source, PrependScheme::Never)?;
     let splitting = vec![WhitespaceSplit.into(), marks.clone().into()];
-    of_steps(model, steps, splitting, marks)
+    from_steps(model, steps, splitting, marks)
 }
 
-/// `unprefixed`: where `add_prefix_space` is false.
+/// Metaspace with the configured prefix scheme. `unprefixed`: scheme if `add_prefix_space` is false.
 fn metaspace(source: &Source, unprefixed: PrependScheme) -> Result<Metaspace> {
     let scheme = if source.settings.flag("add_prefix_space", true)? {
         PrependScheme::Always

@@ -1,4 +1,4 @@
-//! Operands, results, and what else a graph names.
+//! Arguments of graph nodes: operands, results and constants.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess};
@@ -43,7 +43,7 @@ impl Alternative for Argument {
             "as_scalar_type" => coded(Kind::ScalarType, map.next_value::<ScalarType>()?),
             "as_memory_format" => coded(Kind::MemoryFormat, map.next_value::<Choice<4>>()?),
             "as_layout" => coded(Kind::Layout, map.next_value::<Choice<STRIDED>>()?),
-            // Devices other than this one are where a model was exported: it runs here.
+            // Any device is read as the CPU: the device in the file is that of the export.
             "as_device" => map.next_value().map(|IgnoredAny| of(Kind::Device))?,
             "as_graph" => Self {
                 graph: vec![map.next_value::<OfGraph>()?.graph],
@@ -70,7 +70,7 @@ struct OfGraph {
     graph: ExportedGraph,
 }
 
-/// A number that is written there, or the name of one.
+/// A number, or the name of a symbolic number.
 struct Symbolic(Argument);
 
 impl Alternative for Symbolic {
@@ -96,15 +96,15 @@ impl Alternative for OptionalTensor {
     }
 }
 
-/// A number by which a file names one of `COUNT` things, from 1 on.
+/// Enumeration value of the file, from 1 to `COUNT`.
 #[derive(Deserialize)]
 #[serde(try_from = "i64")]
 pub struct Choice<const COUNT: i64>(pub i64);
 
-/// Those that are computed with here.
+/// Data types that are supported.
 pub type ScalarType = Choice<13>;
 
-/// The last layout, that of dense tensors. Operators of LibTorch end the process for others.
+/// Layout of dense tensors, the last value. LibTorch operators terminate the process for other layouts.
 pub const STRIDED: i64 = 7;
 
 impl<const COUNT: i64> TryFrom<i64> for Choice<COUNT> {

@@ -1,33 +1,33 @@
-//! What C++ sees of programs of torch.export: plain data, of which nothing is looked up yet.
+//! Interface of exported programs to C++: plain data, without resolved references.
 
-use crate::bridge::{Guarded, guard};
+use errors::{FfiResult, catch};
 
 #[cxx::bridge(namespace = "tokenizers")]
 mod ffi {
-    /// What an `Argument` is, and which of its fields says it.
+    /// Kind of an `Argument`. Determines which fields are set.
     #[derive(Debug, Default)]
     pub enum ArgumentKind {
         #[default]
         None,
-        /// A tensor, or a number that is known when the graph runs: `text` is its name.
+        /// A tensor or a symbolic number; `text` is its name.
         Value,
-        /// Of `items`.
+        /// A list of `items`.
         List,
         Integer,
         Number,
-        /// `integer`: 0 or 1.
+        /// `integer` is 0 or 1.
         Boolean,
         Text,
-        /// Of `number` and `imaginary`.
+        /// `number` and `imaginary` are set.
         Complex,
-        /// `integer` numbers them from 1 on, as the three below torch/_export/serde/schema.py does.
+        /// `integer` is the value in torch/_export/serde/schema.py, from 1, as for memory formats and layouts.
         ScalarType,
         MemoryFormat,
-        /// That of dense tensors.
+        /// Layout of dense tensors.
         Layout,
-        /// The processor.
+        /// The CPU.
         Device,
-        /// The one of `graph`.
+        /// A graph, the only element of `graph`.
         Graph,
     }
 
@@ -50,7 +50,7 @@ mod ffi {
 
     #[derive(Deserialize)]
     pub struct ExportedNode {
-        /// Since schema 8.15; before, a node has no name but that of what it gives.
+        /// Present since schema 8.15; older nodes are named by their results.
         #[serde(default, deserialize_with = "super::super::json::or_default")]
         name: String,
         target: String,
@@ -66,21 +66,22 @@ mod ffi {
     }
 
     pub enum InputKind {
-        /// A weight, a buffer or a constant of the file.
+        /// A weight, buffer or constant of the file.
         Tensor,
         Constant,
-        /// The next one of `user_inputs`.
+        /// The next element of `user_inputs`.
         User,
     }
 
-    /// Of the outermost graph.
+    /// An input of the outermost graph.
     pub struct GraphInput {
         kind: InputKind,
         tensor: String,
         constant: Argument,
     }
 
-    /// One dimension, both ends included. Where symbols are equal, sizes are; empty: it is fixed.
+    /// Range of a dimension, both ends inclusive. Dimensions with the same symbol have the same size; an empty symbol
+    /// means a fixed size.
     pub struct Size {
         symbol: String,
         least: i64,
@@ -89,33 +90,34 @@ mod ffi {
 
     pub struct UserInput {
         name: String,
-        /// Numbered as an `Argument` is.
+        /// Data type, numbered as in `ArgumentKind::ScalarType`.
         scalar_type: i64,
         sizes: Vec<Size>,
     }
 
-    /// One of the outermost graph's outputs, by its index: "logits", "1.0"; empty: it is the only one.
+    /// An output of the outermost graph, by index. The name is for example "logits" or "1.0"; empty if there is only
+    /// one output.
     pub struct UserOutput {
         index: usize,
         name: String,
     }
 
     pub struct ExportedProgram {
-        /// "PyTorch 2.15.0"; empty: the file does not say.
+        /// For example "PyTorch 2.15.0"; empty if unknown.
         made_by: String,
         inputs: Vec<GraphInput>,
         user_inputs: Vec<UserInput>,
         outputs: Vec<UserOutput>,
-        /// Conditions under which the program was exported.
+        /// Conditions on the inputs under which the program was exported.
         guards: Vec<String>,
         graph: ExportedGraph,
     }
 
-    /// How a tensor lies in a record of bytes; offset and strides in elements.
+    /// Location of a tensor in a record of bytes; offset and strides in elements.
     pub struct StoredTensor {
         name: String,
         record: String,
-        /// Numbered as an `Argument` is.
+        /// Data type, numbered as in `ArgumentKind::ScalarType`.
         scalar_type: i64,
         offset: i64,
         sizes: Vec<i64>,
@@ -123,19 +125,19 @@ mod ffi {
     }
 
     extern "Rust" {
-        /// The JSON of a program of torch.export.
+        /// Reads the JSON of an exported program.
         fn read_exported_program(json: &[u8]) -> Result<ExportedProgram>;
-        /// The JSON of its weights or constants.
+        /// Reads the JSON of its weights or constants.
         fn read_stored_tensors(json: &[u8]) -> Result<Vec<StoredTensor>>;
     }
 }
 
 pub use ffi::*;
 
-fn read_exported_program(json: &[u8]) -> Guarded<ExportedProgram> {
-    guard(|| super::read_program(json))
+fn read_exported_program(json: &[u8]) -> FfiResult<ExportedProgram> {
+    catch(|| super::read_program(json))
 }
 
-fn read_stored_tensors(json: &[u8]) -> Guarded<Vec<StoredTensor>> {
-    guard(|| super::read_stored_tensors(json))
+fn read_stored_tensors(json: &[u8]) -> FfiResult<Vec<StoredTensor>> {
+    catch(|| super::read_stored_tensors(json))
 }

@@ -1,4 +1,4 @@
-//! JSON read into types. Errors say where: `graph_module.graph.nodes[3].target: expected a string`.
+//! Typed JSON reader. Errors contain the location: `graph_module.graph.nodes[3].target: expected a string`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use serde_path_to_error::Segment;
 
-use crate::error::{Result, anyhow};
 use crate::json::walk;
+use errors::{Result, anyhow};
 
-/// `place`: where the JSON stands; empty: it is a document.
+/// Deserializes JSON. `place`: location of the JSON in the document; empty: the document itself.
 pub fn read<'de, T: Deserialize<'de>>(place: &str, json: &'de str) -> Result<T> {
     let mut json = serde_json::Deserializer::from_str(json);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -36,7 +36,7 @@ pub fn read<'de, T: Deserialize<'de>>(place: &str, json: &'de str) -> Result<T> 
     })
 }
 
-/// serde's message in the words of JSON.
+/// serde's message in JSON terms.
 fn problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let message = match message.rfind(" at line ") {
@@ -64,19 +64,19 @@ fn problem(error: &serde_json::Error) -> String {
     }
 }
 
-/// Fails, saying line and column, for what is no JSON, nests deeper than 128, or has a key twice.
+/// Fails with line and column for invalid JSON, nesting deeper than 128 and repeated keys.
 pub fn require_valid(json: &[u8]) -> Result<&str> {
     walk(json, true, &mut |_, _| ())?;
     Ok(std::str::from_utf8(json)?)
 }
 
-/// What an object of one entry says by its key that it is.
+/// A type whose JSON is an object with one entry, whose key selects the variant.
 pub trait Alternative: Sized {
-    /// Takes the entry's value. Fails for a kind that is unknown.
+    /// Reads the entry's value. Fails for an unknown key.
     fn read<'de, A: MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Self, A::Error>;
 }
 
-/// `Deserialize` of what is an `Alternative`.
+/// Implements `Deserialize` for an `Alternative`.
 macro_rules! deserialize_alternatives {
     ($($name:ty),*) => { $(
         impl<'de> Deserialize<'de> for $name {
@@ -117,7 +117,7 @@ pub fn unsupported<E: serde::de::Error>(kind: &str) -> E {
     E::custom(format!("is of the kind {kind}, which is not supported"))
 }
 
-/// Also "Infinity", "-Infinity" and "NaN", as JSON has none of them.
+/// A number, or one of the strings "Infinity", "-Infinity" and "NaN".
 #[derive(Clone, Copy)]
 pub struct Number(pub f64);
 
@@ -140,7 +140,7 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// `null` like what is not there.
+/// Reads `null` as the default value.
 pub fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -149,17 +149,17 @@ where
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Sizes or strides: no more than LibTorch's loops take.
+/// Reads sizes or strides, at most as many as LibTorch supports.
 pub fn dimensions<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    const MOST: usize = 64;
+    const MAX: usize = 64;
     let list = Vec::deserialize(deserializer)?;
-    if list.len() > MOST {
+    if list.len() > MAX {
         return Err(D::Error::custom(format!(
-            "expected {MOST} dimensions or fewer"
+            "expected {MAX} dimensions or fewer"
         )));
     }
     Ok(list)

@@ -1,4 +1,4 @@
-//! The outputs of a program, and their names as the exported module gives them.
+//! Outputs of a program, and their names in the exported module's result.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -8,11 +8,11 @@ use serde_json::value::RawValue;
 use super::bridge::UserOutput;
 use super::json::{or_default, read, require_valid};
 use super::signature::OutputSpec;
-use crate::error::{At, Result, bail, ensure};
+use errors::{At, Result, bail, ensure};
 
 const CALLS: &str = "graph_module.module_call_graph";
 
-/// Those that the caller gets. `calls`: of modules, the outermost first.
+/// User outputs. `calls`: module calls, the outermost one first.
 pub fn outputs(specs: &[OutputSpec], calls: &[&RawValue]) -> Result<Vec<UserOutput>> {
     let specs = specs.iter().enumerate();
     let indices = specs
@@ -33,7 +33,7 @@ pub fn outputs(specs: &[OutputSpec], calls: &[&RawValue]) -> Result<Vec<UserOutp
     Ok(outputs.collect())
 }
 
-/// As the outermost module's call returns them. Empty where the file does not say.
+/// Output names of the outermost module's call. Empty if unknown.
 fn output_names(call: &RawValue) -> Result<Vec<String>> {
     #[derive(Deserialize)]
     struct Call {
@@ -62,7 +62,7 @@ fn collect_outputs(spec: &str, names: &mut Vec<String>) -> Result<()> {
     tree.collect_leaves("[1]", "", names)
 }
 
-/// A tuple, a list, a dictionary or a dataclass of others; without a type: one value.
+/// A tuple, list, dictionary or dataclass; without a type: a single value.
 #[derive(Deserialize)]
 struct Tree {
     r#type: Option<IgnoredAny>,
@@ -71,14 +71,14 @@ struct Tree {
     children_spec: Vec<Tree>,
 }
 
-/// What an answer would be named by.
-const MOST_NAME: usize = 1000;
+/// Maximum length of an output name in bytes.
+const MAX_NAME: usize = 1000;
 
 impl Tree {
     fn collect_leaves(&self, place: &str, name: &str, leaves: &mut Vec<String>) -> Result<()> {
         ensure!(
-            name.len() <= MOST_NAME,
-            "{place}: names an output by more than {MOST_NAME} letters"
+            name.len() <= MAX_NAME,
+            "{place}: names an output by more than {MAX_NAME} letters"
         );
         if self.r#type.is_none() {
             leaves.push(name.to_owned());
@@ -99,12 +99,11 @@ impl Tree {
         Ok(())
     }
 
-    /// Those of a dictionary or a dataclass, which its context lists; nothing for a tuple, and for a
-    /// context of a form of its own.
+    /// Keys of a dictionary or dataclass, from its context; `None` for a tuple and for an unknown context.
     fn keys(&self) -> Option<Vec<String>> {
         let count = self.children_spec.len();
         let context: Vec<Value> = serde_json::from_str(self.context.as_str()?).ok()?;
-        // A dictionary's is its keys; a dataclass's begins with them.
+        // The context of a dictionary is a list of keys; the context of a dataclass starts with that list.
         let keys = match context {
             keys if keys.len() == count => keys,
             begins => serde_json::from_value(begins.into_iter().next()?).ok()?,

@@ -1,4 +1,4 @@
-//! What a program takes and gives, and where its weights go: its specifications and its inputs.
+//! Signature of a program: inputs, outputs and the names of its weights.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 use super::argument::ScalarType;
 use super::bridge::{Argument, ArgumentKind, GraphInput, InputKind, Size, UserInput};
 use super::json::{Alternative, Number, deserialize_alternatives, dimensions, read, unsupported};
-use crate::error::{Result, bail, ensure};
+use errors::{Result, bail, ensure};
 
 deserialize_alternatives!(InputSpec, UserArgument, OutputSpec, WrittenSize);
 
-/// Entries of which few are read.
+/// Entries that are parsed on demand.
 pub type Unread<'a> = BTreeMap<String, &'a RawValue>;
 
 #[derive(Deserialize)]
@@ -25,12 +25,12 @@ pub struct Signature {
 }
 
 pub enum InputSpec {
-    /// The name of a weight, a buffer or a constant.
+    /// Name of a weight, buffer or constant.
     Tensor(String),
     Constant(Argument),
-    /// A tensor that the caller gives: its name in the graph.
+    /// Name of a tensor that the caller passes.
     User(String),
-    /// The name of a number that the caller gives.
+    /// Name of a number that the caller passes.
     UserNumber(String),
 }
 
@@ -77,7 +77,7 @@ impl Alternative for UserArgument {
 }
 
 pub struct OutputSpec {
-    /// Others are what buffers become.
+    /// False: the output updates a buffer.
     pub is_user: bool,
 }
 
@@ -88,7 +88,7 @@ impl Alternative for OutputSpec {
     }
 }
 
-/// What a graph says of its values, and the program of their sizes.
+/// Metadata of tensors, and ranges of their symbolic sizes.
 pub struct Values<'a> {
     pub tensors: Unread<'a>,
     pub ranges: Unread<'a>,
@@ -98,7 +98,7 @@ const TENSORS: &str = "graph_module.graph.tensor_values";
 const RANGES: &str = "range_constraints";
 
 impl Values<'_> {
-    /// The inputs in order; those that the caller gives go into `users`.
+    /// Converts an input specification. Tensors that the caller passes are added to `users`.
     pub fn input(&self, spec: InputSpec, users: &mut Vec<UserInput>) -> Result<GraphInput> {
         let (kind, tensor, constant) = match spec {
             InputSpec::Tensor(name) => (InputKind::Tensor, name, Argument::default()),
@@ -179,7 +179,7 @@ impl Values<'_> {
     }
 }
 
-/// "Symbol('s77', positive=True, integer=True)" → s77; nothing for an expression of symbols.
+/// Returns s77 for "Symbol('s77', positive=True, integer=True)"; `None` for other expressions.
 fn symbol_in(expression: &str) -> Option<&str> {
     let (symbol, rest) = expression.strip_prefix("Symbol('")?.split_once('\'')?;
     (expression.find(')') == Some(expression.len() - 1) && !rest.is_empty()).then_some(symbol)
@@ -214,7 +214,7 @@ impl Alternative for WrittenSize {
     }
 }
 
-/// PyTorch 2.6 writes a number beyond 64 bits for none.
+/// Maximum of a range. PyTorch 2.6 writes a number above 64 bits for "unlimited".
 struct Most(i64);
 
 impl<'de> Deserialize<'de> for Most {

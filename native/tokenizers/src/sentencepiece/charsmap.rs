@@ -1,18 +1,18 @@
-//! The compiled normalization rules of a SentencePiece model: a Darts double-array trie over UTF-8
-//! bytes, whose values are offsets into a text of NUL-terminated replacements.
+//! Validation of a SentencePiece model's compiled normalization rules: a Darts double-array trie over UTF-8 bytes,
+//! whose values are offsets into NUL-terminated replacements.
 //!
-//! The crate that applies them trusts the file: it reserves what a length says and indexes without a
-//! check. So everything that a text can reach is looked at first.
+//! The crate that applies the rules trusts the file: it reserves memory by an unchecked length, and indexes without
+//! checks. Therefore, everything that a text can reach is validated first.
 
 use tokenizers::normalizers::Precompiled;
 
-use crate::error::{At, Result, bail, ensure};
+use errors::{At, Result, bail, ensure};
 
-/// Offsets of child nodes are XORed with a byte: a node needs the whole block of this size.
+/// Size of a node's block. Offsets of child nodes are XORed with a byte.
 const BLOCK: usize = 256;
 
-/// Of a character, in bytes: a text may consist of it. Unicode's longest one has 33.
-const LONGEST_REPLACEMENT: usize = 256;
+/// Maximum size in bytes of a character's replacement. The longest one in Unicode has 33 bytes.
+const MAX_REPLACEMENT: usize = 256;
 
 pub fn parse(charsmap: &[u8]) -> Result<Precompiled> {
     check(charsmap)?;
@@ -36,7 +36,7 @@ pub fn check(charsmap: &[u8]) -> Result<()> {
     check_trie(&units.collect::<Vec<_>>(), replacements)
 }
 
-/// Walks all that can be reached from the root, each node once.
+/// Visits each node that is reachable from the root once.
 fn check_trie(units: &[u32], replacements: &str) -> Result<()> {
     let Some(root) = units.first() else {
         bail!("an empty trie");
@@ -62,10 +62,10 @@ fn check_trie(units: &[u32], replacements: &str) -> Result<()> {
                 let Some(replacement) = start.and_then(|start| replacements.get(start..)) else {
                     bail!("trie: node {child}: no replacement at {start:?}");
                 };
-                let bytes = replacement.bytes().take(LONGEST_REPLACEMENT + 1);
+                let bytes = replacement.bytes().take(MAX_REPLACEMENT + 1);
                 ensure!(
-                    bytes.take_while(|byte| *byte != 0).count() <= LONGEST_REPLACEMENT,
-                    "trie: node {child}: a replacement of more than {LONGEST_REPLACEMENT} bytes"
+                    bytes.take_while(|byte| *byte != 0).count() <= MAX_REPLACEMENT,
+                    "trie: node {child}: a replacement of more than {MAX_REPLACEMENT} bytes"
                 );
             }
             waiting.push(child);

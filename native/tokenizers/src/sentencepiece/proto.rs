@@ -1,8 +1,8 @@
-//! The messages of sentencepiece_model.proto, as much of them as is read.
+//! Messages of sentencepiece_model.proto, limited to the fields that are used.
 
 use prost::{Enumeration, Message};
 
-/// The field of `ModelProto` that has the pieces, each a `SentencePiece`.
+/// Field number of the pieces in `ModelProto`.
 pub const PIECES: u32 = 1;
 
 #[derive(Message)]
@@ -19,7 +19,7 @@ pub struct SentencePiece {
     pub piece: Option<String>,
     #[prost(float, optional, tag = "2")]
     pub score: Option<f32>,
-    /// A `PieceType`.
+    /// Value of `PieceType`.
     #[prost(int32, optional, tag = "3")]
     pub r#type: Option<i32>,
 }
@@ -56,7 +56,7 @@ pub struct TrainerSpec {
 }
 
 impl TrainerSpec {
-    /// `ModelType` UNIGRAM; the others are told apart by nothing that is read.
+    /// True for model type UNIGRAM. Other types are not distinguished.
     pub fn is_unigram(&self) -> bool {
         self.model_type() == 1
     }

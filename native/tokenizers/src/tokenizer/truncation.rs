@@ -1,32 +1,39 @@
-//! How many tokens of each text stay where all of them are too many.
+//! Number of tokens that each text keeps.
 
 pub use crate::bridge::Truncation;
-use crate::error::TooLong;
+
+/// Error of a client's input: it has more tokens than the limit, and the truncation strategy does not permit the
+/// necessary truncation.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct TooLong(pub String);
 
 impl Truncation {
-    /// Whether it makes a difference which of two texts is longer, though neither fits: when both are
-    /// cut to half, the longer one gets the odd token.
-    pub fn compares_long_texts(self, room: usize) -> bool {
+    /// True if the lengths of two long texts must be compared: if `room` is odd, the longer text keeps one more token.
+    pub fn needs_longer_text(self, room: usize) -> bool {
         self == Self::LongestFirst && room % 2 == 1
     }
 
-    /// How many of each are kept, so that `room` holds both; a text that is not there has 0 tokens.
-    /// It is `truncate_encodings` of the crate (utils/truncation.rs), to the token.
+    /// Number of tokens that each text keeps, so that `room` tokens hold both; a missing text has 0 tokens. Equal to
+    /// `truncate_encodings` of the crate (utils/truncation.rs).
     ///
-    /// A count over `room` may be any such one, but for the order of the two where
-    /// `compares_long_texts` says that it matters.
-    pub fn kept(self, [first, second]: [usize; 2], room: usize) -> Result<[usize; 2], CannotCut> {
+    /// A count above `room` need not be exact, except that `needs_longer_text` requires the right order.
+    pub fn kept_counts(
+        self,
+        [first, second]: [usize; 2],
+        room: usize,
+    ) -> Result<[usize; 2], TruncationError> {
         if first.saturating_add(second) <= room {
             return Ok([first, second]);
         }
         match self {
-            Self::DoNotTruncate => Err(CannotCut::MayNot),
+            Self::DoNotTruncate => Err(TruncationError::NotAllowed),
             _ if room == 0 => Ok([0, 0]),
             Self::LongestFirst => Ok(longest_first([first, second], room)),
             Self::OnlyFirst if second < room => Ok([room - second, second]),
-            Self::OnlyFirst => Err(CannotCut::First),
+            Self::OnlyFirst => Err(TruncationError::First),
             _ if first < room => Ok([first, room - first]),
-            _ => Err(CannotCut::Second),
+            _ => Err(TruncationError::Second),
         }
     }
 }
@@ -41,21 +48,21 @@ fn longest_first([first, second]: [usize; 2], room: usize) -> [usize; 2] {
     }
 }
 
-/// Why a strategy does not make texts fit.
+/// Reason why a strategy cannot truncate the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CannotCut {
-    MayNot,
-    /// The other text leaves it no token, or it is not there.
+pub enum TruncationError {
+    NotAllowed,
+    /// The second text leaves no room for the first.
     First,
     Second,
 }
 
-impl CannotCut {
+impl TruncationError {
     pub fn error(self, has_pair: bool, max_length: usize) -> TooLong {
         let one_or_two = ["The text has", "The two texts have together"];
         let texts = one_or_two[usize::from(has_pair)];
         let reason = match self {
-            Self::MayNot => "",
+            Self::NotAllowed => "",
             Self::First => ", and the second one alone leaves no room for the first (only_first)",
             Self::Second if has_pair => {
                 ", and the first one alone leaves no room for the second (only_second)"

@@ -1,4 +1,4 @@
-//! The fast path for ASCII gives the ids of the crate, whatever tokens were added to the tokenizer.
+//! The ASCII fast path returns the crate's ids for any added tokens.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use tokenizers::{AddedToken, Tokenizer};
 
 use super::texts::{Random, text};
 use super::{normalized_by, rounds};
-use crate::tokenizer::ascii_words::AsciiWords;
+use crate::tokenizer::ascii_wordpiece::AsciiWordPiece;
 
-/// What tokens are made of: letters that the normalizer turns into ASCII, into nothing, or into several
-/// characters; spaces and control characters, which it replaces or removes.
+/// Parts of added tokens: letters that the normalizer maps to ASCII, removes or expands; spaces and control characters,
+/// which it replaces or removes.
 const PIECES: [&str; 26] = [
     "Ü", "ü", "É", "İ", "Å", "ﬁ", "e\u{301}", "\u{301}", "中", "\u{3000}", "ß", "ſ", "K", "\t",
     "\n", " ", "\u{1}", "\u{7f}", "\0", "\u{b}", "\u{ad}", "[", "#", "a", "B", "1",
 ];
 const ENDS: [&str; 8] = ["", "", "ber", "BER", "bung", "]", " film", "1"];
 
-/// Of ASCII texts that have parts of such tokens.
+/// Words of ASCII texts that contain parts of such tokens.
 const WORDS: [&str; 12] = [
     "a ", " the ", "film ", "UBER", "uber ", "bung", "1", "\n", " b", "B. ", "k", "fi",
 ];
@@ -34,7 +34,7 @@ fn flag(random: &mut Random) -> bool {
     random.below(2) == 0
 }
 
-/// A tokenizer of BERT with a random normalizer, and random tokens added to it.
+/// A BERT tokenizer with a random normalizer and random added tokens.
 fn tokenizer(base: &Tokenizer, random: &mut Random) -> Option<Tokenizer> {
     let mut tokenizer = base.clone();
     let strips_accents = [None, Some(true), Some(false)];
@@ -57,12 +57,12 @@ fn tokenizer(base: &Tokenizer, random: &mut Random) -> Option<Tokenizer> {
                 .rstrip(random.below(4) == 0)
         })
         .collect();
-    // The crate adds no token whose normalized content is empty.
+    // The crate rejects tokens whose normalized content is empty.
     tokenizer.add_tokens(tokens).ok()?;
     Some(tokenizer)
 }
 
-/// The content of each token as a text may have it: as it is, normalized, in the other case.
+/// Spellings of each token: original, normalized, and in other cases.
 fn spellings(tokenizer: &Tokenizer) -> Vec<String> {
     let mut own = Vec::new();
     for token in tokenizer.get_added_tokens_decoder().into_values() {
@@ -85,12 +85,12 @@ fn ascii_words_find_any_added_token() {
         let Some(tokenizer) = tokenizer(&base.inner, random) else {
             continue;
         };
-        let Some(words) = AsciiWords::of(&tokenizer) else {
+        let Some(words) = AsciiWordPiece::of(&tokenizer) else {
             continue;
         };
         let own = spellings(&tokenizer);
         for _ in 0..20 {
-            // Few of other texts are ASCII.
+            // Random texts are rarely ASCII.
             let text = match random.below(3) {
                 0 => format!("a {} film", random.of(&own)),
                 1 => (0..6).map(|_| *random.of(&WORDS)).collect(),
@@ -120,7 +120,7 @@ fn ascii_words_find_any_added_token() {
     );
 }
 
-/// Texts without the token keep the fast path: its first letter alone is no reason to leave it.
+/// Texts without an added token use the fast path, even if they contain its first letter.
 #[test]
 fn added_tokens_leave_other_texts_to_ascii_words() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/sentiment");
@@ -130,7 +130,7 @@ fn added_tokens_leave_other_texts_to_ascii_words() {
     let tokens = ["中", "ßx", "\tqua", " \u{e9}tude"]
         .map(|content| AddedToken::from(content, false).normalized(true));
     tokenizer.add_tokens(tokens).expect("tokens");
-    let words = AsciiWords::of(&tokenizer).expect("one of BERT");
+    let words = AsciiWordPiece::of(&tokenizer).expect("one of BERT");
     let reads = |text: &str| {
         words
             .ids(&tokenizer, text, usize::MAX)

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::bridge::{ArgumentKind, ExportedProgram, InputKind};
 use super::{read_program, read_stored_tensors};
 
-/// A program of one input and one node.
+/// A program with one input and one node.
 fn program() -> Value {
     let tensor = |name: &str| json!({"as_tensor": {"name": name}});
     let node = json!({
@@ -56,7 +56,7 @@ fn message(document: &str) -> String {
         .to_string()
 }
 
-/// What is said of a program whose value at a place is another one.
+/// Error of a program in which one value is replaced.
 fn with(place: &str, value: Value) -> String {
     let mut program = program();
     *program.pointer_mut(place).expect("a place") = value;
@@ -112,7 +112,7 @@ fn arguments_are_of_their_kind() {
         read(json!({"as_float": "-Infinity"})).number,
         f64::NEG_INFINITY
     );
-    // Rounded to the nearest: not below the least float32.
+    // The value is rounded to the nearest float64, not below the minimum of float32.
     let least = read(json!({"as_float": -3.402_823_466_385_288_6e38})).number;
     assert_eq!(least, f64::from(f32::MIN));
     assert_eq!(read(json!({"as_bool": true})).integer, 1);

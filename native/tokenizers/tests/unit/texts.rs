@@ -1,6 +1,6 @@
-//! Texts to cut, made at random.
+//! Random texts.
 
-/// The same numbers every time (xorshift64*).
+/// Deterministic random numbers (xorshift64*).
 pub struct Random(pub u64);
 
 impl Random {
@@ -16,8 +16,8 @@ impl Random {
     }
 }
 
-/// Texts are made of a few of these rows, some with spaces between the pieces, so that many have no
-/// space, or no letter, or marks only.
+/// Pieces of texts. A text uses a few rows, with or without spaces, so that many texts have no space, no letter, or
+/// only marks.
 const ROWS: [&[&str]; 23] = [
     &[" ", " ", " ", "\n", "  "],
     &[

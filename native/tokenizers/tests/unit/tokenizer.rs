@@ -1,4 +1,4 @@
-//! What is read of a huge text gives the ids that the whole of it does.
+//! Early truncation returns the ids of the whole text.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{
-    ContentOptions, Encoding, Family, Input, Side, Tokenizer, Truncation, edge, specials,
-    with_specials,
+    EncodeOptions, Encoding, Family, Input, Side, Tokenizer, Truncation, kept_ids,
+    special_token_count, with_special_tokens,
 };
-use crate::cut;
+use crate::early_truncation;
 
 mod added_tokens;
-mod places;
+mod offsets;
 mod texts;
 
 use texts::{Random, text};
@@ -22,9 +22,9 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
-/// One splits by a regular expression of its own, to one a text is a word, spaces and all, and one has
-/// an added token with a space in it.
-const UNCUT: [&str; 3] = ["exported-qwen2", "bpe-with-bytes", "electra"];
+/// Fixtures without early truncation: a custom splitting expression, a tokenizer without word splits, an added token
+/// with a space.
+const NOT_TRUNCATED_EARLY: [&str; 3] = ["exported-qwen2", "bpe-with-bytes", "electra"];
 
 fn fixtures() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -51,7 +51,7 @@ fn family(directory: &Path) -> Family {
     }
 }
 
-/// Its added tokens and their neighbours, and some of its vocabulary.
+/// Added tokens and similar texts, and parts of the vocabulary.
 fn own_texts(tokenizer: &Tokenizer, random: &mut Random) -> Vec<String> {
     let mut own = Vec::new();
     for token in tokenizer.inner.get_added_tokens_decoder().into_values() {
@@ -68,13 +68,13 @@ fn own_texts(tokenizer: &Tokenizer, random: &mut Random) -> Vec<String> {
     own
 }
 
-/// All ids, as the crate gives them.
+/// All ids of a text, from the crate.
 fn whole(tokenizer: &Tokenizer, text: &str) -> Vec<u32> {
     let encoding = tokenizer.inner.encode_fast(text, false);
     encoding.expect("an encoding").get_ids().to_vec()
 }
 
-/// How many texts were cut; the ids of all are compared.
+/// Compares the ids of random texts. Returns the number of truncated texts.
 fn compare(tokenizer: &Tokenizer, name: &str, random: &mut Random, texts: usize) -> usize {
     let own = own_texts(tokenizer, random);
     let mut count = 0;
@@ -85,12 +85,12 @@ fn compare(tokenizer: &Tokenizer, name: &str, random: &mut Random, texts: usize)
         for side in [Side::Start, Side::End] {
             let room = *random.of(&[1, 7, 30, 126, 510]);
             let size = *random.of(&[40, 100, 250]);
-            let options = ContentOptions {
+            let options = EncodeOptions {
                 room,
                 side,
-                places: false,
+                with_offsets: false,
             };
-            let part = tokenizer.content_by_parts(&text, options, size);
+            let part = tokenizer.encode_by_slices(&text, options, size);
             let part = part.expect("no error");
             let ids = part.get_ids();
             let is_same = match side {
@@ -99,7 +99,9 @@ fn compare(tokenizer: &Tokenizer, name: &str, random: &mut Random, texts: usize)
                 Side::End => whole.ends_with(ids),
             };
             assert!(is_same, "{name}: {side:?}, {room} of {text:?}");
-            count += usize::from(cut::edge(&tokenizer.inner, &text, size, side).is_some());
+            count += usize::from(
+                early_truncation::safe_slice(&tokenizer.inner, &text, size, side).is_some(),
+            );
         }
     }
     count
@@ -109,8 +111,10 @@ fn compare(tokenizer: &Tokenizer, name: &str, random: &mut Random, texts: usize)
 fn both_sides_of_a_cut_give_the_ids_of_the_whole() {
     for directory in fixtures() {
         let tokenizer = Tokenizer::open(&directory, family(&directory), 512).expect("a tokenizer");
-        let is_uncut = UNCUT.iter().any(|name| directory.ends_with(name));
-        assert_eq!(tokenizer.is_cut, !is_uncut, "{directory:?}");
+        let is_uncut = NOT_TRUNCATED_EARLY
+            .iter()
+            .any(|name| directory.ends_with(name));
+        assert_eq!(tokenizer.truncates_early, !is_uncut, "{directory:?}");
         if is_uncut {
             continue;
         }
@@ -121,12 +125,13 @@ fn both_sides_of_a_cut_give_the_ids_of_the_whole() {
             let text = text(random, &own, 60);
             let size = 20 + random.below(30);
             for side in [Side::Start, Side::End] {
-                let Some(edge) = cut::edge(&tokenizer.inner, &text, size, side) else {
+                let Some(slice) = early_truncation::safe_slice(&tokenizer.inner, &text, size, side)
+                else {
                     continue;
                 };
                 let (left, right) = text.split_at(match side {
-                    Side::Start => edge.len(),
-                    Side::End => text.len() - edge.len(),
+                    Side::Start => slice.len(),
+                    Side::End => text.len() - slice.len(),
                 });
                 let sides = [left, right].map(|side| whole(&tokenizer, side)).concat();
                 assert_eq!(
@@ -142,15 +147,17 @@ fn both_sides_of_a_cut_give_the_ids_of_the_whole() {
     }
 }
 
-/// What a tokenizer's normalizer makes of a text.
+/// Normalized text of a tokenizer.
 fn normalized_by(tokenizer: &tokenizers::Tokenizer, text: &str) -> String {
-    cut::normalized(tokenizer.get_normalizer(), text).expect("a text")
+    early_truncation::normalized(tokenizer.get_normalizer(), text).expect("a text")
 }
 
 fn rounds() -> usize {
-    // More of them: HF_CUT_TEXTS=20000 cargo test --release
-    let more = std::env::var("HF_CUT_TEXTS").ok();
-    more.map_or(60, |more| more.parse().expect("HF_CUT_TEXTS: a number"))
+    // Run with more texts: EARLY_TRUNCATION_TEXTS=20000 cargo test --release
+    let more = std::env::var("EARLY_TRUNCATION_TEXTS").ok();
+    more.map_or(60, |more| {
+        more.parse().expect("EARLY_TRUNCATION_TEXTS: a number")
+    })
 }
 
 #[test]
@@ -164,7 +171,7 @@ fn cut_texts_give_the_ids_of_the_whole() {
         let cut = compare(&tokenizer, &name, &mut Random(20_260_101), rounds());
         println!("{name}: {cut} of {}", 2 * rounds());
         assert!(
-            !tokenizer.is_cut || 8 * cut > rounds(),
+            !tokenizer.truncates_early || 8 * cut > rounds(),
             "{name}: only {cut} texts were cut"
         );
     }
@@ -175,7 +182,7 @@ fn ascii_words_give_the_ids_of_the_whole() {
     let mut compared = 0;
     for directory in fixtures() {
         let tokenizer = Tokenizer::open(&directory, family(&directory), 512).expect("a tokenizer");
-        let Some(words) = &tokenizer.ascii_words else {
+        let Some(words) = &tokenizer.ascii_wordpiece else {
             continue;
         };
         let random = &mut Random(20_261_125);
@@ -199,7 +206,7 @@ fn ascii_words_give_the_ids_of_the_whole() {
 fn ascii_words_leave_added_tokens_and_long_words_to_the_model() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/sentiment");
     let tokenizer = Tokenizer::open(&root, Family::Bert, 512).expect("a tokenizer");
-    let words = tokenizer.ascii_words.as_ref().expect("one of BERT");
+    let words = tokenizer.ascii_wordpiece.as_ref().expect("one of BERT");
     let ids = |text: &str, limit| words.ids(&tokenizer.inner, text, limit).expect("no error");
     assert_eq!(ids("good [SEP] film", usize::MAX), None);
     let long = ["a".repeat(64), "B".repeat(65), "c".repeat(101)].join(" ");
@@ -211,17 +218,17 @@ fn ascii_words_leave_added_tokens_and_long_words_to_the_model() {
     );
 }
 
-/// From the whole of both texts.
+/// Expected encoding of a pair, from the ids of both whole texts.
 fn of_wholes(tokenizer: &Tokenizer, input: &Input, side: Side) -> Option<Encoding> {
     let template = tokenizer.templates.pair.as_ref().expect("a template");
     let texts = [input.text, input.pair.expect("a pair")];
     let whole = texts.map(|text| whole(tokenizer, text));
     let counts = [whole[0].len(), whole[1].len()];
-    let room = tokenizer.max_length - specials(template);
-    let kept = input.truncation.kept(counts, room).ok()?;
+    let room = tokenizer.max_length - special_token_count(template);
+    let kept = input.truncation.kept_counts(counts, room).ok()?;
     Some(Encoding {
         truncated: kept != counts,
-        ..with_specials(template, [0, 1].map(|i| edge(&whole[i], kept[i], side)))
+        ..with_special_tokens(template, [0, 1].map(|i| kept_ids(&whole[i], kept[i], side)))
     })
 }
 
@@ -251,7 +258,7 @@ fn cut_pairs_give_the_ids_of_the_whole() {
                 text: &texts[0],
                 pair: Some(&texts[1]),
                 truncation: *random.of(&strategies),
-                kept: Some(side),
+                kept_side: Some(side),
                 ..Input::default()
             };
             let expected = of_wholes(&tokenizer, &input, side);

@@ -10,7 +10,7 @@ fn tokens(count: usize) -> Encoding {
     Encoding::from_tokens((0..count).map(token).collect(), 0)
 }
 
-/// What the crate keeps; `None`: it fails.
+/// Token counts after the crate's truncation; `None` if it fails.
 fn of_crate(strategy: TruncationStrategy, counts: [usize; 2], room: usize) -> Option<[usize; 2]> {
     let parameters = TruncationParams {
         direction: TruncationDirection::Right,
@@ -36,7 +36,7 @@ fn keeps_what_the_crate_keeps() {
                 for room in 0..24 {
                     let counts = [first, second];
                     assert_eq!(
-                        ours.kept(counts, room).ok(),
+                        ours.kept_counts(counts, room).ok(),
                         of_crate(theirs, counts, room),
                         "{ours:?}: {counts:?} into {room}"
                     );
@@ -46,7 +46,7 @@ fn keeps_what_the_crate_keeps() {
     }
 }
 
-/// What `Tokenizer::encode` does of long texts.
+/// `Tokenizer::encode` counts long texts only up to `room` + 1 tokens.
 #[test]
 fn more_than_the_room_need_not_be_counted() {
     let any = [
@@ -60,12 +60,12 @@ fn more_than_the_room_need_not_be_counted() {
             for second in 0..20_usize {
                 for room in 0..12 {
                     let mut seen = [first.min(room + 1), second.min(room + 1)];
-                    if first > room && second > room && strategy.compares_long_texts(room) {
+                    if first > room && second > room && strategy.needs_longer_text(room) {
                         seen = [first, second];
                     }
                     assert_eq!(
-                        strategy.kept(seen, room),
-                        strategy.kept([first, second], room),
+                        strategy.kept_counts(seen, room),
+                        strategy.kept_counts([first, second], room),
                         "{strategy:?}: {first} and {second} into {room}"
                     );
                 }
@@ -77,16 +77,16 @@ fn more_than_the_room_need_not_be_counted() {
 #[test]
 fn one_text_is_cut_to_the_room() {
     for strategy in [Truncation::LongestFirst, Truncation::OnlyFirst] {
-        assert_eq!(strategy.kept([9, 0], 4), Ok([4, 0]));
-        assert_eq!(strategy.kept([4, 0], 4), Ok([4, 0]));
+        assert_eq!(strategy.kept_counts([9, 0], 4), Ok([4, 0]));
+        assert_eq!(strategy.kept_counts([4, 0], 4), Ok([4, 0]));
     }
     assert_eq!(
-        Truncation::OnlySecond.kept([9, 0], 4),
-        Err(CannotCut::Second)
+        Truncation::OnlySecond.kept_counts([9, 0], 4),
+        Err(TruncationError::Second)
     );
     assert_eq!(
-        Truncation::DoNotTruncate.kept([5, 0], 4),
-        Err(CannotCut::MayNot)
+        Truncation::DoNotTruncate.kept_counts([5, 0], 4),
+        Err(TruncationError::NotAllowed)
     );
-    assert_eq!(Truncation::DoNotTruncate.kept([4, 0], 4), Ok([4, 0]));
+    assert_eq!(Truncation::DoNotTruncate.kept_counts([4, 0], 4), Ok([4, 0]));
 }
