@@ -191,7 +191,7 @@ TEST_F(CheckpointTest, RefusesAKeyThatStandsInAHeaderTwice) {
   const std::string entry = R"("a":{"dtype":"F16","shape":[1],"data_offsets":[0,2]})";
   const auto path = write("model.safetensors", "{" + entry + "," + entry + "}", kData.substr(0, 2));
   EXPECT_EQ(message_of([&] { Checkpoint::open({path}); }),
-            "model.safetensors: tensor `a`: stands there more than once");
+            "model.safetensors: tensor `a`: repeated key");
 }
 
 TEST_F(CheckpointTest, AddsAndStripsTheNameOfTheBaseModel) {

@@ -165,26 +165,26 @@ const RECORDS: readonly Records[] = [
     put('weight_4', Buffer.alloc(1919)),
     /model_weights_config\.json: config\.features\.4\.weight: has a shape that does not fit the 1919 bytes of data\/weights\/weight_4/,
   ],
-  ['of a graph that is empty', put(GRAPH, ''), /its graph is no JSON: EOF/],
-  ['of a graph that is cut off', put(GRAPH, '{"graph_module":{'), /its graph is no JSON: EOF/],
-  ['of a graph of NUL', put(GRAPH, Buffer.alloc(100_000)), /its graph is no JSON: /],
-  ['of a graph of NaN', put(GRAPH, '{"schema_version":{"major":NaN}}'), /its graph is no JSON: /],
+  ['of a graph that is empty', put(GRAPH, ''), /its graph is not valid JSON: EOF/],
+  ['of a graph that is cut off', put(GRAPH, '{"graph_module":{'), /its graph is not valid JSON: EOF/],
+  ['of a graph of NUL', put(GRAPH, Buffer.alloc(100_000)), /its graph is not valid JSON: /],
+  ['of a graph of NaN', put(GRAPH, '{"schema_version":{"major":NaN}}'), /its graph is not valid JSON: /],
   [
     'of a graph of no UTF-8',
     put(GRAPH, Buffer.from('{"\xff":1}', 'latin1')),
-    /its graph is no JSON: /,
+    /its graph is not valid JSON: /,
   ],
   [
     'of a number beyond a double',
     put(GRAPH, '{"schema_version":{"major":1e400}}'),
-    /its graph is no JSON: number out of range/,
+    /its graph is not valid JSON: number out of range/,
   ],
   [
     'of a key twice',
     put(GRAPH, '{"schema_version":1,"schema_version":2}'),
-    /its graph is no JSON: schema_version: stands there more than once/,
+    /its graph is not valid JSON: schema_version: repeated key/,
   ],
-  ['of JSON 1,000,000 deep', put(GRAPH, deep(1_000_000)), /its graph is no JSON: recursion limit/],
+  ['of JSON 1,000,000 deep', put(GRAPH, deep(1_000_000)), /its graph is not valid JSON: recursion limit/],
   ['of JSON 120 deep', put(GRAPH, deep(120)), /expected an object/],
   ['of JSON that is a list', put(GRAPH, '[]'), /expected an object/],
   ['of JSON that is null', put(GRAPH, 'null'), /expected an object/],
@@ -237,7 +237,7 @@ const WEIGHT: readonly Weight[] = [
     (entry) => {
       entry.use_pickle = true;
     },
-    new RegExp(`${IN}: is pickled, as objects of a class of its own are: no code of a file is run`),
+    new RegExp(`${IN}: is pickled. Pickled objects are not supported, because loading them executes code`),
   ],
   [
     'pickled as a text',
@@ -425,7 +425,7 @@ const STATE: readonly Records[] = [
   [
     'of infinity unclosed',
     (archive) => archive.put('serialized_exported_program.json', '{"schema_version":-Infinity"'),
-    /its graph is no JSON/,
+    /its graph is not valid JSON/,
   ],
   [
     'of NaN alone',

@@ -98,7 +98,7 @@ it.each([
   ],
   ['no side', 'INPUT_INVALID', null, /^truncationSide: expected one of left, right$/],
   ['not to be cut', 'INPUT_TOO_LONG', null, /^The text has more than 40 tokens\.$/],
-  ['one not to be cut', 'INPUT_TOO_LONG', 1, /^The two texts have together more than 40 tokens\.$/],
+  ['one not to be cut', 'INPUT_TOO_LONG', 1, /^The two texts together have more than 40 tokens\.$/],
   ['too many', 'QUEUE_FULL', null, /^The queue is full\.$/],
   ['late', 'DEADLINE_EXCEEDED', 0, /^The deadline passed/],
   ['cancelled', 'CANCELLED', null, /cancelled/],

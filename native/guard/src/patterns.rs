@@ -161,7 +161,7 @@ fn compile(source: &Source) -> Result<Pattern> {
     match source {
         Source::Kind(name) => {
             let kind = KINDS.iter().find(|kind| kind.name == *name);
-            let kind = kind.ok_or_else(|| anyhow!("there is no such kind"))?;
+            let kind = kind.ok_or_else(|| anyhow!("unknown kind of PII"))?;
             Ok(Pattern::Kind(kind))
         }
         Source::Regex(text) => {

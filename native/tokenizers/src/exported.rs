@@ -67,7 +67,7 @@ struct GraphParts<'a> {
 
 /// Reads a complete program. Errors contain the location in the JSON.
 pub fn read_program(json: &[u8]) -> Result<ExportedProgram> {
-    let json = require_valid(json).at("its graph is no JSON")?;
+    let json = require_valid(json).at("its graph is not valid JSON")?;
     require_object(json)?;
     program(json)
 }
@@ -106,7 +106,7 @@ fn program(json: &str) -> Result<ExportedProgram> {
     let guards = program.guards_code.unwrap_or_default();
     ensure!(
         guards.len() <= MAX_GUARDS,
-        "guards_code: holds more conditions than any model has"
+        "guards_code: expected at most {MAX_GUARDS} conditions"
     );
     require_max_nodes(parts.nodes.len())?;
     let graph: ExportedGraph = read(GRAPH, module.graph.get())?;
@@ -124,8 +124,7 @@ fn program(json: &str) -> Result<ExportedProgram> {
 fn require_max_nodes(count: usize) -> Result<()> {
     ensure!(
         count <= MAX_NODES,
-        "graph_module.graph.nodes: holds, with those before it, {count} nodes, more than the \
-         {MAX_NODES} that are allowed"
+        "graph_module.graph.nodes: {count} nodes in all graphs, expected at most {MAX_NODES}"
     );
     Ok(())
 }
@@ -202,7 +201,7 @@ fn stored_tensor(name: String, json: &str) -> Result<StoredTensor> {
     let payload: Payload = read(&place, json)?;
     ensure!(
         !payload.use_pickle,
-        "{place}: is pickled, as objects of a class of its own are: no code of a file is run"
+        "{place}: is pickled. Pickled objects are not supported, because loading them executes code"
     );
     let Some(meta) = payload.tensor_meta else {
         bail!("{place}: has no tensor_meta");

@@ -94,9 +94,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
         }
         match repeated {
             None => Ok(()),
-            Some(key) => Err(A::Error::custom(format!(
-                "{key}: stands there more than once"
-            ))),
+            Some(key) => Err(A::Error::custom(format!("{key}: repeated key"))),
         }
     }
 }

@@ -43,7 +43,7 @@ impl Model {
             rules => charsmap::parse(rules).map(Some),
         };
         let charsmap = charsmap.at("normalizer_spec: precompiled_charsmap")?;
-        ensure!(!pieces.is_empty(), "it has no pieces");
+        ensure!(!pieces.is_empty(), "no pieces");
         Ok(Self {
             pieces,
             trainer: model.trainer_spec.unwrap_or_default(),

@@ -25,7 +25,7 @@ pub fn parse(file: &[u8]) -> Result<Vec<Tensor>> {
             "the header has {size} bytes, expected at most {MAX_HEADER_BYTES}"
         );
         if let Some(name) = repeated_name(header) {
-            bail!("tensor `{name}`: stands there more than once");
+            bail!("tensor `{name}`: repeated key");
         }
     }
     let metadata = SafeTensors::read_metadata(file);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tokenizers::normalizers::{Lowercase, Sequence};
-use tokenizers::{AddedToken, Model, ModelWrapper, NormalizerWrapper};
+use tokenizers::{AddedToken, NormalizerWrapper};
 
 use crate::backend::{self, Part, Source, Template, Templates, special_token_count};
 use crate::config::TokenizerConfig;
@@ -16,6 +16,7 @@ mod ascii_wordpiece;
 mod offsets;
 pub(crate) mod text_encoding;
 mod truncation;
+mod vocabulary;
 
 pub use crate::bridge::{Encoding, Family};
 pub use crate::early_truncation::Side;
@@ -28,17 +29,6 @@ use text_encoding::EncodeOptions;
 #[cfg(test)]
 #[path = "../tests/unit/tokenizer.rs"]
 mod tests;
-
-/// Vocabulary files. A tokenizer class reads the first file of this list that exists.
-const VOCABULARIES: [&str; 7] = [
-    TOKENIZER,
-    "tokenizer.model",
-    "vocab.txt",
-    "vocab.json",
-    "spiece.model",
-    "spm.model",
-    "sentencepiece.bpe.model",
-];
 
 /// A tokenizer. Thread-safe.
 pub struct Tokenizer {
@@ -116,7 +106,7 @@ impl Tokenizer {
         Ok(Self {
             truncates_early: early_truncation::can_truncate_early(&built.tokenizer),
             ascii_wordpiece: AsciiWordPiece::of(&built.tokenizer),
-            highest: highest_id(&built.tokenizer),
+            highest: vocabulary::highest_id(&built.tokenizer),
             inner: built.tokenizer,
             templates: built.templates,
             max_length,
@@ -124,7 +114,7 @@ impl Tokenizer {
             pad_token_id: built.pad_token_id,
             unk_token_id: built.unk_token_id,
             expansion_token_id: built.expansion_token_id,
-            file: vocabulary_file(directory),
+            file: vocabulary::file_name(directory),
             kept_side,
         })
     }
@@ -161,37 +151,8 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Fails if an id exceeds the embedding table. `rows`: number of rows of the table.
-    pub fn require_ids_below(&self, rows: usize) -> Result<()> {
-        if let Some((id, token)) = &self.highest {
-            ensure!(
-                (*id as usize) < rows,
-                "{}: `{token}` has the id {id}, but the model's table of words has {rows} rows: \
-                 tokenizer and weights belong to different models",
-                self.file
-            );
-        }
-        Ok(())
-    }
-
     pub fn max_length(&self) -> usize {
         self.max_length
-    }
-
-    /// Id of `pad_token`; `None` if no file names one, or it has no id.
-    pub fn pad_token_id(&self) -> Option<u32> {
-        self.pad_token_id
-    }
-
-    /// Id of `mask_token`, otherwise of `eos_token`, with which sentence-transformers fills ColBERT queries
-    /// (`_validate_query_expansion_token`).
-    pub fn expansion_token_id(&self) -> Option<u32> {
-        self.expansion_token_id
-    }
-
-    /// Id of a token of the vocabulary.
-    pub fn token_to_id(&self, token: &str) -> Option<u32> {
-        self.inner.token_to_id(token)
     }
 
     /// Keeps `prefix`, or its first word, as one token if the vocabulary contains it, although texts are normalized.
@@ -254,16 +215,16 @@ impl Tokenizer {
 
     /// Template for one or two texts, and the number of tokens that it leaves for them.
     fn template(&self, input: &Input) -> Result<(&Template, usize)> {
-        let problem = "the tokenizer has no template that keeps each of two texts once";
+        let problem = "the tokenizer has no template for text pairs";
         let template = match (input.pair, &self.templates.pair) {
             (None, _) => &self.templates.single,
             (Some(_), Some(pair)) => pair,
             (Some(_), None) => return Err(anyhow!("post_processor: {problem}")),
         };
-        let most = self.max_tokens(input);
-        let Some(room) = most.checked_sub(special_token_count(template)) else {
+        let max = self.max_tokens(input);
+        let Some(room) = max.checked_sub(special_token_count(template)) else {
             return Err(TooLong(format!(
-                "The model takes {most} tokens, which are fewer than the special ones of two texts."
+                "The limit of {max} tokens is less than the number of special tokens of a text pair."
             ))
             .into());
         };
@@ -306,32 +267,7 @@ fn with_room(max_length: usize, templates: &Templates) -> Result<usize> {
     let count = special_token_count(&templates.single);
     ensure!(
         max_length > count,
-        "maximum length: {max_length} tokens leave no room for text beside {count} special tokens"
+        "maximum length: {max_length} tokens leave no room for text in addition to {count} special tokens"
     );
     Ok(max_length)
-}
-
-fn highest_id(tokenizer: &tokenizers::Tokenizer) -> Option<(u32, String)> {
-    let added = tokenizer.get_added_tokens_decoder().into_iter();
-    let added = added.map(|(id, token)| (id, token.content)).max();
-    let own = match tokenizer.get_model() {
-        // The pieces are in the order of their ids.
-        ModelWrapper::Unigram(model) => {
-            let size = u32::try_from(model.get_vocab_size()).ok();
-            let last = size.and_then(|size| size.checked_sub(1));
-            last.and_then(|id| Some((id, model.id_to_token(id)?)))
-        }
-        model => {
-            let vocab = model.get_vocab().into_iter();
-            vocab.map(|(token, id)| (id, token)).max()
-        }
-    };
-    added.max(own)
-}
-
-/// Name of the vocabulary file that the class reads.
-fn vocabulary_file(directory: &Path) -> &'static str {
-    let mut others = VOCABULARIES.into_iter();
-    let found = others.find(|name| directory.join(name).exists());
-    found.unwrap_or(TOKENIZER)
 }

@@ -185,7 +185,7 @@ pub fn choose(directory: &Path, settings: &TokenizerConfig, family: Family) -> R
     };
     ensure!(
         !PYTHON_CLASSES.contains(&name),
-        "tokenizer_class: `{name}` is not supported: it exists in Python only"
+        "tokenizer_class: `{name}` is not supported: transformers implements it in Python only"
     );
     Ok(name.to_owned())
 }

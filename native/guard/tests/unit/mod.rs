@@ -8,6 +8,7 @@ use crate::text_variants::{TextVariant, VariantOptions, text_variants};
 
 mod deadline;
 mod kinds;
+mod samples;
 mod surroundings;
 mod values;
 mod writing;

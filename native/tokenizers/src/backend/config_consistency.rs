@@ -87,11 +87,11 @@ pub fn require(source: &Source, file: &Map<String, Value>) -> Result<()> {
                 let of = if given.is_some() {
                     ""
                 } else {
-                    ", as the class presumes"
+                    ", the default of the class"
                 };
                 bail!(
                     "tokenizer_config.json: {key}: is {wanted}{of}, but the {step} of tokenizer.json was saved \
-                     with {found}. {name} takes the former: save the tokenizer with transformers again"
+                     with {found}. {name} uses {wanted}. Save the tokenizer with transformers again"
                 );
             }
         }

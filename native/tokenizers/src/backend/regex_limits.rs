@@ -59,7 +59,7 @@ pub fn require_bounded_steps(key: &str, step: Option<&Value>) -> Result<()> {
         let start: String = text.chars().take(8).collect();
         bail!(
             "{key}: the regular expression {shown:?} takes more than {MAX_STEPS} steps for a text \
-             of {} characters that begins with {start:?}: a request could take for ever",
+             of {} characters that begins with {start:?}. Requests could run without end",
             text.chars().count()
         );
     }

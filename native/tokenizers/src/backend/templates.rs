@@ -111,7 +111,7 @@ fn require_known(processor: &Value) -> Result<()> {
             let token = part["SpecialToken"]["id"].as_str();
             let known = |token: &str| processor["special_tokens"].get(token).is_some();
             if let Some(token) = token.filter(|token| !known(token)) {
-                bail!("{TOKENIZER}: post_processor: special_tokens: there is no `{token}`");
+                bail!("{TOKENIZER}: post_processor: special_tokens: missing token `{token}`");
             }
         }
     }
@@ -121,7 +121,7 @@ fn require_known(processor: &Value) -> Result<()> {
 /// Derives templates from the post-processor of tokenizer.json.
 pub fn from_post_processor(tokenizer: &Tokenizer) -> Result<Templates> {
     let Some(single) = template_for(tokenizer, 1)? else {
-        bail!("{TOKENIZER}: post_processor: expected one that keeps the text once");
+        bail!("{TOKENIZER}: post_processor: expected exactly one occurrence of the text");
     };
     Ok(Templates {
         single,

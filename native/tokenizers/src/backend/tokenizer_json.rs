@@ -119,7 +119,7 @@ fn from_model(source: &mut Source, model: Model) -> Result<Tokenizer> {
 fn unigram(source: &Source, model: Model) -> Result<Unigram> {
     ensure!(
         source.settings.special_tokens.added().next().is_none(),
-        "a Unigram model cannot take added tokens with ids of their own"
+        "added tokens with ids are not supported for a Unigram model"
     );
     let unk_id = model.trainer.unk_id();
     let unk_id = usize::try_from(unk_id).map_err(|_| anyhow!("unk_id: {unk_id}"))?;

@@ -60,7 +60,9 @@ impl SpecialTokens {
     ) -> Result<Self> {
         let mut special = Self::default();
         for (key, value) in values {
-            if key.ends_with("_token") && (tokens::is_token(value) || is_standard(key)) {
+            if key.ends_with("_token")
+                && (tokens::is_token(value) || STANDARD.contains(&key.as_str()))
+            {
                 special.set(CONFIG, key, value)?;
                 let object = value.is_object().then(|| key.clone());
                 special.objects.extend(object);
@@ -96,7 +98,7 @@ impl SpecialTokens {
     }
 
     fn insert(&mut self, key: &str, token: Option<Token>) {
-        if is_standard(key) {
+        if STANDARD.contains(&key) {
             self.standard.insert(key.to_owned(), token);
         } else {
             self.specific
@@ -260,8 +262,7 @@ impl SpecialTokens {
 
     /// Ids and contents of the added tokens.
     pub fn added(&self) -> impl Iterator<Item = (u64, &str)> {
-        let added = self.added.iter();
-        added.map(|(id, token)| (*id, token.content()))
+        self.added.iter().map(|(id, token)| (*id, token.content()))
     }
 
     /// All tokens to add to a tokenizer, in order: tokens with an id, named tokens, extra tokens
@@ -286,15 +287,10 @@ impl SpecialTokens {
             }
         }
         let is_named = |token: &Token| named.iter().any(|name| name.content() == token.content());
-        let tokens = list.into_iter();
-        tokens
+        list.into_iter()
             .map(|token| token.to_added(is_named(token)))
             .collect()
     }
-}
-
-fn is_standard(key: &str) -> bool {
-    STANDARD.contains(&key)
 }
 
 fn is_empty(value: &Value) -> bool {

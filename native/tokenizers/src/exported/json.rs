@@ -114,7 +114,7 @@ impl<'de, T: Alternative> Visitor<'de> for OneEntry<T> {
 }
 
 pub fn unsupported<E: serde::de::Error>(kind: &str) -> E {
-    E::custom(format!("is of the kind {kind}, which is not supported"))
+    E::custom(format!("unsupported kind {kind}"))
 }
 
 /// A number, or one of the strings "Infinity", "-Infinity" and "NaN".

@@ -78,7 +78,7 @@ impl Tree {
     fn collect_leaves(&self, place: &str, name: &str, leaves: &mut Vec<String>) -> Result<()> {
         ensure!(
             name.len() <= MAX_NAME,
-            "{place}: names an output by more than {MAX_NAME} letters"
+            "{place}: output name of more than {MAX_NAME} bytes"
         );
         if self.r#type.is_none() {
             leaves.push(name.to_owned());

@@ -108,8 +108,7 @@ impl Values<'_> {
                 (InputKind::User, String::new(), Argument::default())
             }
             InputSpec::UserNumber(name) => bail!(
-                "input {name}: is a number that is given to each run: export the model with a fixed \
-                 one"
+                "input {name}: is a number of each run, expected a tensor. Export the model with a constant"
             ),
         };
         Ok(GraphInput {
@@ -138,8 +137,8 @@ impl Values<'_> {
             let Some(symbol) = symbol_in(&expression) else {
                 let start: String = expression.chars().take(100).collect();
                 bail!(
-                    "input {name}: dimension {index} depends on others ({start}): export the model \
-                     with a size of its own for each dimension, or a fixed one"
+                    "input {name}: dimension {index} depends on other dimensions ({start}). Export the \
+                     model with an independent or a fixed size for each dimension"
                 );
             };
             self.range(symbol.to_owned())
@@ -173,7 +172,7 @@ impl Values<'_> {
         size.most = range.max_val.map_or(size.most, |most| most.0);
         ensure!(
             size.least <= size.most,
-            "{place}: the least size is above the largest"
+            "{place}: the minimum is above the maximum"
         );
         Ok(size)
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tokenizers::{Decoder, Encoding, ModelWrapper, PostProcessor};
+use tokenizers::{Encoding, PostProcessor};
 
 use super::{EncodeOptions, Input, Side, Tokenizer, TooLong};
 use crate::backend::{Part, Template};
@@ -89,36 +89,6 @@ impl Tokenizer {
                 .collect(),
         })
     }
-
-    /// Token of an id; empty if the id is unknown.
-    pub fn id_to_token(&self, id: u32) -> String {
-        self.inner.id_to_token(id).unwrap_or_default()
-    }
-
-    /// Decodes tokens to text, as `convert_tokens_to_string` of transformers does.
-    pub fn convert_tokens_to_string(&self, tokens: Vec<String>) -> Result<String> {
-        match self.inner.get_decoder() {
-            Some(decoder) => decoder.decode(tokens).at("decoder"),
-            None => Ok(tokens.join(" ")),
-        }
-    }
-
-    /// True if tokens that continue a word have a prefix, such as `##`.
-    pub fn has_subword_prefix(&self) -> bool {
-        match self.inner.get_model() {
-            ModelWrapper::WordPiece(model) => !model.continuing_subword_prefix.is_empty(),
-            ModelWrapper::BPE(model) => {
-                let prefix = model.continuing_subword_prefix.as_ref();
-                prefix.is_some_and(|prefix| !prefix.is_empty())
-            }
-            _ => false,
-        }
-    }
-
-    /// Id of `unk_token`; `None` if no file names one.
-    pub fn unk_token_id(&self) -> Option<u32> {
-        self.unk_token_id
-    }
 }
 
 /// Windowing of a text that exceeds the model's limit.
@@ -144,10 +114,10 @@ impl Windows {
     fn validate(self, input: &Input, room: usize) -> Result<()> {
         let Self { stride, .. } = self;
         let problem = if input.pair.is_some() {
-            "stride: of two texts there are no windows".to_owned()
+            "stride: text pairs have no windows. Send a single text or no stride".to_owned()
         } else if stride >= room {
             format!(
-                "stride: {stride} tokens, but a window has {room} beside its special ones, of which one has to be new"
+                "stride: {stride} tokens, expected fewer than the {room} text tokens of a window. Lower stride"
             )
         } else {
             return Ok(());

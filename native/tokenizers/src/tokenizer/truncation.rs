@@ -59,15 +59,15 @@ pub enum TruncationError {
 
 impl TruncationError {
     pub fn error(self, has_pair: bool, max_length: usize) -> TooLong {
-        let one_or_two = ["The text has", "The two texts have together"];
+        let one_or_two = ["The text has", "The two texts together have"];
         let texts = one_or_two[usize::from(has_pair)];
         let reason = match self {
             Self::NotAllowed => "",
-            Self::First => ", and the second one alone leaves no room for the first (only_first)",
+            Self::First => ", and the second text leaves no room for the first (only_first)",
             Self::Second if has_pair => {
-                ", and the first one alone leaves no room for the second (only_second)"
+                ", and the first text leaves no room for the second (only_second)"
             }
-            Self::Second => ", and there is no second one to cut (only_second)",
+            Self::Second => ", and there is no second text to truncate (only_second)",
         };
         TooLong(format!("{texts} more than {max_length} tokens{reason}."))
     }

@@ -74,7 +74,7 @@ fn encodes_pairs() {
     assert_eq!(cut(TruncationSide::Right), from_right);
     assert_eq!(cut(TruncationSide::Left), from_left);
     let refused = encode(Truncation::DoNotTruncate, TruncationSide::TokenizerDefault);
-    let expected = "The two texts have together more than 8 tokens.";
+    let expected = "The two texts together have more than 8 tokens.";
     assert_eq!(
         (refused.too_long.as_str(), refused.input_ids),
         (expected, vec![])

@@ -7,3 +7,4 @@ mod sentencepiece;
 mod tensors;
 mod tokenizer;
 mod tokenizer_errors;
+mod truncation;

@@ -84,21 +84,21 @@ fn what_may_not_be_cut_says_so() {
         ),
         (
             of(long, Some("x"), Truncation::DoNotTruncate),
-            "The two texts have together more than 6 tokens.",
+            "The two texts together have more than 6 tokens.",
         ),
         (
             of("x", Some(long), Truncation::OnlyFirst),
-            "The two texts have together more than 6 tokens, and the second one alone leaves no \
+            "The two texts together have more than 6 tokens, and the second text leaves no \
              room for the first (only_first).",
         ),
         (
             of(long, Some("x"), Truncation::OnlySecond),
-            "The two texts have together more than 6 tokens, and the first one alone leaves no \
+            "The two texts together have more than 6 tokens, and the first text leaves no \
              room for the second (only_second).",
         ),
         (
             of(long, None, Truncation::OnlySecond),
-            "The text has more than 6 tokens, and there is no second one to cut (only_second).",
+            "The text has more than 6 tokens, and there is no second text to truncate (only_second).",
         ),
     ] {
         assert_eq!(failure(&tokenizer, input), message);
@@ -109,7 +109,7 @@ fn what_may_not_be_cut_says_so() {
     let short = open_with_limit(&roberta(&[]), Family::Roberta, 3);
     assert_eq!(
         failure(&short, of("a", Some("b"), Truncation::LongestFirst)),
-        "The model takes 3 tokens, which are fewer than the special ones of two texts."
+        "The limit of 3 tokens is less than the number of special tokens of a text pair."
     );
 }
 
@@ -143,7 +143,7 @@ fn templates_of_tokenizer_json() {
     let unknown = json!([text("A", 0), special("<z>"), text("B", 0)]);
     let error = Tokenizer::open(with_pair_template(&unknown).path(), Family::Bert, 16).err();
     let message = error.expect("an error").to_string();
-    assert!(message.ends_with("there is no `<z>`"), "{message}");
+    assert!(message.ends_with("missing token `<z>`"), "{message}");
 
     // A template without the second text supports single texts only.
     let only_first = json!([text("A", 0)]);

@@ -139,7 +139,7 @@ fn settings_that_contradict_tokenizer_json_are_named() {
         );
         let presumed = problem(json!({"tokenizer_class": name}));
         assert!(
-            presumed.contains("do_lower_case: is true, as the class presumes"),
+            presumed.contains("do_lower_case: is true, the default of the class"),
             "{presumed}"
         );
         let settings = json!({"tokenizer_class": name, "do_lower_case": false});

@@ -126,7 +126,7 @@ fn damaged_models_say_what_is_wrong() {
     let long = |number: u8| vec![number << 3 | 2, 0xff, 0xff, 0xff, 0xff, 0x0f];
     let rules = |trie: &[u8], size: u32| charsmap(&[&size.to_le_bytes(), trie].concat());
     for (model, expected) in [
-        (vec![], "it has no pieces"),
+        (vec![], "no pieces"),
         (
             b"{\"model\": 1}".to_vec(),
             "Protobuf message: buffer underflow",
@@ -179,7 +179,7 @@ fn damaged_models_say_what_is_wrong() {
     let expected = "spiece.model: cls_token: `[CLS]` is not in the vocabulary";
     assert_eq!(error(&few, Family::Albert), expected);
     let few = with_model("sentencepiece.bpe.model", &[]);
-    assert!(error(&few, Family::XlmRoberta).contains("it has no pieces"));
+    assert!(error(&few, Family::XlmRoberta).contains("no pieces"));
     let bpe = [pieces(), bytes(2, &[3 << 3, 2])].concat();
     let bpe = with_model("sentencepiece.bpe.model", &bpe);
     assert!(error(&bpe, Family::Camembert).contains("not a Unigram model"));

@@ -129,7 +129,7 @@ fn no_damage_panics() {
 fn names_that_stand_twice() {
     let entry = r#""w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}"#;
     let message = message(&file(&format!("{{{entry},{entry}}}"), &[0; 4]));
-    assert_eq!(message, "tensor `w`: stands there more than once");
+    assert_eq!(message, "tensor `w`: repeated key");
 }
 
 #[test]

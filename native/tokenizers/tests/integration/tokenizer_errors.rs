@@ -197,7 +197,7 @@ fn a_token_without_a_row_is_named() {
         .to_string();
     assert!(
         message.contains(&format!(
-            "`<new>` has the id {rows}, but the model's table of words has {rows} rows"
+            "`<new>` has the id {rows}, but the embedding table has {rows} rows"
         )),
         "{message}"
     );
