@@ -117,7 +117,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports["rowsToJson"] = Napi::Function::New<rows_to_json>(env, "rowsToJson");
   exports["compilePatterns"] = Napi::Function::New<compile_patterns>(env, "compilePatterns");
   exports["closePatterns"] = Napi::Function::New<close_patterns>(env, "closePatterns");
-  exports["look"] = Napi::Function::New<look>(env, "look");
+  exports["scan"] = Napi::Function::New<scan>(env, "scan");
   exports["stopAll"] = Napi::Function::New<stop_all>(env, "stopAll");
   return exports;
 }

@@ -70,7 +70,7 @@ Napi::Uint32Array numbers(Napi::Env env, rust::Vec<uint32_t>&& values) {
 
 Napi::Object variant_object(Napi::Env env, guard::TextVariant& variant) {
   auto object = Napi::Object::New(env);
-  object["view"] = std::string(variant.steps);
+  object["steps"] = std::string(variant.steps);
   object["part"] = static_cast<double>(variant.part);
   if (variant.steps.empty()) return object;
   const auto* units = reinterpret_cast<const char16_t*>(variant.text.data());
@@ -86,10 +86,10 @@ Napi::Value scan_object(Napi::Env env, guard::ScanResult result) {
   for (uint32_t i = 0; i < result.variants.size(); ++i) {
     variants[i] = variant_object(env, result.variants[i]);
   }
-  object["looks"] = variants;
-  object["places"] = numbers(env, std::move(result.matches));
-  object["left"] = std::string(result.stopped_by);
-  object["isCut"] = result.is_truncated;
+  object["variants"] = variants;
+  object["matches"] = numbers(env, std::move(result.matches));
+  object["stoppedBy"] = std::string(result.stopped_by);
+  object["isTruncated"] = result.is_truncated;
   return object;
 }
 
@@ -135,7 +135,7 @@ Napi::Value close_patterns(const Napi::CallbackInfo& info) {
       [](Napi::Env env, bool) -> Napi::Value { return env.Undefined(); });
 }
 
-Napi::Value look(const Napi::CallbackInfo& info) {
+Napi::Value scan(const Napi::CallbackInfo& info) {
   const SharedPatterns patterns = handle_argument(info[0]).patterns;
   if (!patterns) throw Napi::Error::New(info.Env(), "the patterns are closed: compile them again");
   auto parts = strings(info[1], "parts");
@@ -144,8 +144,8 @@ Napi::Value look(const Napi::CallbackInfo& info) {
       .forms = flag(given, "forms"),
       .decoded = flag(given, "decoded"),
       .joined = flag(given, "joined"),
-      .max_variants = count(given, "mostViews"),
-      .max_matches = count(given, "mostPlaces"),
+      .max_variants = count(given, "maxVariants"),
+      .max_matches = count(given, "maxMatches"),
       .timeout_ms = number(given.Get("timeoutMs"), {.min = 0, .max = kMaxCount}, "timeoutMs"),
   };
   return AsyncWorker<guard::ScanResult>::run(

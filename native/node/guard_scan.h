@@ -9,13 +9,13 @@ namespace node {
 Napi::Value compile_patterns(const Napi::CallbackInfo& info);
 
 /// closePatterns(patterns: Patterns): Promise<void>
-/// Frees the patterns after the calls of look() in progress, even if JavaScript still references
+/// Frees the patterns after the calls of scan() in progress, even if JavaScript still references
 /// them. Further calls have no effect.
 Napi::Value close_patterns(const Napi::CallbackInfo& info);
 
-/// look(patterns: Patterns, parts: string[], options): Promise<Looked>
+/// scan(patterns: Patterns, parts: string[], options): Promise<NativeScan>
 /// Searches texts and their normalization variants. Throws after closePatterns(). Runs on a thread
 /// of libuv's pool, because a text may be long.
-Napi::Value look(const Napi::CallbackInfo& info);
+Napi::Value scan(const Napi::CallbackInfo& info);
 
 }  // namespace node

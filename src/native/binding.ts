@@ -195,12 +195,12 @@ export interface NativeBinding {
     values: Float32Array,
     columns: number,
   ): Promise<{ readonly text: Buffer; readonly ends: Uint32Array }>;
-  /** Rejects with the index of the first invalid pattern: `3: unclosed group`. */
+  /** Rejects with the index and the error of the first invalid pattern: `3: unclosed group`. */
   compilePatterns(sources: readonly PatternSource[]): Promise<NativePatterns>;
-  /** Frees the patterns after the running scans. Further calls have no effect. */
+  /** Frees the patterns after the calls of scan() in progress. Further calls have no effect. */
   closePatterns(patterns: NativePatterns): Promise<void>;
-  /** Searches all patterns in all parts, on a separate thread. Throws after the patterns are closed. */
-  look(
+  /** Searches parts and their variants for all patterns, on a native thread. Throws after closePatterns(). */
+  scan(
     patterns: NativePatterns,
     parts: readonly string[],
     options: ScanOptions,

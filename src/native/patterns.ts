@@ -40,6 +40,6 @@ export class Patterns {
   }
 
   scan(parts: readonly string[], options: ScanOptions): Promise<NativeScan> {
-    return addon().look(this.#native, parts, options);
+    return addon().scan(this.#native, parts, options);
   }
 }

@@ -82,12 +82,12 @@ it('closes an engine that the package exports', async () => {
 
 it('frees patterns behind the looks that are under way', async () => {
   const patterns = await Patterns.compile([{ isKind: false, text: 'a+b' }]);
-  const options = { forms: false, decoded: false, joined: false, mostViews: 1, mostPlaces: 9 };
+  const options = { forms: false, decoded: false, joined: false, maxVariants: 1, maxMatches: 9 };
   const look = () => patterns.scan(['aab'], { ...options, timeoutMs: 0 });
   const looking = look();
   await patterns.close();
   await patterns.close();
-  expect(Array.from((await looking).places)).toEqual([0, 0, 0, 3]);
+  expect(Array.from((await looking).matches)).toEqual([0, 0, 0, 3]);
   expect(look).toThrow('the patterns are closed: compile them again');
 });
 

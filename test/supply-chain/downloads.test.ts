@@ -1,7 +1,6 @@
 /** What the build fetches is what is pinned: a file with one byte changed is refused, by each client. */
 import { spawnSync } from 'node:child_process';
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,

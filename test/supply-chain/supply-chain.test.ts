@@ -1,10 +1,16 @@
 /** What `npm run check:supply-chain` says of this tree's lock files and licences, and of changed ones. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { ROOT } from '../helpers/service';
-import { CHECK, copyManifests, type Lock, type LockEntry, runScript } from '../helpers/supply-chain';
+import {
+  CHECK,
+  copyManifests,
+  type Lock,
+  type LockEntry,
+  runScript,
+} from '../helpers/supply-chain';
 
 const FILES = [
   'package.json',

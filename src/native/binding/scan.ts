@@ -1,6 +1,6 @@
-/** Native binding: pattern search in texts and their normalization variants. */
+/** Pattern search of the addon: types of compilePatterns() and scan(). */
 
-/** A built-in kind of data, or a regular expression of the Rust crate `regex`. */
+/** A pattern: a kind of PII, or a regular expression of the Rust crate `regex`. */
 export interface PatternSource {
   readonly isKind: boolean;
   readonly text: string;
@@ -9,43 +9,43 @@ export interface PatternSource {
 /** Opaque handle of compiled patterns. */
 export type NativePatterns = object;
 
-/** Normalization variants to search in addition to the parts themselves. */
+/** The variants of the parts to search in addition to the parts, and limits. */
 export interface ScanOptions {
-  /** Variants in NFKC, without invisible characters, and with homoglyphs replaced by Latin letters. */
+  /** Without invisible characters, in NFKC, with Latin letters instead of confusable ones. */
   readonly forms: boolean;
   /**
-   * Decoded variants: base64 (up to two levels), tag characters, variation selectors, and escapes of HTML, URLs and
+   * Decoded base64 (also base64 within base64), tag characters, variation selectors, and escapes of HTML, URLs and
    * JSON.
    */
   readonly decoded: boolean;
   /** The concatenation of all parts. */
   readonly joined: boolean;
-  /** Maximum number of variants, not counting the parts and their unescaped variants. */
-  readonly mostViews: number;
-  /** Maximum number of reported matches. */
-  readonly mostPlaces: number;
-  /** Time limit; 0: no limit. */
+  /** Maximum number of variants, without the parts and the variants that result from decoding their escapes. */
+  readonly maxVariants: number;
+  readonly maxMatches: number;
+  /** 0: unlimited. */
   readonly timeoutMs: number;
 }
 
-/** A searched text: a part, or a variant of a part. */
+/** A text that was searched: a part or a variant. */
 export interface NativeVariant {
-  /** Name of the transformation; empty: the unchanged part, without the fields after `part`. */
-  readonly view: string;
-  /** Index of the part; the number of parts: the concatenation of all parts. */
+  /** Normalization steps, separated by spaces; empty for a part, which lacks the following fields except `part`. */
+  readonly steps: string;
+  /** Index of the part; the number of parts for a variant of their concatenation. */
   readonly part: number;
   readonly text?: string;
-  /** Start and end in the part of the source of each UTF-16 unit of `text`. */
+  /** Start of the source of each UTF-16 unit of the text. */
   readonly starts?: Uint32Array;
+  /** End of the source of each UTF-16 unit of the text. */
   readonly ends?: Uint32Array;
 }
 
 export interface NativeScan {
-  readonly looks: readonly NativeVariant[];
-  /** Matches [n, 4]: pattern, index in `looks`, start and end in UTF-16 units. */
-  readonly places: Uint32Array;
-  /** Limit that ended the search early; empty: the search is complete. */
-  readonly left: '' | 'places' | 'time';
-  /** The limit `mostViews` was reached. */
-  readonly isCut: boolean;
+  readonly variants: readonly NativeVariant[];
+  /** Index of the pattern, index of the variant, start and end of each match, in UTF-16 units of the variant. */
+  readonly matches: Uint32Array;
+  /** Limit that ended the search; empty: the search is complete. */
+  readonly stoppedBy: '' | 'places' | 'time';
+  /** `maxVariants` was reached. */
+  readonly isTruncated: boolean;
 }

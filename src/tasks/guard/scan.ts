@@ -34,14 +34,14 @@ export async function scan(
     forms: wanted.has('forms'),
     decoded: wanted.has('decoded'),
     joined: wanted.has('joined'),
-    mostViews: limits.views,
-    mostPlaces: limits.places,
+    maxVariants: limits.views,
+    maxMatches: limits.places,
     timeoutMs,
   });
-  const variants = native.looks.map((one) => new TextVariant(one, cut.texts));
+  const variants = native.variants.map((one) => new TextVariant(one, cut.texts));
   const hits = new Map<Check, Hit[]>();
-  for (let at = 0; at < native.places.length; at += 4) {
-    const [pattern = 0, index = 0, start = 0, end = 0] = native.places.subarray(at, at + 4);
+  for (let at = 0; at < native.matches.length; at += 4) {
+    const [pattern = 0, index = 0, start = 0, end = 0] = native.matches.subarray(at, at + 4);
     const { check, label } = owners[pattern] as PatternSet['owners'][number];
     const variant = variants[index] as TextVariant;
     if (!checks.includes(check) || !acceptsVariant(check, variant)) continue;
@@ -57,10 +57,10 @@ export async function scan(
     limit: 'characters',
     action,
   }));
-  if (native.isCut) notLookedAt.push({ ...ANYWHERE, limit: 'views', action });
+  if (native.isTruncated) notLookedAt.push({ ...ANYWHERE, limit: 'views', action });
   // Patterns and forms have one deadline.
-  if (native.left === 'time' || (native.left !== '' && hasPatterns)) {
-    notLookedAt.push({ ...ANYWHERE, limit: native.left, action });
+  if (native.stoppedBy === 'time' || (native.stoppedBy !== '' && hasPatterns)) {
+    notLookedAt.push({ ...ANYWHERE, limit: native.stoppedBy, action });
   }
   return { variants, hits, unchecked: notLookedAt };
 }

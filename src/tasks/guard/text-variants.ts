@@ -24,8 +24,8 @@ export class TextVariant {
   /** Of all parts together: where each begins, and the last one ends; made when it is first needed. */
   #offsets: readonly number[] | null = null;
 
-  constructor({ view, part, text, starts, ends }: NativeVariant, parts: readonly string[]) {
-    this.name = view || 'text';
+  constructor({ steps, part, text, starts, ends }: NativeVariant, parts: readonly string[]) {
+    this.name = steps || 'text';
     this.part = part < parts.length ? part : null;
     this.text = text ?? (parts[part] as string);
     this.#parts = parts;

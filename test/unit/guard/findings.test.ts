@@ -17,11 +17,11 @@ function randomFrom(seed: number): (below: number) => number {
 
 function looksOf(parts: readonly string[]): { alone: readonly TextVariant[]; joined: TextVariant } {
   const native = (part: number) =>
-    ({ view: '', part }) as ConstructorParameters<typeof TextVariant>[0];
+    ({ steps: '', part }) as ConstructorParameters<typeof TextVariant>[0];
   const text = parts.join('');
   return {
     alone: parts.map((_, part) => new TextVariant(native(part), parts)),
-    joined: new TextVariant({ view: 'joined', part: parts.length, text } as never, parts),
+    joined: new TextVariant({ steps: 'joined', part: parts.length, text } as never, parts),
   };
 }
 

@@ -25,7 +25,7 @@ function found(label: string, start: number | null, end: number | null, score = 
 
 /** Widened to whole characters, as looks do it. */
 function placed(text: string, label: string, start: number, end: number): Finding[] {
-  const look = new TextVariant({ view: '', part: 0 }, [text]);
+  const look = new TextVariant({ steps: '', part: 0 }, [text]);
   return look.toOriginalSpans(start, end).map((place) => found(label, place.start, place.end));
 }
 

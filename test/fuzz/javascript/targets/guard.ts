@@ -18,7 +18,7 @@ function read(input: Uint8Array) {
     const [part = 0, label = 0, start = 0, length = 0] = input.subarray(1 + HEAD * i);
     const at = part % texts.length;
     const text = texts[at] as string;
-    const look = new TextVariant({ view: '', part: at }, texts);
+    const look = new TextVariant({ steps: '', part: at }, texts);
     const end = Math.min(text.length, start + length);
     const name = LABELS[label % LABELS.length] as string;
     return look.toOriginalSpans(Math.min(start, end), end).map((place) => ({
