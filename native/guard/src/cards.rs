@@ -105,13 +105,13 @@ fn longest(groups: &[Group]) -> Option<usize> {
     let mut shortest = usize::MAX;
     let mut widest = 0;
     let mut found = None;
-    for (place, group) in groups.iter().enumerate() {
+    for (index, group) in groups.iter().enumerate() {
         let digits = group.digits;
         if number.count + digits.len() > MAX {
             break;
         }
         digits.iter().for_each(|digit| number.add(digit - b'0'));
-        if place > 0 {
+        if index > 0 {
             widest = widest.max(group.gap);
         }
         if widest > 1 && shortest < MIN_DIGITS_IN_WIDE {
@@ -156,9 +156,9 @@ impl Luhn {
     fn add(&mut self, digit: u8) {
         let digit = u32::from(digit);
         let doubled = if digit > 4 { 2 * digit - 9 } else { 2 * digit };
-        let place = self.count % 2;
-        self.sums[place] += doubled;
-        self.sums[1 - place] += digit;
+        let index = self.count % 2;
+        self.sums[index] += doubled;
+        self.sums[1 - index] += digit;
         if self.count < 4 {
             self.prefix = 10 * self.prefix + digit;
         }

@@ -61,12 +61,12 @@ fn decode_base64(text: &[MappedChar]) -> Vec<Vec<MappedChar>> {
     found
 }
 
-/// Splits the text into runs; consecutive characters that satisfy `is_meant` are in one run.
+/// Splits the text into runs; consecutive characters that satisfy `matches` are in one run.
 fn runs(
     text: &[MappedChar],
-    is_meant: impl Fn(&MappedChar) -> bool,
+    matches: impl Fn(&MappedChar) -> bool,
 ) -> impl Iterator<Item = &[MappedChar]> {
-    text.chunk_by(move |a, b| is_meant(a) && is_meant(b))
+    text.chunk_by(move |a, b| matches(a) && matches(b))
 }
 
 fn extent(text: &[MappedChar]) -> (u32, u32) {
@@ -99,8 +99,8 @@ fn bytes_of(run: &[MappedChar]) -> Vec<Byte> {
     bytes
 }
 
-/// Returns the texts of at least `least` bytes: valid UTF-8 without control characters.
-fn readable(bytes: &[Byte], least: usize) -> Vec<Vec<MappedChar>> {
+/// Returns the texts of at min_bytes `min_bytes` bytes: valid UTF-8 without control characters.
+fn readable(bytes: &[Byte], min_bytes: usize) -> Vec<Vec<MappedChar>> {
     let plain: Vec<u8> = bytes.iter().map(|(byte, ..)| *byte).collect();
     let is_unread = |one: char| one.is_control() && !"\t\n\r".contains(one);
     let mut found = Vec::new();
@@ -108,8 +108,8 @@ fn readable(bytes: &[Byte], least: usize) -> Vec<Vec<MappedChar>> {
     for chunk in plain.utf8_chunks() {
         for text in chunk.valid().split_inclusive(is_unread) {
             let read = text.trim_end_matches(is_unread);
-            if read.len() >= least.max(1) {
-                found.push(placed(read, &bytes[at..]));
+            if read.len() >= min_bytes.max(1) {
+                found.push(with_sources(read, &bytes[at..]));
             }
             at += text.len();
         }
@@ -119,7 +119,7 @@ fn readable(bytes: &[Byte], least: usize) -> Vec<Vec<MappedChar>> {
 }
 
 /// Maps a decoded text to the sources of its bytes.
-fn placed(text: &str, bytes: &[Byte]) -> Vec<MappedChar> {
+fn with_sources(text: &str, bytes: &[Byte]) -> Vec<MappedChar> {
     let each = text.char_indices().map(|(first, character)| {
         let last = first + character.len_utf8() - 1;
         (character, bytes[first].1, bytes[last].2)

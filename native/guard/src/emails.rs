@@ -30,8 +30,8 @@ fn local_part(before: &str) -> Option<usize> {
     if before.ends_with('"') {
         return quoted(before);
     }
-    let is_meant = |one: char| is_word_char(one) || ".!#$%&'*+/=?^_`{|}~-".contains(one);
-    let run = before.trim_end_matches(is_meant).len();
+    let is_local = |one: char| is_word_char(one) || ".!#$%&'*+/=?^_`{|}~-".contains(one);
+    let run = before.trim_end_matches(is_local).len();
     let begins = |one: char| one.is_alphanumeric() || one == '_';
     before[run..].find(begins).map(|skipped| run + skipped)
 }

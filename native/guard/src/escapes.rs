@@ -106,11 +106,13 @@ fn replacement(
 }
 
 /// Parses the digits at the start of a text. Returns the number and the count of digits.
-fn number(text: &[MappedChar], radix: u32, most: usize) -> Option<(u32, usize)> {
+fn number(text: &[MappedChar], radix: u32, max_digits: usize) -> Option<(u32, usize)> {
     let digits = text.iter().map_while(|one| one.0.to_digit(radix));
-    let (value, count) = digits.take(most).fold((0_u32, 0), |(value, count), digit| {
-        (value.saturating_mul(radix).saturating_add(digit), count + 1)
-    });
+    let (value, count) = digits
+        .take(max_digits)
+        .fold((0_u32, 0), |(value, count), digit| {
+            (value.saturating_mul(radix).saturating_add(digit), count + 1)
+        });
     (count > 0).then_some((value, count))
 }
 
@@ -209,8 +211,8 @@ fn backslash(text: &[MappedChar]) -> Option<(Vec<MappedChar>, usize)> {
 /// Markdown escapes.
 fn punctuation(text: &[MappedChar]) -> Option<(Vec<MappedChar>, usize)> {
     let character = text.get(1)?.0;
-    let is_meant = character.is_ascii_punctuation();
-    is_meant.then(|| replacement([character], &text[..2]))
+    let is_escapable = character.is_ascii_punctuation();
+    is_escapable.then(|| replacement([character], &text[..2]))
 }
 
 /// A character by its code point, with a fixed number of digits.

@@ -8,7 +8,7 @@ use argument::{STRIDED, ScalarType};
 use bridge::{ExportedGraph, ExportedProgram, StoredTensor};
 use errors::{At, Result, bail, ensure};
 use json::{dimensions, read, require_valid};
-use signature::{Signature, Unread, Values};
+use signature::{RawEntries, Signature, Values};
 
 mod argument;
 mod bridge;
@@ -44,7 +44,7 @@ struct Program<'a> {
     #[serde(borrow)]
     graph_module: GraphModule<'a>,
     #[serde(borrow)]
-    range_constraints: Unread<'a>,
+    range_constraints: RawEntries<'a>,
     /// Written since PyTorch 2.9.
     guards_code: Option<Vec<String>>,
 }
@@ -61,7 +61,7 @@ struct GraphModule<'a> {
 #[derive(Deserialize)]
 struct GraphParts<'a> {
     #[serde(borrow)]
-    tensor_values: Unread<'a>,
+    tensor_values: RawEntries<'a>,
     nodes: Vec<IgnoredAny>,
 }
 
@@ -159,7 +159,7 @@ fn count_nodes(graph: &ExportedGraph) -> usize {
 #[derive(Deserialize)]
 struct Stored<'a> {
     #[serde(borrow)]
-    config: Unread<'a>,
+    config: RawEntries<'a>,
 }
 
 #[derive(Deserialize)]
@@ -197,18 +197,18 @@ pub fn read_stored_tensors(json: &[u8]) -> Result<Vec<StoredTensor>> {
 }
 
 fn stored_tensor(name: String, json: &str) -> Result<StoredTensor> {
-    let place = format!("config.{name}");
-    let payload: Payload = read(&place, json)?;
+    let path = format!("config.{name}");
+    let payload: Payload = read(&path, json)?;
     ensure!(
         !payload.use_pickle,
-        "{place}: is pickled. Pickled objects are not supported, because loading them executes code"
+        "{path}: is pickled. Pickled objects are not supported, because loading them executes code"
     );
     let Some(meta) = payload.tensor_meta else {
-        bail!("{place}: has no tensor_meta");
+        bail!("{path}: has no tensor_meta");
     };
-    let place = format!("{place}.tensor_meta");
-    let meta: TensorMeta = read(&place, meta.get())?;
-    ensure!(meta.layout == STRIDED, "{place}: expected a dense tensor");
+    let path = format!("{path}.tensor_meta");
+    let meta: TensorMeta = read(&path, meta.get())?;
+    ensure!(meta.layout == STRIDED, "{path}: expected a dense tensor");
     let integers = |list: Vec<Integer>| list.into_iter().map(|size| size.as_int).collect();
     Ok(StoredTensor {
         name,

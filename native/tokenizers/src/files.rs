@@ -28,8 +28,8 @@ pub fn read(directory: &Path, name: &str) -> Result<Option<Vec<u8>>> {
     let file = File::open(path).at(name)?;
     let mut bytes = Vec::with_capacity(size + 1);
     // The file may have grown since its size was read.
-    let most = MAX_BYTES as u64 + 1;
-    file.take(most).read_to_end(&mut bytes).at(name)?;
+    let max = MAX_BYTES as u64 + 1;
+    file.take(max).read_to_end(&mut bytes).at(name)?;
     require_at_most(name, bytes.len(), "bytes", MAX_BYTES)?;
     Ok(Some(bytes))
 }
@@ -60,10 +60,10 @@ pub fn lines<'a>(name: &str, bytes: &'a [u8]) -> Result<impl Iterator<Item = &'a
 }
 
 /// Bounds the memory that reading a file takes to some hundred megabytes.
-fn require_at_most(name: &str, count: usize, what: &str, most: usize) -> Result<()> {
+fn require_at_most(name: &str, count: usize, what: &str, max: usize) -> Result<()> {
     ensure!(
-        count <= most,
-        "{name}: has {count} {what}, expected at most {most}"
+        count <= max,
+        "{name}: has {count} {what}, expected at most {max}"
     );
     Ok(())
 }

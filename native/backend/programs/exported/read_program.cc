@@ -247,7 +247,7 @@ ProgramInput input_of(const tokenizers::UserInput& read) {
       .name = std::string(read.name), .type = scalar_type_of(read.scalar_type), .sizes = {}};
   std::vector<DimRange>& ranges = input.sizes.emplace();
   for (const tokenizers::Size& size : read.sizes) {
-    const DimRange range{.min = size.least, .max = size.most};
+    const DimRange range{.min = size.min, .max = size.max};
     ranges.push_back(size.symbol.empty() ? range : without_01_specialization(range));
   }
   return input;

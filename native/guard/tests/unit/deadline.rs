@@ -53,7 +53,7 @@ fn the_deadline_holds_where_nothing_is_found() {
     let all = Patterns::compile(bounded.chain(kinds)).unwrap();
     for patterns in [all, one] {
         let (variants, _) = text_variants(vec![text.clone()], &VariantOptions::default());
-        let ask = |deadline| {
+        let search = |deadline| {
             let begun = Instant::now();
             let options = MatchLimits {
                 max_matches: 1000,
@@ -63,10 +63,10 @@ fn the_deadline_holds_where_nothing_is_found() {
             assert_eq!(matches, []);
             (begun.elapsed(), reason)
         };
-        let whole = (0..3).map(|_| ask(Deadline::default())).min().unwrap();
+        let whole = (0..3).map(|_| search(Deadline::default())).min().unwrap();
         assert_eq!(whole.1, StopReason::Completed);
         // Other load on the machine may delay a single attempt.
-        let mut tries = (0..20).map(|_| ask(Deadline::after(whole.0 / 8)));
+        let mut tries = (0..20).map(|_| search(Deadline::after(whole.0 / 8)));
         let truncates_early = |(time, reason)| reason == StopReason::Deadline && time < whole.0 / 2;
         assert!(tries.any(truncates_early), "{whole:?}");
     }

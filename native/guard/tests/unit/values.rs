@@ -45,9 +45,9 @@ fn grouped(number: &str, groups: &[usize], gap: &str) -> String {
     let mut rest = number;
     let mut parts = Vec::new();
     for length in groups {
-        let (group, others) = rest.split_at((*length).min(rest.len()));
+        let (group, following) = rest.split_at((*length).min(rest.len()));
         parts.push(group);
-        rest = others;
+        rest = following;
     }
     parts.push(rest);
     parts.retain(|part| !part.is_empty());
@@ -77,7 +77,7 @@ pub fn card(random: &mut Random) -> String {
         .rev()
         .enumerate()
         .map(
-            |(place, digit)| match (place % 2, u32::from(digit - b'0')) {
+            |(index, digit)| match (index % 2, u32::from(digit - b'0')) {
                 (1, digit) => digit,
                 (_, digit) => 2 * digit - if digit > 4 { 9 } else { 0 },
             },

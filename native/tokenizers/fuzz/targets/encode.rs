@@ -135,12 +135,12 @@ impl Pair<'_> {
             }
         };
         assert_eq!(some.truncated, kept != counts, "{}", case());
-        let places =
+        let positions =
             (0..=added).flat_map(|before| (0..=added - before).map(move |mid| (before, mid)));
         let is_same = |ids: &[i64], all: &[i64]| {
-            places.clone().any(|place| {
-                let from_right = cut(all, counts, kept, (place, true)) == ids;
-                let from_left = cut(all, counts, kept, (place, false)) == ids;
+            positions.clone().any(|position| {
+                let from_right = cut(all, counts, kept, (position, true)) == ids;
+                let from_left = cut(all, counts, kept, (position, false)) == ids;
                 match request.side {
                     TruncationSide::Right => from_right,
                     TruncationSide::Left => from_left,

@@ -8,7 +8,7 @@ pub fn safetensors(data: &[u8]) {
         return;
     };
     let header = u64::from_le_bytes(data[..8].try_into().expect("8 bytes"));
-    let mut place = 8 + usize::try_from(header).expect("a header inside the file");
+    let mut offset = 8 + usize::try_from(header).expect("a header inside the file");
     for tensor in &tensors {
         let Tensor {
             name,
@@ -17,9 +17,9 @@ pub fn safetensors(data: &[u8]) {
             begin,
             end,
         } = tensor;
-        assert_eq!(*begin, place, "{name}");
+        assert_eq!(*begin, offset, "{name}");
         assert!(begin <= end && *end <= data.len(), "{name}");
-        place = *end;
+        offset = *end;
         assert!(shape.iter().all(|size| *size >= 0), "{name}: {shape:?}");
         let Some(bytes) = element_size(dtype) else {
             continue;
@@ -28,7 +28,7 @@ pub fn safetensors(data: &[u8]) {
         let count = sizes.fold(1, u128::saturating_mul);
         assert_eq!(count.saturating_mul(bytes), (end - begin) as u128, "{name}");
     }
-    assert_eq!(place, data.len(), "the tensors fill the file");
+    assert_eq!(offset, data.len(), "the tensors fill the file");
 }
 
 /// Size in bytes; `None` for types that the C++ code does not read.

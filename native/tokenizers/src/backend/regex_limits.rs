@@ -113,9 +113,14 @@ fn is_quick(regex: &Regex, text: &str) -> bool {
 
 /// Returns the number of steps, at most twice the actual number, and the end of the match. `None`: more than `most`
 /// steps.
-fn search(regex: &Regex, text: &str, start: usize, most: usize) -> Option<(usize, Option<usize>)> {
+fn search(
+    regex: &Regex,
+    text: &str,
+    start: usize,
+    max_steps: usize,
+) -> Option<(usize, Option<usize>)> {
     let mut limit = MIN_STEPS;
-    while limit <= most.max(MIN_STEPS) * 2 {
+    while limit <= max_steps.max(MIN_STEPS) * 2 {
         let param = MatchParam::default();
         let steps = std::ffi::c_ulong::try_from(limit).ok()?;
         // SAFETY: `param` is owned by this function and outlives the call.

@@ -84,8 +84,8 @@ mod ffi {
     /// means a fixed size.
     pub struct Size {
         symbol: String,
-        least: i64,
-        most: i64,
+        min: i64,
+        max: i64,
     }
 
     pub struct UserInput {

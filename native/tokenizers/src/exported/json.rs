@@ -12,8 +12,8 @@ use serde_path_to_error::Segment;
 use crate::json::walk;
 use errors::{Result, anyhow};
 
-/// Deserializes JSON. `place`: location of the JSON in the document; empty: the document itself.
-pub fn read<'de, T: Deserialize<'de>>(place: &str, json: &'de str) -> Result<T> {
+/// Deserializes JSON. `path`: location of the JSON in the document; empty: the document itself.
+pub fn read<'de, T: Deserialize<'de>>(path: &str, json: &'de str) -> Result<T> {
     let mut json = serde_json::Deserializer::from_str(json);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let mut problem = problem(error.inner());
@@ -23,16 +23,16 @@ pub fn read<'de, T: Deserialize<'de>>(place: &str, json: &'de str) -> Result<T> 
             problem = format!("has no {key}");
             segments.pop();
         }
-        let mut place = place.to_owned();
+        let mut path = path.to_owned();
         for segment in segments {
-            let dot = if place.is_empty() { "" } else { "." };
-            place += &match segment {
+            let dot = if path.is_empty() { "" } else { "." };
+            path += &match segment {
                 Segment::Seq { index } => format!("[{index}]"),
                 segment => format!("{dot}{segment}"),
             };
         }
-        let colon = if place.is_empty() { "" } else { ": " };
-        anyhow!("{place}{colon}{problem}")
+        let colon = if path.is_empty() { "" } else { ": " };
+        anyhow!("{path}{colon}{problem}")
     })
 }
 

@@ -26,7 +26,7 @@ pub fn outputs(specs: &[OutputSpec], calls: &[&RawValue]) -> Result<Vec<UserOutp
     let names = if names.len() == indices.len() {
         names
     } else {
-        (0..indices.len()).map(|place| place.to_string()).collect()
+        (0..indices.len()).map(|index| index.to_string()).collect()
     };
     let outputs = indices.into_iter().zip(names);
     let outputs = outputs.map(|(index, name)| UserOutput { index, name });
@@ -75,10 +75,10 @@ struct Tree {
 const MAX_NAME: usize = 1000;
 
 impl Tree {
-    fn collect_leaves(&self, place: &str, name: &str, leaves: &mut Vec<String>) -> Result<()> {
+    fn collect_leaves(&self, path: &str, name: &str, leaves: &mut Vec<String>) -> Result<()> {
         ensure!(
             name.len() <= MAX_NAME,
-            "{place}: output name of more than {MAX_NAME} bytes"
+            "{path}: output name of more than {MAX_NAME} bytes"
         );
         if self.r#type.is_none() {
             leaves.push(name.to_owned());
@@ -94,7 +94,7 @@ impl Tree {
             } else {
                 format!("{name}.{key}")
             };
-            child.collect_leaves(&format!("{place}.children_spec[{index}]"), &name, leaves)?;
+            child.collect_leaves(&format!("{path}.children_spec[{index}]"), &name, leaves)?;
         }
         Ok(())
     }

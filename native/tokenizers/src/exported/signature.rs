@@ -16,7 +16,7 @@ use errors::{Result, bail, ensure};
 deserialize_alternatives!(InputSpec, UserArgument, OutputSpec, WrittenSize);
 
 /// Entries that are parsed on demand.
-pub type Unread<'a> = BTreeMap<String, &'a RawValue>;
+pub type RawEntries<'a> = BTreeMap<String, &'a RawValue>;
 
 #[derive(Deserialize)]
 pub struct Signature {
@@ -90,8 +90,8 @@ impl Alternative for OutputSpec {
 
 /// Metadata of tensors, and ranges of their symbolic sizes.
 pub struct Values<'a> {
-    pub tensors: Unread<'a>,
-    pub ranges: Unread<'a>,
+    pub tensors: RawEntries<'a>,
+    pub ranges: RawEntries<'a>,
 }
 
 const TENSORS: &str = "graph_module.graph.tensor_values";
@@ -154,25 +154,25 @@ impl Values<'_> {
         #[derive(Deserialize)]
         struct Range {
             min_val: Option<i64>,
-            max_val: Option<Most>,
+            max_val: Option<MaxSize>,
         }
         let mut size = Size {
             symbol,
-            least: 0,
-            most: i64::MAX,
+            min: 0,
+            max: i64::MAX,
         };
         let Some(json) = self.ranges.get(&size.symbol).map(|range| range.get()) else {
             return Ok(size);
         };
-        let place = format!("{RANGES}.{}", size.symbol);
-        let Some(range) = read::<Option<Range>>(&place, json)? else {
+        let path = format!("{RANGES}.{}", size.symbol);
+        let Some(range) = read::<Option<Range>>(&path, json)? else {
             return Ok(size);
         };
-        size.least = range.min_val.unwrap_or(size.least);
-        size.most = range.max_val.map_or(size.most, |most| most.0);
+        size.min = range.min_val.unwrap_or(size.min);
+        size.max = range.max_val.map_or(size.max, |max| max.0);
         ensure!(
-            size.least <= size.most,
-            "{place}: the minimum is above the maximum"
+            size.min <= size.max,
+            "{path}: the minimum is above the maximum"
         );
         Ok(size)
     }
@@ -200,8 +200,8 @@ impl Alternative for WrittenSize {
                 size if size < 0 => Err(A::Error::custom("is below 0")),
                 size => Ok(Self::Fixed(Size {
                     symbol: String::new(),
-                    least: size,
-                    most: size,
+                    min: size,
+                    max: size,
                 })),
             },
             "as_expr" => {
@@ -214,15 +214,15 @@ impl Alternative for WrittenSize {
 }
 
 /// Maximum of a range. PyTorch 2.6 writes a number above 64 bits for "unlimited".
-struct Most(i64);
+struct MaxSize(i64);
 
-impl<'de> Deserialize<'de> for Most {
+impl<'de> Deserialize<'de> for MaxSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let number = Number::deserialize(&value).map_err(D::Error::custom)?;
         match value.as_i64() {
             _ if number.0 >= 9e18 => Ok(Self(i64::MAX)),
-            Some(most) => Ok(Self(most)),
+            Some(max) => Ok(Self(max)),
             None => Err(D::Error::custom("expected an integer")),
         }
     }

@@ -42,8 +42,8 @@ fn check_trie(units: &[u32], replacements: &str) -> Result<()> {
         bail!("an empty trie");
     };
     let mut seen = vec![false; units.len()];
-    let mut waiting = vec![offset(*root)];
-    while let Some(node) = waiting.pop() {
+    let mut pending = vec![offset(*root)];
+    while let Some(node) = pending.pop() {
         let is_inside = node | (BLOCK - 1) < units.len();
         ensure!(is_inside, "trie: node {node} lies outside");
         if std::mem::replace(&mut seen[node], true) {
@@ -68,7 +68,7 @@ fn check_trie(units: &[u32], replacements: &str) -> Result<()> {
                     "trie: node {child}: a replacement of more than {MAX_REPLACEMENT} bytes"
                 );
             }
-            waiting.push(child);
+            pending.push(child);
         }
     }
     Ok(())

@@ -68,8 +68,8 @@ impl Tokenizer {
         TextTokens { all, offsets }: &TextTokens,
         range: Range<usize>,
     ) -> Result<WindowTokens> {
-        let (ids, names, places) = (all.get_ids(), all.get_tokens(), all.get_offsets());
-        let window = range.map(|i| (ids[i], names[i].clone(), places[i], None, 0));
+        let (ids, names, ranges) = (all.get_ids(), all.get_tokens(), all.get_offsets());
+        let window = range.map(|i| (ids[i], names[i].clone(), ranges[i], None, 0));
         self.trim_offsets(window.collect(), offsets)
     }
 
@@ -81,10 +81,10 @@ impl Tokenizer {
                 .at("post_processor")?,
             None => window,
         };
-        let places = window.get_offsets().iter();
+        let offsets = window.get_offsets().iter();
         Ok(WindowTokens {
             ids: window.get_ids().to_vec(),
-            offsets: places
+            offsets: offsets
                 .flat_map(|(begin, end)| [map.utf16_of(*begin), map.utf16_of(*end)])
                 .collect(),
         })

@@ -154,8 +154,8 @@ fn settings_that_contradict_tokenizer_json_are_named() {
     bytes["normalizer"] = Value::Null;
     bytes["pre_tokenizer"] = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true,
                                     "use_regex": true});
-    for (name, asked) in [("GPT2Tokenizer", true), ("BlenderbotTokenizer", true)] {
-        let settings = json!({"tokenizer_class": name, "add_prefix_space": asked});
+    for (name, add_prefix_space) in [("GPT2Tokenizer", true), ("BlenderbotTokenizer", true)] {
+        let settings = json!({"tokenizer_class": name, "add_prefix_space": add_prefix_space});
         let said = error(&of_file(&bytes, &settings), Family::Roberta);
         assert!(said.contains("add_prefix_space"), "{said}");
     }

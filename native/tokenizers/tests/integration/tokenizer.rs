@@ -2,7 +2,7 @@ use crate::common::{
     VOCAB_TXT, bert, directory, encode, ids, open, open_with_limit, roberta, vocab_json,
 };
 use serde_json::json;
-use tokenizers_ffi::tokenizer::{Family, Input, Tokenizer};
+use tokenizers_ffi::tokenizer::{Family, Tokenizer};
 
 #[test]
 fn bert_from_vocab_txt() {

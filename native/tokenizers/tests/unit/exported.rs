@@ -57,9 +57,9 @@ fn message(document: &str) -> String {
 }
 
 /// Error of a program in which one value is replaced.
-fn with(place: &str, value: Value) -> String {
+fn with(pointer: &str, value: Value) -> String {
     let mut program = program();
-    *program.pointer_mut(place).expect("a place") = value;
+    *program.pointer_mut(pointer).expect("a value") = value;
     read(&program).err().expect("an error")
 }
 
@@ -74,7 +74,7 @@ fn a_program_is_read() {
     assert_eq!((user.name.as_str(), user.scalar_type), ("x", 7));
     let sizes = user.sizes.iter();
     let sizes: Vec<_> = sizes
-        .map(|size| (size.symbol.as_str(), size.least, size.most))
+        .map(|size| (size.symbol.as_str(), size.min, size.max))
         .collect();
     assert_eq!(sizes, [("s77", 2, i64::MAX), ("", 3, 3)]);
     assert_eq!(
@@ -137,44 +137,44 @@ fn arguments_are_of_their_kind() {
 #[test]
 fn errors_name_the_place() {
     let node = "/graph_module/graph/nodes/0";
-    let place = "graph_module.graph.nodes[0]";
+    let path = "graph_module.graph.nodes[0]";
     let argument = |value: Value| with(&format!("{node}/inputs/0/arg"), value);
     for (found, expected) in [
         (
             with(node, Value::Null),
-            format!("{place}: expected an object"),
+            format!("{path}: expected an object"),
         ),
         (
             with(&format!("{node}/target"), json!(5)),
-            format!("{place}.target: expected a string"),
+            format!("{path}.target: expected a string"),
         ),
         (
             with(node, json!({"target": "t", "inputs": []})),
-            format!("{place}: has no outputs"),
+            format!("{path}: has no outputs"),
         ),
         (
             argument(json!({})),
-            format!("{place}.inputs[0].arg: expected one entry, found 0"),
+            format!("{path}.inputs[0].arg: expected one entry, found 0"),
         ),
         (
             argument(json!({"as_int": 1, "as_float": 2})),
-            format!("{place}.inputs[0].arg: expected one entry, found 2"),
+            format!("{path}.inputs[0].arg: expected one entry, found 2"),
         ),
         (
             argument(json!({"as_code": "import os"})),
-            format!("{place}.inputs[0].arg: unsupported kind as_code"),
+            format!("{path}.inputs[0].arg: unsupported kind as_code"),
         ),
         (
             argument(json!({"as_ints": [1, 1e25]})),
-            format!("{place}.inputs[0].arg.as_ints[1]: expected an integer"),
+            format!("{path}.inputs[0].arg.as_ints[1]: expected an integer"),
         ),
         (
             argument(json!({"as_float": "x"})),
-            format!("{place}.inputs[0].arg.as_float: expected a number"),
+            format!("{path}.inputs[0].arg.as_float: expected a number"),
         ),
         (
             argument(json!({"as_scalar_type": 99})),
-            format!("{place}.inputs[0].arg.as_scalar_type: unknown type of numbers 99"),
+            format!("{path}.inputs[0].arg.as_scalar_type: unknown type of numbers 99"),
         ),
         (
             with(

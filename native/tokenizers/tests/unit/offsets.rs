@@ -14,8 +14,8 @@ fn expected(tokenizer: &Tokenizer, text: &str) -> Vec<(i64, u32, u32)> {
     let unit = |chars: usize| units[chars.min(units.len() - 1)];
     let encoding = tokenizer.inner.encode_char_offsets(text, false);
     let encoding = encoding.expect("an encoding");
-    let places = encoding.get_ids().iter().zip(encoding.get_offsets());
-    places
+    let offsets = encoding.get_ids().iter().zip(encoding.get_offsets());
+    offsets
         .map(|(id, (begin, end))| (i64::from(*id), unit(*begin), unit(*end)))
         .collect()
 }
@@ -70,7 +70,7 @@ fn places_are_those_of_the_whole_text() {
         let mut tokenizer = Tokenizer::open(&directory, family(&directory), 512).expect("one");
         let random = &mut Random(29_041_127);
         let own = own_texts(&tokenizer, random);
-        let most = tokenizer.max_length;
+        let max = tokenizer.max_length;
         for _ in 0..rounds() / 12 {
             let size = *random.of(&[30, 300, 9000]);
             let text = text(random, &own, size);
@@ -82,7 +82,7 @@ fn places_are_those_of_the_whole_text() {
                 std::slice::from_ref(&whole),
                 "{directory:?}: {text:?}"
             );
-            tokenizer.max_length = most.min(*random.of(&[12, 40, 512]));
+            tokenizer.max_length = max.min(*random.of(&[12, 40, 512]));
             for side in [Side::Start, Side::End] {
                 let kept_side = Some(side);
                 let cut = &found(&tokenizer, Input { kept_side, ..input }, None)[0];
@@ -94,7 +94,7 @@ fn places_are_those_of_the_whole_text() {
                 assert!(same(cut, of_whole), "{directory:?}: {side:?} of {text:?}");
             }
         }
-        tokenizer.max_length = most;
+        tokenizer.max_length = max;
     }
 }
 
@@ -161,9 +161,9 @@ fn the_windows_of_a_text_hold_a_multiple_of_its_tokens() {
         .into_iter()
         .find(|path| path.ends_with("bert-single-label"));
     let directory = directory.expect("a fixture");
-    for most in [3, 4, 10, 66, 128, 512] {
-        let tokenizer = Tokenizer::open(&directory, Family::Bert, most).expect("one");
-        let room = most - crate::backend::special_token_count(&tokenizer.templates.single);
+    for max in [3, 4, 10, 66, 128, 512] {
+        let tokenizer = Tokenizer::open(&directory, Family::Bert, max).expect("one");
+        let room = max - crate::backend::special_token_count(&tokenizer.templates.single);
         for count in [1, room, room + 1, 4 * room + 1, 20 * room, 60 * room] {
             let text = "a ".repeat(count);
             let input = Input::from(text.as_str());
@@ -175,10 +175,10 @@ fn the_windows_of_a_text_hold_a_multiple_of_its_tokens() {
                 match tokenizer.encode_with_offsets(input, Some(windows)) {
                     Ok(encoding) => assert!(
                         encoding.window_lengths.len() <= 8.max(4 * count.div_ceil(room)),
-                        "{most}, {count}, {stride}"
+                        "{max}, {count}, {stride}"
                     ),
                     Err(error) => {
-                        assert!(stride > room / 2, "{most}, {count}, {stride}: {error}");
+                        assert!(stride > room / 2, "{max}, {count}, {stride}: {error}");
                         // The stride in the message is accepted.
                         let fix = error.to_string();
                         let fix = fix.rsplit("Set stride to ").next().expect("a fix");
@@ -254,8 +254,11 @@ fn of_two_texts_each_token_says_which() {
         .encode_with_offsets(input, None)
         .expect("no error");
     let is_second = |(text, _): &(&u8, &[u32])| **text == 2;
-    let places = encoding.sequence_ids.iter().zip(encoding.offsets.chunks(2));
-    let second: Vec<_> = places.filter(is_second).map(|(_, place)| place).collect();
+    let offsets = encoding.sequence_ids.iter().zip(encoding.offsets.chunks(2));
+    let second: Vec<_> = offsets
+        .filter(is_second)
+        .map(|(_, offsets)| offsets)
+        .collect();
     assert_eq!(second.last(), Some(&&[3, 4][..]), "{encoding:?}");
     assert_eq!(
         (encoding.sequence_ids.first(), encoding.sequence_ids.last()),

@@ -245,9 +245,9 @@ fn cut_pairs_give_the_ids_of_the_whole() {
         let mut tokenizer = Tokenizer::open(&directory, family(&directory), 512).expect("one");
         let random = &mut Random(20_261_122);
         let own = own_texts(&tokenizer, random);
-        let most = tokenizer.max_length;
+        let max = tokenizer.max_length;
         for _ in 0..rounds() / 6 {
-            tokenizer.max_length = most.min(*random.of(&[12, 13, 40, 127, 128, 512]));
+            tokenizer.max_length = max.min(*random.of(&[12, 13, 40, 127, 128, 512]));
             let sizes = [100, 1000, 5000, 9000];
             let texts = [0, 1].map(|_| {
                 let size = *random.of(&sizes);
