@@ -166,9 +166,17 @@ const RECORDS: readonly Records[] = [
     /model_weights_config\.json: config\.features\.4\.weight: has a shape that does not fit the 1919 bytes of data\/weights\/weight_4/,
   ],
   ['of a graph that is empty', put(GRAPH, ''), /its graph is not valid JSON: EOF/],
-  ['of a graph that is cut off', put(GRAPH, '{"graph_module":{'), /its graph is not valid JSON: EOF/],
+  [
+    'of a graph that is cut off',
+    put(GRAPH, '{"graph_module":{'),
+    /its graph is not valid JSON: EOF/,
+  ],
   ['of a graph of NUL', put(GRAPH, Buffer.alloc(100_000)), /its graph is not valid JSON: /],
-  ['of a graph of NaN', put(GRAPH, '{"schema_version":{"major":NaN}}'), /its graph is not valid JSON: /],
+  [
+    'of a graph of NaN',
+    put(GRAPH, '{"schema_version":{"major":NaN}}'),
+    /its graph is not valid JSON: /,
+  ],
   [
     'of a graph of no UTF-8',
     put(GRAPH, Buffer.from('{"\xff":1}', 'latin1')),
@@ -184,7 +192,11 @@ const RECORDS: readonly Records[] = [
     put(GRAPH, '{"schema_version":1,"schema_version":2}'),
     /its graph is not valid JSON: schema_version: repeated key/,
   ],
-  ['of JSON 1,000,000 deep', put(GRAPH, deep(1_000_000)), /its graph is not valid JSON: recursion limit/],
+  [
+    'of JSON 1,000,000 deep',
+    put(GRAPH, deep(1_000_000)),
+    /its graph is not valid JSON: recursion limit/,
+  ],
   ['of JSON 120 deep', put(GRAPH, deep(120)), /expected an object/],
   ['of JSON that is a list', put(GRAPH, '[]'), /expected an object/],
   ['of JSON that is null', put(GRAPH, 'null'), /expected an object/],
@@ -237,7 +249,9 @@ const WEIGHT: readonly Weight[] = [
     (entry) => {
       entry.use_pickle = true;
     },
-    new RegExp(`${IN}: is pickled. Pickled objects are not supported, because loading them executes code`),
+    new RegExp(
+      `${IN}: is pickled. Pickled objects are not supported, because loading them executes code`,
+    ),
   ],
   [
     'pickled as a text',
