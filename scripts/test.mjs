@@ -93,7 +93,15 @@ async function native(suites = [], env = {}) {
 async function rust() {
   // The folder of the build, so that what it has compiled is not compiled again.
   const target = path.join(ROOT, 'build', 'native', 'rust');
-  const args = ['test', '--workspace', '--release', '--locked', '--no-fail-fast', '--target-dir', target];
+  const args = [
+    'test',
+    '--workspace',
+    '--release',
+    '--locked',
+    '--no-fail-fast',
+    '--target-dir',
+    target,
+  ];
   const { code, output } = await run('cargo', args, {
     cwd: path.join(ROOT, 'native'),
   });

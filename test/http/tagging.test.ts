@@ -99,7 +99,10 @@ describe('POST /tag', () => {
     [{ text: 'a', aggregation_strategy: 'most' }, /^aggregation_strategy: expected one of "none",/],
     [{ text: 'a', ignore_labels: 'O' }, /^ignore_labels: expected an array of strings/],
     [{ text: 'a', stride: -1 }, /^stride: expected at least 0/],
-    [{ text: 'a', stride: 38 }, /^stride: 38 tokens, expected fewer than the 38 text tokens of a window/],
+    [
+      { text: 'a', stride: 38 },
+      /^stride: 38 tokens, expected fewer than the 38 text tokens of a window/,
+    ],
     [{}, /^text: is required/],
   ])('refuses %j', async (body, detail) => {
     expect(await ask('/tag', body)).toMatchObject({
