@@ -17,54 +17,71 @@ import {
 export interface EmbedderOptions
   extends EngineOptions,
     Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
-  /** Of sentence-transformers, or of an encoder that `save_pretrained` wrote. */
+  /** Folder of a sentence-transformers model or of an encoder, written by `save_pretrained`. */
   readonly modelDirectory: string;
 }
 
 export interface EmbedOptions extends RunOptions {
-  /** Of the model's prompts, one that is put before each text. Default: the model's own. */
+  /**
+   * Name of the model's prompt that is inserted before each text. Default: the default prompt of
+   * the model.
+   */
   readonly promptName?: string;
-  /** So many of the first numbers, with a length of 1 again where the model's vectors have it. */
+  /**
+   * Truncates embeddings to this number of dimensions. Embeddings of normalizing models are
+   * normalized again.
+   */
   readonly dimensions?: number;
-  /** Vectors get a length of 1. Default: where the model's own have it. */
+  /** Whether embeddings are L2-normalized. Default: as specified by the model. */
   readonly normalize?: boolean;
 }
 
-/** Texts to vectors, as `SentenceTransformer.encode`. Loaded once; `close` when it is no longer needed. */
+/**
+ * Text embedding model, equivalent to `SentenceTransformer.encode`. Load it once and call `close`
+ * to release it.
+ */
 export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMetadata> {
   /**
-   * @throws ConfigError: an option is wrong; EngineError with code MODEL_LOAD_FAILED, whose message
-   *   names the file and the key at fault
+   * Loads the model.
+   *
+   * @throws ConfigError if an option is invalid; EngineError MODEL_LOAD_FAILED, whose message names
+   *   the file and the key
    */
   static async load({ modelDirectory, ...options }: EmbedderOptions): Promise<Embedder> {
     const { scheduling } = configFromOptions('sentiment', options, environment());
     return new Embedder(await loadTexts(embedding, path.resolve(modelDirectory), scheduling));
   }
 
-  /** Numbers of a vector. */
+  /** Dimensions of an embedding. */
   get dimensions(): number {
     return this.model.metadata.dimensions;
   }
 
-  /** Tokens of a text; longer ones are cut. */
+  /** Maximum length of a text in tokens. Longer texts are truncated. */
   get maxLength(): number {
     return this.model.maxLength;
   }
 
-  /** Names of what can be put before texts. */
+  /** Names of the model's prompts. */
   get prompts(): readonly string[] {
     return Object.keys(this.model.metadata.prompts);
   }
 
-  /** @throws EngineError, InputError */
+  /**
+   * Computes the embedding of a text.
+   *
+   * @throws EngineError, InputError
+   */
   async embed(text: string, options: EmbedOptions = {}): Promise<Float32Array> {
     const input = this.#toInput(text, null, options);
     return this.#toVector(await this.model.run(input, options), options);
   }
 
   /**
-   * @returns in the order of the texts
-   * @throws EngineError, InputError: with the index of the text at fault
+   * Computes the embeddings of several texts.
+   *
+   * @returns embeddings in input order
+   * @throws EngineError, InputError with the index of the text
    */
   async embedBatch(
     texts: readonly string[],
@@ -75,7 +92,10 @@ export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMe
     return answers.map((answer) => this.#toVector(answer, options));
   }
 
-  /** How alike two vectors are by the model's own function, cosine where it names none: the higher the more. */
+  /**
+   * Similarity of two embeddings by the similarity function of the model, cosine by default. Higher
+   * values are more similar.
+   */
   similarity(a: Float32Array, b: Float32Array): number {
     return similarity(a, b, this.model.metadata.similarity);
   }

@@ -13,17 +13,23 @@ import { TaskModel } from '../tasks/task-model';
 
 export const PACKAGE_ROOT = path.resolve(__dirname, '..', '..');
 
-/** How an engine may use the machine; defaults, and what they mean, as in the settings of the services. */
+/**
+ * Scheduling options of an engine, with the same defaults and meanings as the settings of the
+ * services.
+ */
 export type EngineOptions = Partial<Omit<SchedulingOptions, 'dtype' | 'attentionDtype' | 'share'>>;
 
 export interface RunOptions {
-  /** Aborted: what has not begun to run is dropped, with CANCELLED. */
+  /** Cancels the request: inputs that have not started to run are dropped with CANCELLED. */
   readonly signal?: AbortSignal;
-  /** From now, in ms: what has not begun to run by then is dropped, with DEADLINE_EXCEEDED. */
+  /**
+   * Deadline in ms from now: inputs that have not started to run by then are dropped with
+   * DEADLINE_EXCEEDED.
+   */
   readonly timeoutMs?: number;
 }
 
-/** An input that no model can take. `index`: its place in a list. */
+/** Invalid input. `index` is its position in a list; null for a single input. */
 export class InputError extends Error {
   override readonly name = 'InputError';
   readonly code = 'INPUT_INVALID';
@@ -35,7 +41,7 @@ export class InputError extends Error {
   }
 }
 
-/** A loaded model; `close` when it is no longer needed. */
+/** Loaded model. Call `close` to release it. */
 export abstract class ModelEngine<
   Input,
   Answer extends Prediction,
@@ -47,13 +53,16 @@ export abstract class ModelEngine<
     this.model = model;
   }
 
-  /** Answers what was accepted, refuses what comes (DRAINING), ends the threads, frees the model. */
+  /**
+   * Finishes accepted requests, rejects new requests (DRAINING), stops the threads, and releases
+   * the model.
+   */
   close(): Promise<void> {
     return this.model.close();
   }
 }
 
-/** A classifier behind the check of its inputs. */
+/** Classifier that validates its inputs. */
 export abstract class ClassifierEngine<Given, Input, Result> extends ModelEngine<
   Input,
   Classification,
@@ -62,7 +71,7 @@ export abstract class ClassifierEngine<Given, Input, Result> extends ModelEngine
   readonly #toInput: (given: Given, index: number | null) => Input;
   readonly #toResult: (answer: Classification) => Result;
 
-  /** @param toInput throws InputError, with the index in a list */
+  /** @param toInput validates and converts an input; throws InputError with the index in a list */
   protected constructor(
     model: TaskModel<Input, Classification, ClassifierMetadata>,
     toInput: (given: Given, index: number | null) => Input,
@@ -74,7 +83,10 @@ export abstract class ClassifierEngine<Given, Input, Result> extends ModelEngine
   }
 
   /**
-   * @param input of an EEG engine: `windowLength` finite values, in any linear unit: it is z-normalized
+   * Classifies an input.
+   *
+   * @param input for signals: `windowLength` finite values in any linear unit; the values are
+   *   z-normalized
    * @throws EngineError, InputError
    */
   async classify(input: Given, options: RunOptions = {}): Promise<Result> {
@@ -83,9 +95,10 @@ export abstract class ClassifierEngine<Given, Input, Result> extends ModelEngine
   }
 
   /**
-   * @returns in the order of the inputs
-   * @throws EngineError, InputError: with the index of the input at fault. Where the queue has no room
-   *   for all of them (QUEUE_FULL), none is run.
+   * Classifies several inputs. If the queue cannot take all inputs (QUEUE_FULL), none runs.
+   *
+   * @returns results in input order
+   * @throws EngineError, InputError with the index of the input
    */
   async classifyBatch(
     inputs: readonly Given[],
@@ -98,9 +111,9 @@ export abstract class ClassifierEngine<Given, Input, Result> extends ModelEngine
 }
 
 /**
- * Loads the model of a directory of texts.
+ * Loads a model from a folder of a text model.
  *
- * @throws EngineError with code MODEL_LOAD_FAILED, whose message names the file and the key at fault
+ * @throws EngineError MODEL_LOAD_FAILED, whose message names the file and the key
  */
 export function loadTexts<Input, Answer extends Prediction, Metadata extends ModelMetadata>(
   task: Task<Input, Answer, Metadata>,
@@ -117,7 +130,11 @@ export function loadTexts<Input, Answer extends Prediction, Metadata extends Mod
 
 export const environment = () => readEnvironment(PACKAGE_ROOT);
 
-/** @throws EngineError with code MODEL_LOAD_FAILED, whatever was wrong */
+/**
+ * Runs a load function and converts all errors.
+ *
+ * @throws EngineError MODEL_LOAD_FAILED
+ */
 export async function loaded<Model>(load: () => Promise<Model>): Promise<Model> {
   try {
     return await load();

@@ -21,18 +21,21 @@ import { type EngineOptions, environment, loaded, loadTexts, type RunOptions } f
 export interface GuardLoadOptions
   extends EngineOptions,
     Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
-  /** Path of a guard's file, or its content. */
+  /** Path of a guardrail policy file, or its parsed content. */
   readonly file: string | object;
-  /** By the names that the file gives its models: folders that `save_pretrained` wrote. */
+  /** Model folders by the model names in the policy file. `save_pretrained` writes such folders. */
   readonly models?: Readonly<Record<string, string>>;
 }
 
 export interface GuardCheckOptions extends RunOptions {
-  /** Whether the texts go to a language model or come from one. Default: input. */
+  /**
+   * Direction of the texts: to a language model (input) or from a language model (output). Default:
+   * input.
+   */
   readonly direction?: GuardRequest['direction'];
 }
 
-/** Checks of a guard's file in this process. Loaded once; `close` when it is no longer needed. */
+/** Guardrail that runs in this process. Load it once and call `close` to release it. */
 export class Guard {
   readonly #checks: Checks;
   readonly #models: ReadonlyMap<string, Loaded>;
@@ -43,8 +46,10 @@ export class Guard {
   }
 
   /**
-   * @throws ConfigError: an option is wrong, or a model of the file is not among `models`; EngineError with
-   *   code MODEL_LOAD_FAILED, whose message names the file and the key at fault
+   * Loads the policy and its models.
+   *
+   * @throws ConfigError if an option is invalid or a model is missing in `models`; EngineError
+   *   MODEL_LOAD_FAILED, whose message names the file and the key
    */
   static async load({ file, models = {}, ...options }: GuardLoadOptions): Promise<Guard> {
     const { scheduling } = configFromOptions('sentiment', options, environment());
@@ -69,7 +74,8 @@ export class Guard {
   }
 
   /**
-   * @param texts one, or parts that are looked at each alone, and together
+   * Checks a text, or several parts of a text: each part separately and all parts joined.
+   *
    * @throws EngineError CANCELLED
    */
   check(texts: string | readonly string[], options: GuardCheckOptions = {}): Promise<GuardResult> {
@@ -81,17 +87,19 @@ export class Guard {
     return this.#checks.check(question, models, run);
   }
 
-  /** Gives back what the placeholders of an answer stand for. */
+  /** Replaces the placeholders in a text with their original values. */
   static restore(text: string, map: GuardResult['map']): string {
     return restore(text, map);
   }
 
-  /** The same of a text that comes in pieces, such as the stream of a language model. */
+  /**
+   * Restores placeholders in a text that arrives in chunks, such as the stream of a language model.
+   */
   static restorer(map: GuardResult['map']): Restorer {
     return new Restorer(map);
   }
 
-  /** Answers what was accepted, ends the threads, frees the models and the patterns. */
+  /** Finishes accepted requests, stops the threads, and releases the models and patterns. */
   async close(): Promise<void> {
     await this.#checks.close();
     await closeAll(this.#models);
@@ -115,7 +123,7 @@ function readFile(file: string | object): GuardFile {
   return parseGuardFile(readFileSync(file, 'utf8'), path.basename(file));
 }
 
-/** By name, with the task that can do all that is asked of it: entailment models classify as well. */
+/** Returns the task of each model by name. Zero-shot models also perform text classification. */
 function modelsOf({ checks }: GuardFile): ReadonlyMap<string, Task> {
   const asking = checks.filter((one): one is ModelCheck => one.type !== 'patterns');
   const byZeroShotLast = asking.toSorted((a, b) => rank(a) - rank(b));

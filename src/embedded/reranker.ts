@@ -17,36 +17,41 @@ import {
 export interface RerankerOptions
   extends EngineOptions,
     Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
-  /** Of a cross-encoder with one label: a folder that `save_pretrained` wrote. */
+  /** Folder of a cross-encoder with one label, written by `save_pretrained`. */
   readonly modelDirectory: string;
 }
 
 export interface RankOptions extends RunOptions {
-  /** So many documents, the best ones. Default: all. */
+  /** Maximum number of documents in the result, best first. Default: all. */
   readonly topN?: number;
 }
 
-/** A query with documents, as `CrossEncoder`. Loaded once; `close` when it is no longer needed. */
+/**
+ * Cross-encoder that ranks documents by relevance to a query, as `CrossEncoder` does. Load it once
+ * and call `close` to release it.
+ */
 export class Reranker extends ModelEngine<TextInput, PairScore, RerankerMetadata> {
   /**
-   * @throws ConfigError: an option is wrong; EngineError with code MODEL_LOAD_FAILED, whose message
-   *   names the file and the key at fault
+   * Loads the model.
+   *
+   * @throws ConfigError if an option is invalid; EngineError MODEL_LOAD_FAILED, whose message names
+   *   the file and the key
    */
   static async load({ modelDirectory, ...options }: RerankerOptions): Promise<Reranker> {
     const { scheduling } = configFromOptions('sentiment', options, environment());
     return new Reranker(await loadTexts(reranking, path.resolve(modelDirectory), scheduling));
   }
 
-  /** Tokens of a query and a document together; longer ones are cut. */
+  /** Maximum length of a text pair in tokens. Longer pairs are truncated. */
   get maxLength(): number {
     return this.model.maxLength;
   }
 
   /**
-   * `CrossEncoder.predict` with each of the documents.
+   * Scores each document against the query, as `CrossEncoder.predict` does.
    *
-   * @returns of each document its score or, of a model of several labels, those of each
-   * @throws EngineError, InputError: with the index of the document at fault
+   * @returns one array per document, in input order, with one score per label
+   * @throws EngineError, InputError with the index of the document
    */
   async score(
     query: string,
@@ -60,9 +65,9 @@ export class Reranker extends ModelEngine<TextInput, PairScore, RerankerMetadata
   }
 
   /**
-   * `CrossEncoder.rank`: by falling score.
+   * Ranks the documents by descending score, as `CrossEncoder.rank` does.
    *
-   * @throws as `score`; InputError: the model has several labels, and ranks by none
+   * @throws errors of `score`; InputError if the model has several labels
    */
   async rank(
     query: string,

@@ -14,26 +14,26 @@ import {
 } from './engine';
 
 export interface EegOptions extends EngineOptions {
-  /** TorchScript or torch.export file. Default: the shipped model. */
+  /** Path of a TorchScript or torch.export file. Default: the included model. */
   readonly modelPath?: string;
 }
 
 export interface EegResult {
   readonly diagnosis: string;
-  /** Of the diagnosis; not rounded. */
+  /** Probability of the diagnosis, not rounded. */
   readonly confidence: number;
-  /** Of all classes, by name. */
+  /** Probabilities of all classes by name, not rounded. */
   readonly probabilities: Readonly<Record<string, number>>;
 }
 
-/** Windows of a signal to classes. The shipped model is a demonstration, not a medical device. */
+/** Classifier of signal windows. The included model is a demonstration, not a medical device. */
 export class SignalClassifier extends ClassifierEngine<
   ArrayLike<number>,
   readonly number[],
   EegResult
 > {
   readonly classes: readonly string[];
-  /** Samples. */
+  /** Window length in samples. */
   readonly windowLength: number;
 
   private constructor(model: TaskModel<readonly number[], Classification, ClassifierMetadata>) {
@@ -51,7 +51,11 @@ export class SignalClassifier extends ClassifierEngine<
     this.windowLength = model.maxLength;
   }
 
-  /** @throws as `TextClassifier.load` */
+  /**
+   * Loads the model.
+   *
+   * @throws errors of `TextClassifier.load`
+   */
   static async load(options: EegOptions = {}): Promise<SignalClassifier> {
     const shipped = path.join(PACKAGE_ROOT, 'models', 'eeg', 'eeg_model.pt');
     const given = { ...options, eegModelPath: options.modelPath ?? shipped };

@@ -20,37 +20,42 @@ import {
 export interface TaggerOptions
   extends EngineOptions,
     Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
-  /** Of a token classifier, as Hugging Face `save_pretrained` wrote it. */
+  /** Folder of a token classification model, written by `save_pretrained` of transformers. */
   readonly modelDirectory: string;
 }
 
 export interface TagOptions extends RunOptions {
-  /** How tokens become spans, as the pipeline of transformers names it. Default: simple. */
+  /** `aggregation_strategy` of the transformers pipeline. Default: simple. */
   readonly strategy?: Strategy;
-  /** Labels that are left out, as spans have them. Default: O. */
+  /** Labels to omit, as they appear in spans. Default: O. */
   readonly ignoreLabels?: readonly string[];
-  /** A long text is read in windows that share so many tokens. Default: it is cut. */
+  /** Overlap of the windows of a long text, in tokens. Default: long texts are truncated. */
   readonly stride?: number;
 }
 
-/** A span of a text: `text.slice(start, end)`. Its score is not rounded. */
+/** Span of a text: `text.slice(start, end)`. The score is not rounded. */
 export type TaggedSpan = Span;
 
 export interface TagResult {
   readonly tags: readonly TaggedSpan[];
-  /** The text had more tokens than the model takes, and was cut. */
+  /** Whether the text exceeded the maximum length and was truncated. */
   readonly truncated: boolean;
 }
 
-/** Texts to spans, as the `token-classification` pipeline. Loaded once; `close` when it is no longer needed. */
+/**
+ * Token classification model, equivalent to the `token-classification` pipeline. Load it once and
+ * call `close` to release it.
+ */
 export class Tagger extends ModelEngine<
   TokenClassificationInput,
   TokenClassification,
   ClassifierMetadata
 > {
   /**
-   * @throws ConfigError: an option is wrong; EngineError with code MODEL_LOAD_FAILED, whose message
-   *   names the file and the key at fault
+   * Loads the model.
+   *
+   * @throws ConfigError if an option is invalid; EngineError MODEL_LOAD_FAILED, whose message names
+   *   the file and the key
    */
   static async load({ modelDirectory, ...options }: TaggerOptions): Promise<Tagger> {
     const { scheduling } = configFromOptions('sentiment', options, environment());
@@ -58,25 +63,31 @@ export class Tagger extends ModelEngine<
     return new Tagger(await loadTexts(tokenClassification, folder, scheduling));
   }
 
-  /** Of tokens, as config.json names them. */
+  /** Token labels, as config.json lists them. */
   get labels(): readonly string[] {
     return this.model.metadata.labels;
   }
 
-  /** Tokens of a text that is not read in windows. */
+  /** Maximum length of a text without windows, in tokens. */
   get maxLength(): number {
     return this.model.maxLength;
   }
 
-  /** @throws EngineError; InputError */
+  /**
+   * Returns the spans of a text.
+   *
+   * @throws EngineError, InputError
+   */
   async tag(text: string, options: TagOptions = {}): Promise<TagResult> {
     const input = toInput(text, null, options);
     return this.#toResult(await this.model.run(input, options), options);
   }
 
   /**
-   * @returns in the order of the texts
-   * @throws EngineError, InputError: with the index of the text at fault
+   * Returns the spans of several texts.
+   *
+   * @returns results in input order
+   * @throws EngineError, InputError with the index of the text
    */
   async tagBatch(
     texts: readonly string[],

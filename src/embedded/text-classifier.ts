@@ -16,28 +16,28 @@ import { findInputProblem, type SentimentInput, toTextInput } from './text-input
 export interface SentimentOptions
   extends EngineOptions,
     Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
-  /** Folder that Hugging Face `save_pretrained` wrote. Default: the shipped model. */
+  /** Model folder, written by `save_pretrained` of transformers. Default: the included model. */
   readonly modelDirectory?: string;
 }
 
 export interface SentimentResult {
   readonly label: string;
-  /** Of the label; not rounded. */
+  /** Score of the label, not rounded. */
   readonly score: number;
-  /** Of all labels, by name. */
+  /** Scores of all labels by name, not rounded. */
   readonly probabilities: Readonly<Record<string, number>>;
-  /** The text, or the two together, had more tokens than the model takes, and was cut. */
+  /** Whether the text or text pair exceeded the maximum length and was truncated. */
   readonly truncated: boolean;
 }
 
-/** Texts to labels. Loaded once; `close` when it is no longer needed. */
+/** Text classifier. Load it once and call `close` to release it. */
 export class TextClassifier extends ClassifierEngine<
   SentimentInput,
   string | TextInput,
   SentimentResult
 > {
   readonly labels: readonly string[];
-  /** Tokens of a text, or of two together; longer ones are cut. */
+  /** Maximum length of a text or text pair in tokens. Longer inputs are truncated. */
   readonly maxLength: number;
 
   private constructor(model: TaskModel<string | TextInput, Classification, ClassifierMetadata>) {
@@ -51,8 +51,10 @@ export class TextClassifier extends ClassifierEngine<
   }
 
   /**
-   * @throws ConfigError: an option is wrong; EngineError with code MODEL_LOAD_FAILED, whose message
-   *   names the file and the key at fault
+   * Loads the model.
+   *
+   * @throws ConfigError if an option is invalid; EngineError MODEL_LOAD_FAILED, whose message names
+   *   the file and the key
    */
   static async load(options: SentimentOptions = {}): Promise<TextClassifier> {
     const given = { ...options, sentimentModelDir: options.modelDirectory };

@@ -1,12 +1,12 @@
 import type { TextInput } from '../native/engine';
 
-/** A text, or two that belong together, and how they are cut where the model takes fewer tokens. */
+/** Text or text pair with its truncation options. */
 export interface SentimentTexts extends Pick<TextInput, 'text' | 'truncation' | 'truncationSide'> {
-  /** A second text, which the model reads with the first (premise and hypothesis); empty: there is none. */
+  /** Second text of a text pair, such as the hypothesis of a premise; empty: no second text. */
   readonly textPair?: string;
 }
 
-/** What is classified. */
+/** Input of text classification. */
 export type SentimentInput = string | SentimentTexts;
 
 const CHOICES = {
@@ -14,7 +14,10 @@ const CHOICES = {
   truncationSide: ['left', 'right'],
 } as const;
 
-/** `text: expected a string, received number`; null: it is as it should be. */
+/**
+ * Returns the problem of an input, such as `text: expected a string, received number`; null if the
+ * input is valid.
+ */
 export function findInputProblem(input: unknown): string | null {
   if (typeof input === 'string') return null;
   if (typeof input !== 'object' || input === null) {

@@ -21,29 +21,38 @@ import {
 export interface ZeroShotOptions
   extends EngineOptions,
     Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
-  /** Of an entailment model: a folder that `save_pretrained` wrote. */
+  /** Folder of an NLI model, written by `save_pretrained`. */
   readonly modelDirectory: string;
 }
 
 export interface ZeroShotQuestionOptions extends RunOptions {
-  /** `{}` is the place of a label. Default: `This example is {}.` */
+  /** Template with `{}` for the candidate label. Default: `This example is {}.` */
   readonly hypothesisTemplate?: string;
-  /** Each label by itself. Default: false, the scores of all add up to 1. */
+  /** Whether each label is scored independently. Default: false, the scores sum to 1. */
   readonly multiLabel?: boolean;
 }
 
 /**
- * Texts to labels of the caller, as the `zero-shot-classification` pipeline of transformers. Loaded once; `close`
- * when it is no longer needed.
+ * Zero-shot classifier, equivalent to the `zero-shot-classification` pipeline of transformers. Load
+ * it once and call `close` to release it.
  */
 export class ZeroShot extends ModelEngine<string | TextInput, Classification, EntailmentMetadata> {
-  /** @throws as `Reranker.load` */
+  /**
+   * Loads the model.
+   *
+   * @throws errors of `Reranker.load`
+   */
   static async load({ modelDirectory, ...options }: ZeroShotOptions): Promise<ZeroShot> {
     const { scheduling } = configFromOptions('sentiment', options, environment());
     return new ZeroShot(await loadTexts(zeroShot, path.resolve(modelDirectory), scheduling));
   }
 
-  /** @returns the labels by falling score. @throws EngineError, InputError */
+  /**
+   * Classifies a text with candidate labels.
+   *
+   * @returns labels by descending score
+   * @throws EngineError, InputError
+   */
   async classify(
     text: string,
     labels: readonly string[],

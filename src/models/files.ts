@@ -2,20 +2,20 @@ import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { ExpectedError } from '../native/engine-error';
 
-/** A file of a model that is not as it has to be: `<file>: <key>: <what is wrong, what was expected>`. */
+/** Invalid file of a model. Message format: `<file>: <key>: <problem, expected value>`. */
 export class ModelFileError extends ExpectedError {
   override readonly name = 'ModelFileError';
 }
 
 /**
- * Looks at a file of a model before anything opens it: to open a pipe would wait for its other end,
- * and a link may lead to any file of the machine.
+ * Validates a model file before it is opened: opening a pipe would block, and a symbolic link could
+ * lead to any file of the machine.
  *
- * A link may stay within the folder, as those of a Kubernetes volume do, or lead to the `blobs` of
- * the Hugging Face cache that the folder is a snapshot of.
+ * A link may lead to a file in the folder (Kubernetes volumes) or in the `blobs` folder of the
+ * Hugging Face cache that contains this snapshot.
  *
- * @returns its size in bytes; null: there is none of this name
- * @throws ModelFileError where it is not to be read
+ * @returns size in bytes; null if the file does not exist
+ * @throws ModelFileError if the file must not be read
  */
 export function fileSize(directory: string, name: string): number | null {
   const place = path.join(directory, name);
@@ -33,16 +33,19 @@ export function fileSize(directory: string, name: string): number | null {
   return stats.size;
 }
 
-/** Of a file, without its content: another one, where it has been written or replaced. */
+/**
+ * Identifies the state of a file by its metadata. The value changes if the file is written or
+ * replaced.
+ */
 export function fileIdentity(file: string): string {
   const { size, mtimeNs, ino, dev } = statSync(file, { bigint: true });
   return [size, mtimeNs, ino, dev].join();
 }
 
 /**
- * Absolute paths of those of `names` that are there.
+ * Returns the absolute paths of the existing files among `names`.
  *
- * @throws ModelFileError where one is not to be read
+ * @throws ModelFileError if a file must not be read
  */
 export function existingFiles(directory: string, names: readonly string[]): readonly string[] {
   return names
@@ -51,10 +54,10 @@ export function existingFiles(directory: string, names: readonly string[]): read
 }
 
 /**
- * The content of a file of text.
+ * Reads a text file.
  *
- * @param mostBytes of it
- * @returns null: there is no such file
+ * @param mostBytes maximum size in bytes
+ * @returns null if the file does not exist
  * @throws ModelFileError
  */
 export function readText(directory: string, name: string, mostBytes: number): string | null {
@@ -74,12 +77,15 @@ function withReadErrors<Result>(name: string, read: () => Result): Result {
   }
 }
 
-/** Of absolute paths without links. */
+/** Whether a path lies within a folder. Both are absolute and contain no symbolic links. */
 export function isWithin(folder: string, place: string): boolean {
   return place.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
 }
 
-/** `<cache>/snapshots/<revision>/…` has its files in `<cache>/blobs`; null: it is no snapshot. */
+/**
+ * Returns the `blobs` folder of a Hugging Face cache for `<cache>/snapshots/<revision>/…`; null for
+ * other folders.
+ */
 function blobsOf(folder: string): string | null {
   const parts = folder.split(path.sep);
   const snapshots = parts.lastIndexOf('snapshots');

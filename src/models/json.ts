@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import { printable } from '../lib/printable';
 import { ModelFileError, readText } from './files';
 
-/** A label takes about 50 bytes of config.json, twice. */
+/** Maximum size of a JSON file in bytes. A label takes about 50 bytes of config.json, twice. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_VALUES = 1_000_000;
-/** Files of models have about 4 levels. */
+/** Maximum nesting depth. Model files have about 4 levels. */
 const MAX_LEVELS = 64;
 
-/** What an error may quote of a file, in characters. */
+/** Maximum length of a quotation in an error message, in characters. */
 const MAX_QUOTE = 200;
 
 const QUOTE = '"'.charCodeAt(0);
@@ -18,9 +18,9 @@ const OPENING = new Set([...'[{'].map((bracket) => bracket.charCodeAt(0)));
 const CLOSING = new Set([...']}'].map((bracket) => bracket.charCodeAt(0)));
 
 /**
- * A JSON file of a model, within bounds of size that no model comes near.
+ * Reads a JSON file of a model with limits on its size and depth.
  *
- * @returns undefined: there is no such file
+ * @returns undefined if the file does not exist
  * @throws ModelFileError
  */
 export function readModelJson(directory: string, name: string): unknown {
@@ -28,7 +28,11 @@ export function readModelJson(directory: string, name: string): unknown {
   return text === null ? undefined : parseModelJson(text, name);
 }
 
-/** What a schema makes of a JSON file that has to be there. @throws ModelFileError */
+/**
+ * Reads a required JSON file and validates it with a schema.
+ *
+ * @throws ModelFileError
+ */
 export function requireModelJson<Schema extends z.ZodType>(
   directory: string,
   name: string,
@@ -39,18 +43,26 @@ export function requireModelJson<Schema extends z.ZodType>(
   return checkModelJson(name, schema, content);
 }
 
-/** @throws ModelFileError for what is no JSON, and for what is nested deeper than any model's. */
+/**
+ * Parses JSON.
+ *
+ * @throws ModelFileError if the text is invalid JSON or nested too deeply
+ */
 export function parseModelJson(text: string, name: string): unknown {
   requireBounds(text, name);
   try {
     return JSON.parse(text);
   } catch (error) {
-    const reason = (error as Error).message.replaceAll(/\s+/g, ' '); // it may quote lines of the file
+    const reason = (error as Error).message.replaceAll(/\s+/g, ' '); // The message may quote lines of the file.
     throw new ModelFileError(`${name}: ${printable(`is not JSON: ${reason}`)}`);
   }
 }
 
-/** What a schema makes of a file's content. @throws ModelFileError naming the key */
+/**
+ * Validates the content of a file with a schema.
+ *
+ * @throws ModelFileError that names the key
+ */
 export function checkModelJson<Schema extends z.ZodType>(
   name: string,
   schema: Schema,
@@ -63,7 +75,9 @@ export function checkModelJson<Schema extends z.ZodType>(
   throw new ModelFileError(printable(`${name}: ${key}${issue?.message}`));
 }
 
-/** Before it is parsed: what is too deep overflows the stack of whatever walks through it. */
+/**
+ * Checks the nesting depth before parsing: deep nesting overflows the stack of recursive functions.
+ */
 function requireBounds(text: string, name: string): void {
   let values = 1;
   let level = 0;
@@ -84,7 +98,7 @@ function requireBounds(text: string, name: string): void {
   }
 }
 
-/** A value of a file as an error quotes it: in one line, the start of it. */
+/** Formats a value for an error message: one line, truncated. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text;

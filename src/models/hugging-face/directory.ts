@@ -11,7 +11,10 @@ import { CONFIGS } from '../keys/transformers';
 export const CONFIG = 'config.json';
 const TOKENIZER_SETTINGS = 'tokenizer_config.json';
 
-/** Model types whose positions begin after the padding index, so that the table holds fewer tokens. */
+/**
+ * Model types whose position ids start after the padding id, which shortens the usable position
+ * table.
+ */
 const POSITIONS_AFTER_PADDING = [
   'camembert',
   'data2vec-text',
@@ -23,7 +26,7 @@ const POSITIONS_AFTER_PADDING = [
   'xlm-roberta-xl',
 ];
 
-/** What the native side reads of a tokenizer, where it is there (native/tokenizers). */
+/** Tokenizer files that the native side reads if present (native/tokenizers). */
 const TOKENIZER_FILES = [
   'added_tokens.json',
   'merges.txt',
@@ -38,35 +41,40 @@ const TOKENIZER_FILES = [
   'vocab.txt',
 ];
 
-/** Of config.json without the tables of labels; a model has about 100. */
+/**
+ * Maximum number of entries of config.json, without label tables. Typical models have about 100.
+ */
 const MAX_ENTRIES = 10_000;
 
-/** Objects of config.json that only TypeScript reads; a classifier may have thousands of labels. */
+/** Objects of config.json that only TypeScript reads: a classifier may have thousands of labels. */
 const LABEL_TABLES: ReadonlySet<string> = new Set(['id2label', 'label2id']);
 
-/** Of config.json what every model has; the native side reads its own keys, `model_type` too. */
+/**
+ * Keys of config.json that every model has. The native side reads its own keys, including
+ * `model_type`.
+ */
 export const modelConfig = z.looseObject({ model_type: z.string() });
 
 export type ModelConfig = z.output<typeof modelConfig>;
 
-/** What limits the length of a text, and fills up short ones; read here only for programs. */
+/** Maximum number of positions and padding id. TypeScript reads these keys for programs only. */
 const positionsSchema = z.looseObject({
   max_position_embeddings: z.int().positive().nullish(),
   pad_token_id: z.int().nullish(),
 });
 
-/** What a folder has beside the weights. */
+/** Files of a model folder except the weights. */
 export interface ModelFolder<Config> {
   readonly config: Config;
-  /** Absolute paths: the configuration, and those of the tokenizer. */
+  /** Absolute paths of config.json and the tokenizer files. */
   readonly files: readonly string[];
 }
 
 /**
- * Reads what Hugging Face `save_pretrained` wrote, but for the weights and the tokenizer, which the
- * native side opens.
+ * Reads a folder that Hugging Face `save_pretrained` wrote, except the weights and the tokenizer,
+ * which the native side opens.
  *
- * @param schema of config.json
+ * @param schema schema of config.json
  * @throws ModelFileError
  */
 export function readDirectory<Schema extends z.ZodType<ModelConfig>>(
@@ -84,7 +92,10 @@ export function readDirectory<Schema extends z.ZodType<ModelConfig>>(
   };
 }
 
-/** The folder that a path names, or a file in it; null: it has no config.json, and is no folder. */
+/**
+ * Returns the model folder of a path to a folder or to a file in a folder; null if the path is no
+ * folder and no config.json is next to the file.
+ */
 export function findModelFolder(place: string): string | null {
   const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory();
   const folder = path.resolve(isFolder ? place : path.dirname(place));
@@ -92,17 +103,19 @@ export function findModelFolder(place: string): string | null {
   return isFolder || hasConfiguration ? folder : null;
 }
 
-/** config.json's "name" and "version", which are nobody's but the operator's. */
+/**
+ * Returns "name" and "version" of config.json. Only the operator of this server sets these keys.
+ */
 export function readIdentity(config: ModelConfig) {
   return { name: stringOrNull(config.name), version: stringOrNull(config.version) };
 }
 
-/** A model of somebody else's may have keys of these names for other things: no reason to refuse it. */
+/** Ignores other types: third-party models may use keys with these names for other purposes. */
 function stringOrNull(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
-/** A program of n outputs, for a text or for each of its tokens. */
+/** Describes a program with `numLabels` outputs per text, or per token if `ofTokens` is set. */
 export function programSource(
   directory: string,
   config: ModelConfig,
@@ -122,7 +135,12 @@ export function programSource(
   };
 }
 
-/** Weights that our own encoders run. @param added to config.json's entries @throws ModelFileError */
+/**
+ * Describes weights that an encoder of this project runs.
+ *
+ * @param added entries that are added to the entries of config.json
+ * @throws ModelFileError
+ */
 export function weightsSource(
   directory: string,
   config: ModelConfig,
@@ -134,7 +152,7 @@ export function weightsSource(
     readonly added?: Readonly<Record<string, Scalar>>;
   },
 ): TextModelSource {
-  // The native side says which types it knows.
+  // The native side rejects unknown model types.
   const keys = Object.hasOwn(CONFIGS, config.model_type) ? CONFIGS[config.model_type] : undefined;
   if (keys) checkKeys(keys, CONFIG, config);
   return {
@@ -148,8 +166,8 @@ export function weightsSource(
 }
 
 /**
- * Tokens that a program of this configuration has positions for, of which the tokenizer's own limit
- * may leave fewer, and the id of those that stand for none.
+ * Returns the maximum number of positions, which the tokenizer may reduce further, and the padding
+ * id.
  */
 function describePositions(
   config: ModelConfig,
@@ -159,14 +177,14 @@ function describePositions(
   const begin = POSITIONS_AFTER_PADDING.includes(config.model_type) ? (pad_token_id ?? 1) + 1 : 0;
   return {
     positionLimit: Math.max(1, positions - begin),
-    // Some write -1 for none.
+    // Some models write -1 for "no padding".
     ...(typeof pad_token_id === 'number' && pad_token_id >= 0 && { paddingId: pad_token_id }),
   };
 }
 
 type Scalar = string | number | boolean | null;
 
-/** Entries of nested objects and lists get their path as key: `layer_types.0`. */
+/** Flattens nested objects and lists to entries with their path as key: `layer_types.0`. */
 function flattened(value: object): Record<string, Scalar> {
   const flat = new Map<string, Scalar>();
   for (const [key, entry] of flatten(value, '')) {

@@ -4,10 +4,10 @@ import { quoted } from '../json';
 
 const CONFIG = 'config.json';
 
-/** More than any classifier has; to name that many takes 60 MB. */
+/** Maximum number of labels. A table of this size takes 60 MB. */
 const MAX_LABELS = 1_000_000;
 
-/** What config.json says of a classifier's outputs. */
+/** Keys of config.json that describe the outputs of a classifier. */
 export const labelConfig = {
   num_labels: z.int().positive().max(MAX_LABELS).nullish(),
   id2label: z
@@ -20,8 +20,9 @@ export const labelConfig = {
 type Labels = Readonly<Record<string, string>> | null | undefined;
 
 /**
- * `id2label` decides, `num_labels` only where it is absent, and a configuration with neither has
- * two labels (transformers 5.23, configuration_utils.py, `PreTrainedConfig.__post_init__`).
+ * Counts the labels of a classifier: the entries of `id2label`, else `num_labels`, else 2.
+ *
+ * Source: transformers 5.23, configuration_utils.py, `PreTrainedConfig.__post_init__`.
  */
 export function countLabels({
   id2label,
@@ -33,20 +34,26 @@ export function countLabels({
   return id2label ? Object.keys(id2label).length : (num_labels ?? 2);
 }
 
-/** Names of a classifier's outputs in order: `id2label`, and `LABEL_i` where it names none. */
+/**
+ * Returns the label names in output order: the names in `id2label`, `LABEL_i` for missing entries.
+ */
 export function labelNames(id2label: Labels, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => id2label?.[String(index)] ?? `LABEL_${index}`);
 }
 
-/** Entailment's name begins so. Source: transformers, pipelines/zero_shot_classification.py (`entailment_id`). */
+/**
+ * Pattern of the entailment label. Source: transformers, pipelines/zero_shot_classification.py
+ * (`entailment_id`).
+ */
 const ENTAILMENT = /^entail/i;
 
 /**
- * The output that says that a premise entails a hypothesis: the first one that `label2id` names so. transformers reads
- * no other table there, but makes `label2id` of `LABEL_i` where there is no `id2label`.
+ * Finds the entailment output of an NLI model: the first matching label of `label2id`, the only
+ * table that transformers reads. Without `id2label`, transformers replaces `label2id` with
+ * `LABEL_i`.
  *
- * @returns null: none is named so
- * @throws ModelFileError: it is no output
+ * @returns index of the output; null if no label matches
+ * @throws ModelFileError if `label2id` names an invalid output
  */
 export function findEntailmentOutput({
   id2label,

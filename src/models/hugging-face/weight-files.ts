@@ -5,8 +5,10 @@ import { fileSize, ModelFileError } from '../files';
 import { quoted, requireModelJson } from '../json';
 
 /**
- * Where `save_pretrained` puts weights, in the order in which they are looked for (transformers
- * 5.23, modeling_utils.py, `_get_resolved_checkpoint_files`); an index names its shards.
+ * Names of the weight files that `save_pretrained` writes, in search order. An index file lists the
+ * shards.
+ *
+ * Source: transformers 5.23, modeling_utils.py, `_get_resolved_checkpoint_files`.
  */
 const SAVED_WEIGHTS = [
   'model.safetensors',
@@ -15,18 +17,25 @@ const SAVED_WEIGHTS = [
   'pytorch_model.bin.index.json',
 ];
 
-/** Looked for last: what torch.export saved, and TorchScript, each a model of any kind with its weights. */
+/** Programs with their weights (torch.export, TorchScript), searched after the weight files. */
 const PROGRAMS = ['model.pt2', 'model.pt'];
 
-/** Of a file in the folder: no path, nothing that cannot be printed, no longer than a name can be. */
+/**
+ * Name of a file in the model folder: no path separator, only printable characters, at most 255
+ * characters.
+ */
 const FILE_NAME = /^[^/\\\p{Cc}]{1,255}$/u;
 
 const indexSchema = z.looseObject({ weight_map: z.record(z.string(), z.string()) });
 
-/** Absolute paths: of weights, or of a program that brings them. */
+/** Absolute paths of the weight files, or of a program that contains its weights. */
 export type ModelFiles = { readonly weightFiles: readonly string[] } | { readonly program: string };
 
-/** @throws ModelFileError */
+/**
+ * Finds the weights or the program of a model folder.
+ *
+ * @throws ModelFileError
+ */
 export function findModelFiles(directory: string): ModelFiles {
   const has = (name: string): boolean => fileSize(directory, name) !== null;
   const name = SAVED_WEIGHTS.find(has);
@@ -40,7 +49,7 @@ export function findModelFiles(directory: string): ModelFiles {
   throw new ModelFileError(`${first}: not found, nor ${others.join(', nor ')}`);
 }
 
-/** Whether a folder's model is a program, which brings its weights. */
+/** Whether the model in a folder is a program that contains its weights. */
 export function hasProgram(directory: string): boolean {
   const has = (name: string): boolean => fileSize(directory, name) !== null;
   return !SAVED_WEIGHTS.some(has) && PROGRAMS.some(has);
@@ -65,7 +74,7 @@ function findShards(directory: string, index: string): readonly string[] {
   return names;
 }
 
-/** Weights are copied into memory, whatever the file says of itself: more cannot be loaded. */
+/** Rejects weights larger than the available memory: loading copies all weights into memory. */
 function requireMemoryFor(directory: string, names: readonly string[]): readonly string[] {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   const memory = Math.min(os.totalmem(), constrained);

@@ -8,7 +8,7 @@ import type { KeyTable } from './table';
 import { ARTIFACT_METADATA, TOKENIZER_CONFIG } from './tokenizers';
 import { CONFIGS } from './transformers';
 
-/** All that is known of keys, by file; of config.json by model_type, or by the class of a module. */
+/** Key tables by file. Tables of config.json are listed by model_type or by module class. */
 export const MODEL_KEYS: Readonly<Record<string, KeyTable>> = {
   ...prefixed(CONFIGS),
   'tokenizer_config.json': TOKENIZER_CONFIG,

@@ -1,7 +1,10 @@
 import { MODEL_KEYS } from './index';
 import type { KeyTable, KeyUse } from './table';
 
-/** The table of docs/model-keys.md: keys of the same use in one row. `npm run settings` writes it. */
+/**
+ * Returns the rows of the table in docs/model-keys.md; keys with the same handling share a row.
+ * `npm run settings` writes the table.
+ */
 export function keyRows(): readonly string[] {
   const rows = [...byFile()].flatMap(([file, uses]) =>
     [...grouped(uses)].map(([use, keys]) => `| ${file} | ${keys.join(', ')} | ${use} |`),
@@ -16,7 +19,10 @@ interface Described {
 
 const CONFIG = 'config.json: ';
 
-/** Files with their keys. Of config.json, keys that several kinds of model have alike are under all of these. */
+/**
+ * Groups the keys by file. Keys that several model types handle alike are listed once for all of
+ * them.
+ */
 function byFile(): ReadonlyMap<string, readonly Described[]> {
   const kinds = new Map<string, { readonly described: Described; readonly files: string[] }>();
   for (const [file, table] of Object.entries(MODEL_KEYS)) {

@@ -1,13 +1,14 @@
 /**
- * Keys of the files that sentence-transformers writes, as version 6.2 reads them.
- * Source: base/modules/transformer.py, base/model.py and the modules' own files.
+ * Keys of the files of sentence-transformers 6.2.
+ *
+ * Source: base/modules/transformer.py, base/model.py and the files of the modules.
  */
 import { each, honored, type KeyTable, noEffect, object, only } from './table';
 
 const NUMBERS = 'DTYPE says in which numbers a model is multiplied';
 const LOADING = 'says from where, or how, files are loaded';
 
-/** Where files come from; sentence-transformers overwrites most of them. */
+/** Keys for downloads from the Hub; sentence-transformers overwrites most of them. */
 const OF_THE_HUB = each(
   [
     ...['cache_dir', 'force_download', 'local_files_only', 'proxies', 'resume_download'],
@@ -16,7 +17,7 @@ const OF_THE_HUB = each(
   noEffect(LOADING),
 );
 
-/** How the tokenizer is called. */
+/** Arguments of tokenizer calls. */
 const CALL = {
   max_length: honored,
   truncation: only([true, 'longest_first'], 'Texts are cut where they are too long: remove it'),
@@ -75,12 +76,12 @@ const CONFIG = object(
 
 const OTHER_MODALITY = noEffect('texts alone are served');
 
-/** sentence_bert_config.json, and its older names. */
+/** Keys of sentence_bert_config.json and its older names. */
 export const SENTENCE_BERT_CONFIG: KeyTable = {
   keys: {
     ...each(['max_seq_length', 'do_lower_case'], honored),
     ...each(['query_length', 'document_length', 'query_expansion'], honored),
-    // Which values are right depends on the task: `requireTask`.
+    // The valid values depend on the task, see `requireTask`.
     ...each(['transformer_task', 'module_output_name'], honored),
     modality_config: object(
       {
@@ -117,11 +118,11 @@ export const SENTENCE_BERT_CONFIG: KeyTable = {
     backend: noEffect('sentence-transformers overwrites it'),
     cache_dir: noEffect(LOADING),
   },
-  // They are arguments of the class, which knows no others.
+  // The keys are arguments of the class, which rejects unknown arguments.
   unknownKeys: 'rejected',
 };
 
-/** An entry of modules.json. */
+/** Keys of a modules.json entry. */
 export const MODULES_JSON: KeyTable = {
   keys: {
     ...each(['path', 'type'], honored),
@@ -133,7 +134,7 @@ export const MODULES_JSON: KeyTable = {
 
 const DIMENSION = noEffect('the size of the states is that of the weights');
 
-/** config.json of a module, by the class that modules.json names. */
+/** Keys of a module's config.json, by class name in modules.json. */
 export const MODULE_CONFIGS = {
   Pooling: {
     keys: {
@@ -198,13 +199,15 @@ const SETTINGS = {
   query_expansion: only([], OF_TRANSFORMER),
 };
 
-/** config_sentence_transformers.json. The last ones are read where model_type is "ColBERT" (PyLate). */
+/**
+ * Keys of config_sentence_transformers.json. The last keys apply to model_type "ColBERT" (PyLate).
+ */
 export const CONFIG_SENTENCE_TRANSFORMERS: KeyTable = {
   keys: { ...SETTINGS, ...each(LATE, honored) },
   unknownKeys: 'ignored',
 };
 
-/** The same file of other models of late interaction, of which the reference reads those, too. */
+/** Keys of config_sentence_transformers.json for other late-interaction models. */
 export const CONFIG_MULTI_VECTOR: KeyTable = {
   keys: { ...SETTINGS, ...each(LATE, only([], OF_TRANSFORMER)) },
   unknownKeys: 'ignored',

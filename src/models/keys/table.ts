@@ -1,22 +1,27 @@
 import { ModelFileError } from '../files';
 import { quoted } from '../json';
 
-/** What becomes of a key that the reference reads, of a file of a model. Null and absent are the default, always. */
+/**
+ * Handling of a key that the reference library reads. Null and missing keys always mean the
+ * default.
+ */
 export type KeyUse =
-  /** It changes answers here as it does in the reference. */
+  /** The key has the same effect as in the reference library. */
   | { readonly use: 'honored' }
-  /** Values that change nothing; a model with any other is not loaded. */
+  /** Only the values in `accepts` are supported. Models with other values are rejected. */
   | { readonly use: 'rejected'; readonly accepts: readonly unknown[]; readonly fix: string }
-  /** No value of it changes an answer. */
+  /** No value of the key changes results. */
   | { readonly use: 'no effect'; readonly why: string }
-  /** Another name of a key, which must not say otherwise. */
+  /** Alternative name of the key `of`. Different values are rejected. */
   | { readonly use: 'alias'; readonly of: string }
-  /** An object of keys. */
+  /** Nested object of keys. */
   | { readonly use: 'object'; readonly keys: KeyTable };
 
 export interface KeyTable {
   readonly keys: Readonly<Record<string, KeyUse>>;
-  /** What the reference does with keys that it does not know: it overlooks them, or passes them on. */
+  /**
+   * Handling of unknown keys in the reference library: ignored, or rejected as unknown arguments.
+   */
   readonly unknownKeys: 'ignored' | 'rejected';
 }
 
@@ -24,7 +29,7 @@ export const honored: KeyUse = { use: 'honored' };
 
 export const noEffect = (why: string): KeyUse => ({ use: 'no effect', why });
 
-/** @param accepts beside null */
+/** Accepts only the listed values and null. */
 export const only = (accepts: readonly unknown[], fix: string): KeyUse => {
   return { use: 'rejected', accepts, fix };
 };
@@ -38,16 +43,16 @@ export const object = (
   return { use: 'object', keys: { keys, unknownKeys: others } };
 };
 
-/** The same for each of several keys. */
+/** Assigns one handling to several keys. */
 export function each(names: readonly string[], use: KeyUse): Readonly<Record<string, KeyUse>> {
   return Object.fromEntries(names.map((name) => [name, use]));
 }
 
 /**
- * Rejects what would change answers in the reference and does not here.
+ * Rejects keys that change results in the reference library but not in this server.
  *
- * @param file with which an error begins
- * @throws ModelFileError naming the key
+ * @param file start of the error message
+ * @throws ModelFileError that names the key
  */
 export function checkKeys(
   { keys, unknownKeys: others }: KeyTable,

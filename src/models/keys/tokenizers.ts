@@ -1,6 +1,7 @@
 /**
- * Keys of a tokenizer's files, as transformers 5.23 reads them: tokenization_utils_base.py, tokenization_utils_tokenizers.py
- * and the classes' own files. The native side reads those that are honored (native/tokenizers).
+ * Keys of tokenizer files in transformers 5.23: tokenization_utils_base.py,
+ * tokenization_utils_tokenizers.py and the tokenizer classes. The native side reads the honored
+ * keys (native/tokenizers).
  */
 import { each, honored, type KeyTable, noEffect, only } from './table';
 
@@ -47,7 +48,7 @@ export const TOKENIZER_CONFIG: KeyTable = {
   unknownKeys: 'ignored',
 };
 
-/** Of Stanford's ColBERT. */
+/** Keys of artifact.metadata in checkpoints of Stanford's ColBERT. */
 export const ARTIFACT_METADATA: KeyTable = {
   keys: {
     ...each(['query_token_id', 'doc_token_id', 'query_maxlen', 'doc_maxlen'], honored),

@@ -1,6 +1,7 @@
 /**
- * Keys of config.json, as transformers 5.23 reads them: those of `PreTrainedConfig`, of the model's own class, and what
- * its modeling file asks for beside. Of models with weights; a program brings what it was made from.
+ * Keys of config.json in transformers 5.23: keys of `PreTrainedConfig`, of the model class, and of
+ * its modeling file. These tables apply to models with weights; a program contains its
+ * configuration.
  */
 import { alias, each, honored, type KeyTable, type KeyUse, noEffect, only } from './table';
 
@@ -9,7 +10,7 @@ type Keys = Readonly<Record<string, KeyUse>>;
 const TRAINING = noEffect('of effect in training only');
 const GENERATING = noEffect('of effect for generating models only');
 
-/** Of every model. */
+/** Keys of all models. */
 const EVERY: Keys = {
   ...each(['model_type', 'architectures', 'tokenizer_class'], honored),
   ...each(['id2label', 'label2id', 'num_labels', 'problem_type'], honored),
@@ -48,10 +49,10 @@ const NO_DECODER: Keys = {
   add_cross_attention: only([false], 'Cross-attention is not supported'),
 };
 
-/** Of models that have none. */
+/** Keys of models without rotary position embeddings. */
 const ROTARY = each(['rope_scaling', 'rope_theta'], noEffect('the model has no rotary positions'));
 
-/** Of models whose embeddings are as wide as their states. */
+/** Keys of models whose embedding size equals the hidden size. */
 const SAME_WIDTH = {
   embedding_size: noEffect('says that heads need not share hidden_size, which is not loaded'),
 };
@@ -70,7 +71,7 @@ const BERT: Keys = {
   position_embedding_type: only(['absolute'], 'Relative positions are not supported'),
 };
 
-/** Positions begin behind the id for padding. */
+/** Position ids start after the padding id. */
 const ROBERTA: Keys = { ...BERT, pad_token_id: honored };
 
 const DECODERS = Object.keys(NO_DECODER);
@@ -79,10 +80,10 @@ const without = (keys: Keys, names: readonly string[]): Keys => {
   return Object.fromEntries(Object.entries(keys).filter(([key]) => !names.includes(key)));
 };
 
-/** BERT's keys, of models that read no `is_decoder`. */
+/** BERT's keys without those of decoders. */
 const ENCODER = without(BERT, [...DECODERS, 'classifier_dropout', 'position_embedding_type']);
 
-/** By model_type. */
+/** Key tables by model_type. */
 export const CONFIGS: Readonly<Record<string, KeyTable>> = Object.fromEntries(
   Object.entries({
     albert: {
@@ -155,7 +156,7 @@ export const CONFIGS: Readonly<Record<string, KeyTable>> = Object.fromEntries(
   } satisfies Record<string, Keys>).map(([type, keys]) => [type, { keys, unknownKeys: 'ignored' }]),
 );
 
-/** Those of each kind of attention. */
+/** Keys of rotary position embeddings, one object per attention type. */
 function rotary(): KeyUse {
   const one: KeyUse = {
     use: 'object',

@@ -3,35 +3,34 @@ import { ModelFileError } from '../files';
 
 export const MODULES = 'modules.json';
 
-/** How the logits of tokens become weights of words. */
+/** Pooling and activation that convert token logits to a SPLADE embedding. */
 export type Splade = Pick<Extract<TextHead, { name: 'masked-lm' }>, 'pooling' | 'activation'>;
 
-/** Names under which modules hand over rows: of tokens, and of the text. */
+/** Feature names under which modules exchange token embeddings and sentence embeddings. */
 export const TOKENS = 'token_embeddings';
 export const SENTENCE = 'sentence_embedding';
 
 export type Feature = typeof TOKENS | typeof SENTENCE;
 
-/** A module behind the transformer, and what it reads and writes. */
+/** Module after the transformer with its input and output features. */
 export interface ChainedModule {
-  /** In modules.json; for errors. */
+  /** Name in modules.json, for error messages. */
   readonly name: string;
   readonly reads: string;
   readonly writes: string;
-  /** null: it hands over what it reads. */
+  /** Operation of the module; null: the module passes its input through. */
   readonly operation: SentenceModule | ({ readonly type: 'splade' } & Splade) | null;
-  /** It does nothing where there is nothing to read; others fail. */
+  /** Whether the module is skipped if its input is missing. Other modules fail. */
   readonly isOptional: boolean;
 }
 
 /**
- * The modules that an answer hangs on, in the order in which they run: each reads what the one before it has
- * written, the first one what the transformer gives.
+ * Selects the modules that contribute to a feature, in execution order. Each module reads the
+ * output of the previous module; the first module reads the output of the transformer.
  *
- * Modules may write what no other reads, or under another name than they read: of those that do not lead to the
- * answer nothing remains.
+ * Modules may write features that no other module reads. Such modules are dropped.
  *
- * @throws ModelFileError: no module makes that answer of the tokens
+ * @throws ModelFileError if no module computes the feature from the tokens
  */
 export function selectModules(answer: Feature, modules: readonly ChainedModule[]): ChainedModule[] {
   const chain: ChainedModule[] = [];
@@ -52,7 +51,11 @@ export function selectModules(answer: Feature, modules: readonly ChainedModule[]
   );
 }
 
-/** Those that have something to read when they run. @throws ModelFileError: one has not, and needs it */
+/**
+ * Returns the modules whose input exists when they run.
+ *
+ * @throws ModelFileError if a required module has no input
+ */
 function withInput(modules: readonly ChainedModule[]): ChainedModule[] {
   const written = new Set<string>([TOKENS]);
   return modules.filter(({ name, reads, writes, isOptional }) => {
@@ -68,7 +71,11 @@ function withInput(modules: readonly ChainedModule[]): ChainedModule[] {
   });
 }
 
-/** @throws ModelFileError: one is for weights of words */
+/**
+ * Returns the operations of a chain.
+ *
+ * @throws ModelFileError if a module is for sparse embeddings
+ */
 export function toSentenceModules(chain: readonly ChainedModule[]): readonly SentenceModule[] {
   return chain.flatMap(({ operation: does, name }) => {
     if (does?.type !== 'splade') return does ?? [];

@@ -28,36 +28,44 @@ const settingsSchema = pylateSchema.extend({
   truncate_dim: z.int().positive().nullish(),
 });
 
-/** What a directory of sentence-transformers, or of Stanford's ColBERT, says beside weights and tokenizer. */
+/**
+ * Settings of a sentence-transformers or Stanford ColBERT folder, without weights and tokenizer.
+ */
 export interface SentenceDirectory {
-  /** Absolute path of the encoder: the directory, or a folder in it. */
+  /** Absolute path of the encoder: the model folder or a subfolder. */
   readonly encoder: string;
-  /** What follows the encoder, in the order in which it runs; see `chainTo`. */
+  /** Modules after the encoder, in execution order; see `selectModules`. */
   readonly modules: readonly ChainedModule[];
-  /** Tokens, special ones included, whatever the tokenizer says; null: as that says. */
+  /**
+   * Maximum length in tokens, including special tokens; null: the limit of the tokenizer applies.
+   */
   readonly maxLength: number | null;
-  /** How long queries and documents are, where models of late interaction say so. */
+  /** Maximum lengths of queries and documents for late-interaction models. */
   readonly lengths: Transformer['lengths'];
-  /** Which tokens have no vector; null: all have one, and nothing is read as a query. */
+  /**
+   * Tokens without an embedding; null: each token has an embedding, and no text is read as a query.
+   */
   readonly mask: TokenMask | null;
-  /** Texts are put into lower case before all that the tokenizer does. */
+  /** Whether texts are converted to lower case before tokenization. */
   readonly lowercases: boolean;
-  /** Put before texts, by name. */
+  /** Prompts by name. A prompt is inserted before the text. */
   readonly prompts: Readonly<Record<string, string>>;
-  /** Of them, those that are tokens of the vocabulary, though text is normalized. */
+  /** Prompts that are tokens of the vocabulary and bypass text normalization. */
   readonly prefixes: readonly string[];
-  /** Of the prompt that a text gets where none is asked for; null: none. */
+  /** Name of the default prompt; null: no default prompt. */
   readonly defaultPromptName: string | null;
   readonly similarity: Similarity;
-  /** So many numbers of a vector are kept; null: all. */
+  /** Truncates embeddings to this number of dimensions; null: no truncation. */
   readonly truncateDim: number | null;
-  /** Absolute paths of all of this that is read. */
+  /** Absolute paths of the settings files. */
   readonly files: readonly string[];
 }
 
 /**
- * @param task what the encoder computes
- * @returns null: it is no such directory
+ * Reads the settings of a sentence-transformers folder.
+ *
+ * @param task task that the encoder performs
+ * @returns null if the folder has another format
  * @throws ModelFileError
  */
 export function readSentenceDirectory(
@@ -108,7 +116,7 @@ export function readSentenceDirectory(
   };
 }
 
-/** PyLate has no module for it. */
+/** L2 normalization. PyLate lists no module for this step. */
 const NORMALIZE: ChainedModule = {
   name: 'Normalize',
   operation: { type: 'normalize' },
@@ -117,7 +125,11 @@ const NORMALIZE: ChainedModule = {
   isOptional: false,
 };
 
-/** config_sentence_transformers.json. @throws ModelFileError */
+/**
+ * Reads config_sentence_transformers.json.
+ *
+ * @throws ModelFileError
+ */
 function readSettings(directory: string, hasMask: boolean) {
   const content = readModelJson(directory, SETTINGS) ?? {};
   const settings = checkModelJson(SETTINGS, settingsSchema, content);
@@ -127,7 +139,11 @@ function readSettings(directory: string, hasMask: boolean) {
   return settings;
 }
 
-/** @throws ModelFileError: queries would be read otherwise than documents where that is not supported */
+/**
+ * Rejects different lengths for queries and documents if the model does not support them.
+ *
+ * @throws ModelFileError
+ */
 function requireLengths(
   { lengths, file }: Transformer,
   { isPylate, hasMask }: { readonly isPylate: boolean; readonly hasMask: boolean },

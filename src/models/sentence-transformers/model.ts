@@ -20,39 +20,39 @@ import { findModelFiles, hasProgram } from '../hugging-face/weight-files';
 import { readSentenceDirectory, type SentenceDirectory } from './directory';
 import type { TransformerTask } from './transformer';
 
-/** What is known of texts before they are tokenized. */
+/** Prompt settings of an embedding model. */
 export interface PromptSettings {
-  /** What is put before texts, by name. */
+  /** Prompts by name. A prompt is inserted before the text. */
   readonly prompts: Readonly<Record<string, string>>;
-  /** What is put before a text where nothing else is asked for; empty: nothing. */
+  /** Prompt of requests without a prompt name; empty: no prompt. */
   readonly defaultPrompt: string;
-  /** The prompt's own tokens have no part in a vector. */
+  /** Whether pooling excludes the tokens of the prompt. */
   readonly excludesPrompt: boolean;
 }
 
 export interface SentenceModel<Source = TextModelSource> {
   readonly source: Source;
-  /** Absolute paths of all that is read. */
+  /** Absolute paths of all files of the model that are read. */
   readonly files: readonly string[];
   readonly identity: { readonly name: string | null; readonly version: string | null };
   readonly prompted: PromptSettings;
-  /** Numbers of a state of the encoder; 0: config.json does not say. */
+  /** Hidden size of the encoder; 0 if config.json does not specify it. */
   readonly width: number;
-  /** null: the directory is that of an encoder alone. */
+  /** Settings of sentence-transformers; null for an encoder without modules. */
   readonly sentence: SentenceDirectory | null;
 }
 
-/** Width of an encoder's states: DistilBERT's config.json calls it otherwise. */
+/** Hidden size of an encoder. DistilBERT calls this key `dim`. */
 const widthSchema = modelConfig.extend({
   hidden_size: z.int().positive().nullish(),
   dim: z.int().positive().nullish(),
 });
 
 /**
- * A directory of sentence-transformers, or that of an encoder alone, with weights.
+ * Reads a model with weights: a sentence-transformers folder or a plain encoder folder.
  *
- * @param task what the encoder computes
- * @param headOf what follows the encoder; null: the directory does not say
+ * @param task task that the encoder performs
+ * @param headOf returns the modules after the encoder; null if the folder does not specify any
  * @throws ModelFileError
  */
 export function readSentenceModel(
@@ -61,7 +61,7 @@ export function readSentenceModel(
   headOf: (sentence: SentenceDirectory | null) => TextHead,
 ): SentenceModel {
   const own = hasProgram(directory) ? findModelFiles(directory) : null;
-  if (own && 'program' in own) return refuseProgram(own.program); // whatever its other files say
+  if (own && 'program' in own) return refuseProgram(own.program); // The transformers files do not override this.
   const read = readSentenceFiles(directory, task);
   const { sentence, encoder, config } = read;
   const found = findModelFiles(encoder);
@@ -76,16 +76,21 @@ export function readSentenceModel(
   return { source, ...describe(read, modules, weightFiles) };
 }
 
-/** @throws ModelFileError */
+/**
+ * Rejects programs for this task.
+ *
+ * @throws ModelFileError
+ */
 function refuseProgram(program: string): never {
   const name = path.basename(program);
   throw new ModelFileError(`${name}: a program gives vectors of texts, nothing else`);
 }
 
 /**
- * The same where a program gives what modules.json ends with; null: it has weights.
+ * Reads a program that computes the output of the last module in modules.json.
  *
- * @param modules what follows the encoder in the program
+ * @param modules modules after the encoder, which the program contains
+ * @returns null if the folder contains weights
  * @throws ModelFileError
  */
 export function readSentenceProgram(
@@ -119,7 +124,7 @@ function readingOf(sentence: SentenceDirectory | null): TokenizerOverrides {
   };
 }
 
-/** Numbers in what modules give of states of so many. */
+/** Returns the dimensions of the module output for a given hidden size. */
 export function dimensionsOf(width: number, modules: readonly SentenceModule[]): number {
   return modules.reduce((size, module) => {
     if (module.type === 'dense') return module.outFeatures;

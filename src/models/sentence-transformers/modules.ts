@@ -10,7 +10,7 @@ import { type ChainedModule, MODULES, SENTENCE, type Splade, TOKENS } from './ch
 
 const CONFIG = 'config.json';
 
-/** A folder below the model's: no way up, no absolute path. */
+/** Relative path of a folder below the model folder: no `..`, not absolute. */
 const FOLDER = /^(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]{1,255}$/u;
 
 const modulesSchema = z
@@ -29,15 +29,19 @@ const modulesSchema = z
     return new Set(names).size === names.length;
   }, 'name: expected another name for each module');
 
-/** An entry of modules.json. */
+/** Entry of modules.json. */
 export interface ListedModule {
-  /** The class, without where it is defined: `Pooling`. Versions of the library moved the classes. */
+  /** Class name without its Python module: `Pooling`. Versions of the library moved the classes. */
   readonly type: string;
-  /** Of the model's folder; empty: the folder itself. */
+  /** Path relative to the model folder; empty: the model folder. */
   readonly path: string;
 }
 
-/** What modules.json lists; null: there is no such file. @throws ModelFileError */
+/**
+ * Reads modules.json; null if the file does not exist.
+ *
+ * @throws ModelFileError
+ */
 export function listModules(directory: string): readonly ListedModule[] | null {
   if (fileSize(directory, MODULES) === null) return null;
   const modules = requireModelJson(directory, MODULES, modulesSchema);
@@ -50,7 +54,10 @@ export function listModules(directory: string): readonly ListedModule[] | null {
   }));
 }
 
-/** Of the files that say it by a flag each, in the order in which the library puts vectors side by side. */
+/**
+ * Pooling modes by their boolean key, in the order in which the library concatenates the
+ * embeddings.
+ */
 const MODE_FLAGS: Readonly<Record<string, PoolingMode>> = {
   pooling_mode_cls_token: 'cls',
   pooling_mode_max_tokens: 'max',
@@ -69,7 +76,7 @@ const poolingSchema = z.looseObject({
   include_prompt: z.boolean().nullish(),
 });
 
-/** By the classes of PyTorch that sentence-transformers may name, as config.json of transformers names them. */
+/** Activations by PyTorch class name, as config.json of transformers names them. */
 const ACTIVATIONS: Readonly<Record<string, string>> = {
   'torch.nn.modules.activation.GELU': 'gelu',
   'torch.nn.modules.activation.ReLU': 'relu',
@@ -88,7 +95,7 @@ const denseSchema = z.looseObject({
   use_residual: z.boolean().default(false),
 });
 
-/** Under which names a module reads and writes; absent: one of its own. */
+/** Names of the input and output features; absent: the default of the module. */
 const namesSchema = z.looseObject({
   module_input_name: z.string().nullish(),
   module_output_name: z.string().nullish(),
@@ -97,10 +104,11 @@ const namesSchema = z.looseObject({
 type Does = ChainedModule['operation'];
 
 /**
- * Reads a module behind the encoder. Where the model is a program, it is part of it, and has no weights.
+ * Reads a module after the encoder. If the model is a program, the program contains the module and
+ * the module has no weights.
  *
- * @param denseReads where its file names nothing
- * @returns null: it says which tokens have a vector, see `readMask`
+ * @param denseReads input feature of a Dense module whose file specifies no feature
+ * @returns null for a MultiVectorMask, see `readMask`
  * @throws ModelFileError
  */
 export function readModule(
@@ -111,7 +119,7 @@ export function readModule(
   const make = (does: Does, reads: string, writes = reads, isOptional = false) => {
     return { name: name || type, operation: does, reads, writes, isOptional };
   };
-  /** That of a module that takes names. */
+  /** Creates a module with configurable feature names. */
   const named = (does: Does, otherwise: string, isOptional: boolean) => {
     const config = readOptionalConfig(directory, name, namesSchema);
     const reads = config.module_input_name ?? otherwise;
@@ -143,7 +151,7 @@ export function readModule(
   }
 }
 
-/** Its type in modules.json. */
+/** Class name in modules.json. */
 export const MASK = 'MultiVectorMask';
 
 const maskSchema = z.looseObject({
@@ -151,14 +159,21 @@ const maskSchema = z.looseObject({
   skiplist_tasks: z.union([z.string().transform((one) => [one]), z.array(z.string())]).nullish(),
 });
 
-/** Which tokens have no vector in models of late interaction. */
+/** Selects the tokens without an embedding in late-interaction models. */
 export interface TokenMask {
   readonly skipped: readonly string[];
-  /** What texts are whose tokens are skipped: "query", "document", which is also what says nothing. */
+  /**
+   * Text types whose tokens are skipped: "query", "document". Texts without a type count as
+   * "document".
+   */
   readonly tasks: readonly string[];
 }
 
-/** @throws ModelFileError */
+/**
+ * Reads the settings of a MultiVectorMask.
+ *
+ * @throws ModelFileError
+ */
 export function readMask(directory: string, { path: name }: ListedModule): TokenMask {
   const config = readConfig(directory, name, maskSchema, MASK);
   return { skipped: config.skiplist_words ?? [], tasks: config.skiplist_tasks ?? ['document'] };
@@ -205,7 +220,11 @@ function readDense(directory: string, name: string): SentenceModule {
   };
 }
 
-/** @param type of the module, which says which keys count */
+/**
+ * Reads and validates the configuration of a module.
+ *
+ * @param type class name, which selects the valid keys
+ */
 function readConfig<Schema extends z.ZodType>(
   directory: string,
   name: string,
@@ -219,7 +238,7 @@ function readConfig<Schema extends z.ZodType>(
   });
 }
 
-/** Of a module that may have no file, as older versions wrote none. */
+/** Reads the configuration of a module whose file is optional: older versions wrote no file. */
 function readOptionalConfig<Schema extends z.ZodType>(
   directory: string,
   name: string,
@@ -238,7 +257,7 @@ function weightFilesOf(directory: string, name: string): readonly string[] {
   throw new ModelFileError(`${name}: expected weights, found a program`);
 }
 
-/** Errors of a module's files name its folder. */
+/** Adds the folder of a module to error messages. */
 export function withFolder<Result>(name: string, read: () => Result): Result {
   try {
     return read();

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { TokenMask } from './modules';
 
-/** What string.punctuation of Python holds: the tokens without a vector where nothing else is said. */
+/** Characters of Python's `string.punctuation`. By default, these tokens get no embedding. */
 export const PUNCTUATION = [...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'];
 
-/** As PyLate has them where nothing else is said. */
+/** Default maximum lengths of PyLate, in tokens. */
 const LENGTHS = { query: 32, document: 180 };
 
 const tokens = z.int().positive().nullish();
@@ -23,10 +23,10 @@ export const pylateSchema = z.looseObject({
 
 type Settings = z.output<typeof pylateSchema>;
 
-/** A directory of PyLate in the words of one that `MultiVectorEncoder` has saved. */
+/** Settings of a PyLate model, converted to the format of `MultiVectorEncoder`. */
 export interface Pylate {
   readonly prompts: Readonly<Record<string, string>>;
-  /** With what queries and documents begin: a token each. */
+  /** Prefixes of queries and documents, each a single token. */
   readonly prefixes: readonly string[];
   readonly lengths: {
     readonly query_length?: number;
@@ -41,12 +41,13 @@ export interface Pylate {
 }
 
 /**
- * PyLate puts a token before queries and another one before documents, and fills queries up to their length
- * with mask tokens.
+ * Reads the settings of a PyLate model. PyLate adds one prefix token to queries and another to
+ * documents, and pads queries to their maximum length with mask tokens.
  *
- * Source: PyLate, models/colbert.py; sentence-transformers, multi_vector_encoder/model.py (_parse_model_config).
+ * Source: PyLate, models/colbert.py; sentence-transformers, multi_vector_encoder/model.py
+ * (_parse_model_config).
  *
- * @param prompts that its settings name, which follow the token
+ * @param prompts prompts in the settings, which follow the prefix token
  */
 export function readPylate(settings: Settings, prompts: Readonly<Record<string, string>>): Pylate {
   const prefixes = {

@@ -9,14 +9,14 @@ import { PUNCTUATION } from './pylate';
 
 const METADATA = 'artifact.metadata';
 
-/** As Stanford's ColBERT has it where nothing else is said. */
+/** Default number of dimensions in Stanford's ColBERT. */
 const DIMENSIONS = 128;
 const QUERY_LENGTH = 32;
 const MARKERS = { query: '[unused0]', document: '[unused1]' };
 
 const count = z.int().positive();
 
-/** What ColBERTConfig holds of how texts are read. */
+/** Tokenization keys of ColBERTConfig. */
 const metadataSchema = z.looseObject({
   dim: count.nullish(),
   query_token_id: z.string().nullish(),
@@ -27,7 +27,7 @@ const metadataSchema = z.looseObject({
   mask_punctuation: z.boolean().default(true),
 });
 
-/** DistilBERT's config.json calls it otherwise. */
+/** Hidden size of the encoder. DistilBERT calls this key `dim`. */
 const widthSchema = z.union(
   [
     z.looseObject({ hidden_size: count }).transform(({ hidden_size }) => hidden_size),
@@ -36,19 +36,24 @@ const widthSchema = z.union(
   { error: 'hidden_size: expected the size of a state' },
 );
 
-/** Whether a folder without modules.json is a checkpoint of Stanford's ColBERT. @throws ModelFileError */
+/**
+ * Whether a folder without modules.json is a checkpoint of Stanford's ColBERT.
+ *
+ * @throws ModelFileError
+ */
 export function isStanfordColbert(directory: string): boolean {
   return readArchitectures(directory)?.includes('HF_ColBERT') ?? false;
 }
 
 /**
- * Such a checkpoint in the words of a directory of `MultiVectorEncoder`: its projection, without a bias, is
- * `linear.weight` among the encoder's weights; queries are filled up with mask tokens, always.
+ * Reads a checkpoint of Stanford's ColBERT in the format of `MultiVectorEncoder`. The projection
+ * without bias is `linear.weight` in the encoder's weights. Queries are always padded with mask
+ * tokens.
  *
  * Source: colbert-ai, modeling/hf_colbert.py, infra/config/settings.py; sentence-transformers,
  * multi_vector_encoder/model.py (_maybe_load_stanford_metadata, _build_stanford_projection).
  *
- * @returns null: it is none
+ * @returns null if the folder has another format
  * @throws ModelFileError
  */
 export function readStanfordColbert(directory: string) {

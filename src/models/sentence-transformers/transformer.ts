@@ -4,7 +4,7 @@ import { checkModelJson, quoted, readModelJson } from '../json';
 import { SENTENCE_BERT_CONFIG } from '../keys/sentence-transformers';
 import { checkKeys } from '../keys/table';
 
-/** Of the first module, in the order in which the library looks for them. */
+/** Settings files of the Transformer module, in search order of sentence-transformers. */
 export const TRANSFORMER_SETTINGS = [
   'sentence_bert_config.json',
   'sentence_roberta_config.json',
@@ -16,7 +16,8 @@ export const TRANSFORMER_SETTINGS = [
 ];
 
 /**
- * What the transformer computes, and under which name the modules behind it find that.
+ * Output of the transformer for each task, and the feature name under which modules read it.
+ *
  * Source: sentence-transformers, base/modules/transformer.py (TRANSFORMER_TASK_DEFAULTS).
  */
 const OUTPUTS = {
@@ -56,21 +57,29 @@ const transformerSchema = z.looseObject({
 
 type Settings = z.output<typeof transformerSchema>;
 
-/** How the encoder's folder says that texts are read. */
+/** Tokenization settings of the encoder folder. */
 export interface Transformer {
-  /** Tokens, special ones included, whatever tokenizer_config.json says; null: as that says. */
+  /**
+   * Maximum length in tokens, including special tokens; null: the limit of tokenizer_config.json
+   * applies.
+   */
   readonly maxLength: number | null;
-  /** Texts are put into lower case before all that the tokenizer does. */
+  /** Whether texts are converted to lower case before tokenization. */
   readonly lowercases: boolean;
-  /** How long queries and documents are, where models of late interaction say so. */
+  /** Maximum lengths of queries and documents for late-interaction models. */
   readonly lengths: Pick<Settings, 'query_length' | 'document_length' | 'query_expansion'>;
-  /** The file that says so; of a folder without one its usual name. */
+  /**
+   * Name of the settings file, for error messages; the default name if the folder has no settings
+   * file.
+   */
   readonly file: string;
 }
 
 /**
- * @param task that the model is loaded for
- * @param presumed what a file means that names none
+ * Reads the settings of the Transformer module.
+ *
+ * @param task task that the model is loaded for
+ * @param presumed task of a settings file that specifies no task
  * @throws ModelFileError
  */
 export function readTransformer(
@@ -80,7 +89,7 @@ export function readTransformer(
 ): Transformer {
   for (const name of TRANSFORMER_SETTINGS) {
     const content = readModelJson(encoder, name);
-    // An empty object is as good as no file.
+    // An empty object counts as a missing file.
     if (content === undefined || isEmpty(content)) continue;
     checkKeys(SENTENCE_BERT_CONFIG, name, content);
     const settings = checkModelJson(name, transformerSchema, content);
@@ -100,7 +109,7 @@ function isEmpty(content: unknown): boolean {
   return typeof content === 'object' && content !== null && Object.keys(content).length === 0;
 }
 
-/** Arguments of the tokenizer win over max_seq_length, and those of its calls over both. */
+/** Arguments of the tokenizer override max_seq_length; arguments of its calls override both. */
 function readingOf(name: string, settings: Settings): Omit<Transformer, 'file'> {
   const { query_length, document_length, query_expansion } = settings;
   const { common, text } = settings.processing_kwargs ?? {};
@@ -118,7 +127,11 @@ function readingOf(name: string, settings: Settings): Omit<Transformer, 'file'> 
   };
 }
 
-/** @throws ModelFileError: it is not what the task reads that the transformer gives */
+/**
+ * Requires that the transformer returns the output of the task.
+ *
+ * @throws ModelFileError
+ */
 function requireTask(
   name: string,
   { transformer_task, modality_config, module_output_name }: Partial<Settings>,
@@ -130,7 +143,7 @@ function requireTask(
     const found = transformer_task == null ? `none, which means ${quoted(given)}` : quoted(given);
     throw new ModelFileError(`${name}: transformer_task: expected ${quoted(task)}, found ${found}`);
   }
-  if (modality_config == null) return; // the task says, whatever else is there
+  if (modality_config == null) return; // The task alone decides; other entries are ignored.
   const { method, module } = OUTPUTS[task];
   const output = modality_config.text?.method_output_name;
   const only = Array.isArray(output) && output.length === 1 ? output[0] : output;
