@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import type { OutputTensor } from '../../tasks/tensors';
 import { countOf, describeShape, elementPath, type InputTensor, invalid } from './tensor';
 
-/** Of the uint32 before each element of BYTES. */
+/** Size of the uint32 length of a BYTES element. */
 const LENGTH_BYTES = 4;
 const ELEMENT_BYTES = { FP32: 4, FP64: 8 } as const;
 
 /**
- * The elements of an input of BYTES, row-major. Its shape must be looked at before: it says how much
- * there is to be read.
+ * Reads the elements of a BYTES input in row-major order. The caller validates the shape first,
+ * because the shape determines the number of elements.
  *
  * @throws ServiceError that names the input and the index
  */
@@ -21,7 +21,7 @@ export function readTexts(input: InputTensor): readonly string[] {
 }
 
 /**
- * The same of FP32 or FP64: all of them finite.
+ * Reads the elements of an FP32 or FP64 input in row-major order and requires finite values.
  *
  * @throws ServiceError that names the input and the index
  */
@@ -40,7 +40,10 @@ export function readNumbers(
   return values as readonly number[] | Float32Array | Float64Array;
 }
 
-/** The elements of an input: as many as its shape says, whatever they are. */
+/**
+ * Returns the values of an input and requires as many values as its shape specifies. Does not
+ * validate the values.
+ */
 function valuesOf<Values extends ArrayLike<unknown>>(
   input: InputTensor,
   readRaw: (input: InputTensor, bytes: Buffer, count: number) => Values,
@@ -54,7 +57,7 @@ function valuesOf<Values extends ArrayLike<unknown>>(
   throw invalid(`${name}: expected ${wanted}, received ${values.length}`);
 }
 
-/** JSON data in one row; as it came where it already is. What its elements are is not looked at. */
+/** Flattens nested JSON data; returns flat data unchanged. Does not validate the elements. */
 function flatten(name: string, shape: readonly number[], data: unknown): readonly unknown[] {
   if (!Array.isArray(data)) throw invalid(`${name}: data: expected an array`);
   if (!Array.isArray(data[0])) return data;
@@ -74,7 +77,11 @@ function flatten(name: string, shape: readonly number[], data: unknown): readonl
   return flat;
 }
 
-/** What a tensor of BYTES holds: each element behind its length. `count`: elements of its shape. */
+/**
+ * Reads a BYTES tensor: each element follows its length.
+ *
+ * @param count number of elements in the shape
+ */
 function readRawTexts(input: InputTensor, bytes: Buffer, count: number): readonly string[] {
   const texts: string[] = [];
   let offset = 0;
@@ -96,13 +103,21 @@ function readRawTexts(input: InputTensor, bytes: Buffer, count: number): readonl
   return texts;
 }
 
-/** One element of BYTES. `index`: row-major. */
+/**
+ * Decodes a BYTES element.
+ *
+ * @param index row-major index of the element
+ */
 function readText(input: InputTensor, index: number, bytes: Buffer): string {
   if (!isUtf8(bytes)) throw invalid(`${elementPath(input, index)}: is not valid UTF-8`);
   return bytes.toString('utf8');
 }
 
-/** Numbers as they lie in memory. `count`: elements of the shape. */
+/**
+ * Reads numbers in binary form.
+ *
+ * @param count number of elements in the shape
+ */
 function readRawNumbers(
   { name, shape }: InputTensor,
   datatype: 'FP32' | 'FP64',
@@ -114,7 +129,7 @@ function readRawNumbers(
     const wanted = `expected ${expected} bytes for ${datatype} ${describeShape(shape)}`;
     throw invalid(`${name}: ${wanted}, received ${bytes.length}`);
   }
-  // A copy: typed arrays have to begin at a multiple of their elements' size.
+  // Copies the bytes: typed arrays must start at a multiple of their element size.
   const { buffer } = Uint8Array.from(bytes);
   return datatype === 'FP32' ? new Float32Array(buffer) : new Float64Array(buffer);
 }

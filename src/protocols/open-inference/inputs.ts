@@ -4,7 +4,8 @@ import { readNumbers, readTexts } from './contents';
 import { describeShape, type InputSpecification, type InputTensor, invalid } from './tensor';
 
 /**
- * The inputs of a request in the order of the specifications; undefined: an optional one is left out.
+ * Returns the inputs of a request in the order of the specifications; undefined for missing
+ * optional inputs.
  *
  * @throws ServiceError that names the input
  */
@@ -32,9 +33,9 @@ export function matchInputs(
 }
 
 /**
- * How many elements the inputs have: the length of the first axis, which is the same in all of them.
+ * Returns the number of elements: the length of the first axis, equal in all inputs.
  *
- * @param most elements that a request may have
+ * @param most maximum number of elements
  * @throws ServiceError that names the input
  */
 export function countElements(
@@ -52,7 +53,10 @@ export function countElements(
   throw invalid(`${wrong}: expected ${counts[0]} elements, as ${first}`);
 }
 
-/** @param rest what follows the first axis; a 1 may stand before it */
+/**
+ * @param rest expected axes after the first axis; an additional axis of length 1 is accepted before
+ *   them
+ */
 function elementsOf({ name, shape }: InputTensor, rest: readonly number[], most: number): number {
   const [length, ...others] = shape;
   const known = [rest, [1, ...rest]].map(describeShape);
@@ -68,7 +72,7 @@ function elementsOf({ name, shape }: InputTensor, rest: readonly number[], most:
 }
 
 /**
- * What an input holds for each of its `count` elements: a text, or the samples of a window.
+ * Returns the elements of an input: texts, or the samples of windows.
  *
  * @throws ServiceError that names the input and the index
  */
@@ -77,7 +81,7 @@ export function readElements(input: InputTensor, count: number): readonly Tensor
   if (datatype === 'BYTES') return readTexts(input);
   const values = readNumbers(input, datatype as 'FP32' | 'FP64');
   const length = values.length / count;
-  // Plain arrays, as those of JSON: z-normalization has been compiled for them.
+  // Plain arrays, as in JSON requests: V8 has optimized z-normalization for them.
   return Array.from({ length: count }, (_, index) =>
     Array.from(values.slice(index * length, (index + 1) * length)),
   );

@@ -6,7 +6,7 @@ import { type ModelStatistics, statisticsOf } from './statistics';
 import type { Datatype, InferRequest, TensorMetadata } from './tensor';
 import { type InferResult, TensorModel } from './tensor-model';
 
-/** Triton's name for what runs the models. */
+/** Triton's platform name for PyTorch models. */
 const PLATFORM = 'pytorch_libtorch';
 
 const CONFIGURATION_TYPES: Readonly<Record<Datatype, string>> = {
@@ -16,19 +16,19 @@ const CONFIGURATION_TYPES: Readonly<Record<Datatype, string>> = {
   UINT32: 'TYPE_UINT32',
 };
 
-/** A version of a model, and what both transports tell of it. */
+/** Model version with its metadata for both transports. */
 export class OpenInferenceModel {
   readonly name: string;
   readonly version: string;
-  /** Null where it is not loaded: then whoever asks is told so once the request has been read. */
+  /** Loaded model; null: the request is rejected after it has been read. */
   readonly modelIfLoaded: TensorModel | null;
-  /** Null: there is nothing of it. */
+  /** Served model; null: the version failed to load or is loading. */
   readonly #served: ServedModel<unknown> | null;
-  /** Why it is not loaded. */
+  /** Reason why the model is not loaded. */
   readonly #reason: string | null;
   readonly #statistics: ModelStatistics | null;
 
-  /** @param served null: there is nothing of it but the reason */
+  /** @param served null: the model is not loaded */
   constructor(
     { name, version, reason }: { name: string; version: string; reason: string | null },
     served: ServedModel | null,
@@ -43,7 +43,7 @@ export class OpenInferenceModel {
     this.#statistics = served && statisticsOf(served);
   }
 
-  /** Runs it on what a request brings, see `Model.infer`. */
+  /** Runs the model on an inference request, see `TensorModel.infer`. */
   async infer(
     request: InferRequest,
     call: Pick<ServiceRequest, 'inferOptions'>,
@@ -54,15 +54,20 @@ export class OpenInferenceModel {
     return this.model.infer(request, options, numberBytes);
   }
 
-  /** @throws ServiceError NOT_READY: as Triton says of a model that it knows and could not load */
+  /**
+   * Loaded model.
+   *
+   * @throws ServiceError NOT_READY if the model is not loaded, as in Triton
+   */
   get model(): TensorModel {
     if (this.modelIfLoaded) return this.modelIfLoaded;
     throw new ServiceError('NOT_READY', `Model is not loaded: ${this.#reason}`);
   }
 
-  // Field names are as in the messages of the gRPC service, which are those of the JSON.
+  // The methods below return fields with their names in the gRPC messages, which equal the JSON
+  // names.
 
-  /** @param versions all that can be asked */
+  /** @param versions available versions */
   describeMetadata(versions: readonly string[]) {
     const { inputs, outputs } = this.model;
     return {
@@ -74,20 +79,20 @@ export class OpenInferenceModel {
     };
   }
 
-  /** As Triton's model_config.proto has it; what is not said has its default. */
+  /** Returns Triton's model_config.proto. Missing fields have their defaults. */
   describeConfiguration() {
     const { inputs, outputs } = this.model;
     return {
       name: this.name,
       platform: PLATFORM,
       backend: 'pytorch',
-      max_batch_size: 0, // that is, shapes are whole: the first axis is that of the elements
+      max_batch_size: 0, // shapes include the batch axis
       input: inputs.map(({ metadata, optional }) => ({ ...configure(metadata), optional })),
       output: outputs.map(configure),
     };
   }
 
-  /** Null: it is not loaded. */
+  /** Returns the statistics; null if the model is not loaded. */
   async describeStatistics() {
     return this.#statistics?.describe(this) ?? null;
   }

@@ -16,12 +16,12 @@ import { OpenInferenceModel } from './open-inference-model';
 
 const SERVER = 'libtorch-serve';
 
-/** Of Triton, beside the protocol itself: those that its clients ask for here. */
+/** Supported extensions of Triton. */
 const EXTENSIONS = ['binary_tensor_data', 'classification', 'model_configuration', 'statistics'];
 
-/** The models that can be named, as they are at a moment. */
+/** Models of the Open Inference Protocol, derived from the current catalogue. */
 export class OpenInferenceModels {
-  /** Null: none is loaded or unloaded while the process runs. */
+  /** Repository that loads and unloads models; null: the models are fixed. */
   readonly repository: Repository | null;
   readonly #catalogue: () => Catalogue;
   readonly #surroundings: ProtocolOptions;
@@ -37,7 +37,7 @@ export class OpenInferenceModels {
     this.repository = repository;
   }
 
-  /** By paths below `/v2/models/`, such as `name` and `name/versions/1`. */
+  /** Returns the models by path below `/v2/models/`, such as `name` and `name/versions/1`. */
   byPath(): readonly (readonly [path: string, served: OpenInferenceModel])[] {
     return this.#catalogue().flatMap((model) =>
       [model.name, ...model.aliases].flatMap((name) => {
@@ -53,8 +53,11 @@ export class OpenInferenceModels {
   }
 
   /**
-   * @param version empty: the one that serves
-   * @throws ServiceError NOT_FOUND: it lists what there is; FORBIDDEN: it is not for this key
+   * Finds a model that the API key may use.
+   *
+   * @param version empty: the current version
+   * @throws ServiceError NOT_FOUND: the message lists the models; FORBIDDEN: the API key does not
+   *   include the model
    */
   find(
     name: string,
@@ -76,7 +79,7 @@ export class OpenInferenceModels {
     return (model?.versions ?? []).map(({ version }) => version);
   }
 
-  /** For errors. */
+  /** Lists the models in an error message. */
   namesFor(access: Access): string {
     const visible = this.#catalogue().filter(({ name }) => access.canSee(name));
     const names = visible.map(({ name }) => `"${name}"`);
@@ -87,12 +90,13 @@ export class OpenInferenceModels {
     return this.#catalogue().flatMap((model) => model.versions.map((one) => this.#of(model, one)));
   }
 
-  /** Those that whoever asks may see. */
+  /** Models that the API key may see. */
   visible({ access }: Pick<ServiceRequest, 'access'>): readonly OpenInferenceModel[] {
     return this.all.filter(({ name }) => access.canSee(name));
   }
 
-  // Field names are as in the messages of the gRPC service, which are those of the JSON.
+  // The methods below return fields with their names in the gRPC messages, which equal the JSON
+  // names.
 
   describeServer() {
     const { version } = this.#surroundings;

@@ -1,17 +1,17 @@
 import { FLOAT_BYTES, SCORE_JSON_BYTES } from '../../serving/json';
 import { countOf, type RequestedOutput, type TensorMetadata } from './tensor';
 
-/** Which outputs a response has, and how. */
+/** Outputs of a response and their encoding. */
 interface Selected {
-  /** Of the model. */
+  /** All outputs of the model. */
   readonly outputs: readonly TensorMetadata[];
-  /** null: all. */
+  /** Selected outputs; null: all. */
   readonly requested: readonly RequestedOutput[] | null;
-  /** Of a number of an output. */
+  /** Bytes per number of an output. */
   readonly numberBytes: (output: string) => number;
 }
 
-/** Bytes of the response for each place of the outputs' first axis. */
+/** Returns the response bytes per index of the first output axis. */
 export function rowBytes({ outputs, requested, numberBytes }: Selected): number {
   const selected = outputs.map(({ name, datatype, shape }) => {
     const own = requested?.find((one) => one.name === name);
@@ -26,8 +26,8 @@ export function rowBytes({ outputs, requested, numberBytes }: Selected): number 
 }
 
 /**
- * See `InferOptions.maxOutputs`: numbers of a model whose outputs have a row for each token. The first output
- * is what the engine computes, whether it is asked for or not.
+ * Returns `InferOptions.maxOutputs` for models with one output row per token. The engine always
+ * computes the first output, even if the request does not select it.
  */
 export function maxTokenOutputs(selected: Selected, limit: number): number {
   const columns = countOf(selected.outputs[0]?.shape.slice(1) ?? []);

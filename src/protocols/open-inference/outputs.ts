@@ -1,17 +1,17 @@
 import type { ClassifiedOutput, OutputTensor } from '../../tasks/tensors';
 import { invalid, type RequestedOutput, type TensorMetadata } from './tensor';
 
-/** What of a model decides which outputs there are. */
+/** Outputs of a model. */
 interface Outputs {
   readonly outputs: readonly TensorMetadata[];
-  /** To which the classification extension applies; null: to no output. */
+  /** Output that supports the classification extension; null: no such output. */
   readonly classified: ClassifiedOutput | null;
 }
 
 /**
- * To be called before anything is computed.
+ * Validates the selected outputs before inference.
  *
- * @throws ServiceError: an output is unknown, asked for twice, or cannot be classified
+ * @throws ServiceError if an output is unknown, duplicate, or does not support classification
  */
 export function requireKnownOutputs(
   requested: readonly RequestedOutput[] | null,
@@ -31,7 +31,7 @@ export function requireKnownOutputs(
   }
 }
 
-/** The outputs that were asked for, in that order, or all. */
+/** Returns the selected outputs in request order, or all outputs. */
 export function selectOutputs(
   all: readonly OutputTensor[],
   requested: readonly RequestedOutput[] | null,
@@ -47,7 +47,8 @@ export function selectOutputs(
 }
 
 /**
- * The classification extension: of each row its `count` highest values, as "value:index:label".
+ * Applies the classification extension: returns the `count` highest values of each row as
+ * "value:index:label".
  */
 function classify(
   { name, shape, values }: Extract<OutputTensor, { datatype: 'FP32' }>,

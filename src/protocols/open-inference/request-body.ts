@@ -12,12 +12,14 @@ import {
 } from '../validation/fields';
 import { type Contents, type InferRequest, invalid } from './tensor';
 
-/** More tensors than a model here has, and more axes: what else is wrong is said of the first few. */
+/**
+ * Maximum numbers of tensors and axes, above those of all models. Limits the work of validation.
+ */
 const MOST_TENSORS = 16;
 const MOST_AXES = 8;
 const WHOLE_NUMBER = 'a whole number, at least 0';
 
-/** An array that is looked at only where it is short: zod reports every element. */
+/** Array whose elements are validated only up to a maximum length: zod reports every element. */
 function few<Schema extends z.ZodType>(element: Schema, what: string, most: number) {
   const findProblem = (value: unknown): ElementProblem | null => {
     if (!Array.isArray(value)) return { message: expected(what)({ input: value }), path: [] };
@@ -30,7 +32,10 @@ const wholeNumber = z.int({ error: expected(WHOLE_NUMBER) }).min(0, {
   error: expected(WHOLE_NUMBER),
 });
 
-/** What a client may not rely on is refused, so that nobody takes it for done. OpenAPI is silent of it. */
+/**
+ * Field of an unsupported feature. A request that sets the field is rejected, not ignored. OpenAPI
+ * omits the field.
+ */
 function refused(what: string) {
   return z
     .unknown()
@@ -53,7 +58,7 @@ const input = object({
   data: z.unknown().optional(),
 });
 
-/** An output that is asked for. */
+/** Selected output. */
 export const outputBody = object({
   name: string(),
   parameters: object({
@@ -63,7 +68,9 @@ export const outputBody = object({
   }).optional(),
 });
 
-/** The JSON of an inference request. Unknown fields and parameters, and the priority, are ignored. */
+/**
+ * JSON of an inference request. Unknown fields, unknown parameters and the priority are ignored.
+ */
 export const inferBody = object({
   id: string().optional(),
   parameters: object({
@@ -77,14 +84,17 @@ export const inferBody = object({
   outputs: few(outputBody, 'an array of outputs', MOST_TENSORS).optional(),
 });
 
-/** A request, and whether the data of outputs follows the JSON where nothing is said of each. */
+/** Inference request over HTTP. `binaryOutputs` is the default encoding of its outputs. */
 export interface HttpInferRequest extends InferRequest {
   readonly binaryOutputs: boolean;
 }
 
 /**
- * @param header Inference-Header-Content-Length: bytes of the JSON, before the data of binary inputs
- * @throws ServiceError: says what is wrong, and where
+ * Reads an inference request.
+ *
+ * @param header Inference-Header-Content-Length: size of the JSON in bytes, before the data of
+ *   binary inputs
+ * @throws ServiceError that names the invalid field
  */
 export function readInferRequest(body: Buffer, header: string | undefined): HttpInferRequest {
   const jsonBytes = header === undefined ? body.length : jsonLength(header, body.length);
@@ -110,7 +120,7 @@ export function readInferRequest(body: Buffer, header: string | undefined): Http
     id,
     timeoutMs: microseconds > 0 ? microseconds / 1000 : null,
     inputs: tensors,
-    // An empty list is what some clients write for none.
+    // Some clients send an empty list for "all outputs".
     outputs: outputs?.length
       ? outputs.map(({ name, parameters: own }) => ({
           name,
@@ -122,7 +132,11 @@ export function readInferRequest(body: Buffer, header: string | undefined): Http
   };
 }
 
-/** @param take what follows the JSON: the data of binary inputs, one behind the other */
+/**
+ * Returns the contents of an input.
+ *
+ * @param take reads the next bytes after the JSON
+ */
 function contentsOf(
   take: (length: number, place: string) => Buffer,
   place: string,

@@ -3,24 +3,27 @@ import type { ServedModel } from '../../tasks/served-model';
 
 const NS_PER_MS = 1e6;
 
-/** As StatisticDuration of Triton, of what is not counted. */
+/** Triton's StatisticDuration for durations that this server does not measure. */
 const NONE = { count: 0, ns: 0 };
 const NO_RUNS = { count: 0, ms: 0 };
 
-/** What has been counted. Times are sums over the inputs that were answered. */
+/** Counters of a model. Times are sums over successful inputs. */
 interface Counts {
-  /** Since the Unix epoch, in ms; 0: none yet. */
+  /** Time of the last inference in ms since the Unix epoch; 0: no inference yet. */
   lastInference: number;
   succeeded: number;
   failed: number;
   queueMs: number;
   tokenizationMs: number;
   inferenceMs: number;
-  /** Runs, by how many elements they had. */
+  /** Number and duration of batches by batch size. */
   readonly batches: Map<number, { count: number; ms: number }>;
 }
 
-/** What a model has done, of all routes; null: it is not loaded. It is counted once, wherever it is told. */
+/**
+ * Returns the statistics of a model over all routes; null if the model is not loaded. All callers
+ * share one object per model.
+ */
 export function statisticsOf(
   served: ServedModel<{ readonly monitor: EngineMonitor }>,
 ): ModelStatistics | null {
@@ -35,7 +38,10 @@ export function statisticsOf(
 
 const STATISTICS = new WeakMap<object, ModelStatistics>();
 
-/** As Triton's statistics extension has it: an element (a text, a window) counts as a request. */
+/**
+ * Statistics in the format of Triton's statistics extension. Each element (text, window) counts as
+ * a request.
+ */
 export class ModelStatistics {
   readonly #monitor: EngineMonitor;
   readonly #counts: Counts = {
@@ -73,7 +79,7 @@ export class ModelStatistics {
     if (completions.length > 0) counts.lastInference = Date.now();
   }
 
-  /** @param model as it is named to those who ask */
+  /** @param model name and version in the response */
   describe({ name, version }: { readonly name: string; readonly version: string }) {
     const counts = this.#counts;
     const count = counts.succeeded;
@@ -87,12 +93,12 @@ export class ModelStatistics {
       execution_count: batches,
       inference_stats: {
         success: took(counts.queueMs + counts.tokenizationMs + counts.inferenceMs),
-        fail: { count: counts.failed, ns: 0 }, // how long it took is not told
+        fail: { count: counts.failed, ns: 0 }, // duration not measured
         queue: took(counts.queueMs),
         compute_input: took(counts.tokenizationMs),
         compute_infer: took(counts.inferenceMs),
         compute_output: NONE,
-        cache_hit: { count: cacheHits, ns: 0 }, // how long they took is not told
+        cache_hit: { count: cacheHits, ns: 0 }, // duration not measured
         cache_miss: { count: cacheMisses, ns: 0 },
       },
       batch_stats: [...counts.batches].map(([size, runs]) => ({

@@ -17,25 +17,25 @@ import type { InferRequest, InputSpecification, InputTensor, TensorMetadata } fr
 
 export interface InferResult {
   readonly outputs: readonly OutputTensor[];
-  /** What the engine said of each element. */
+  /** Inference metadata of each element. */
   readonly inferences: readonly Inference[];
 }
 
 interface Limits {
-  /** Elements that a request may have. */
+  /** Maximum number of elements of a request. */
   readonly listLength: number;
-  /** Bytes of a response. */
+  /** Maximum size of a response in bytes. */
   readonly responseLimit: number;
 }
 
-/** A loaded model of any task. */
+/** Loaded model of any task. */
 type Asked = Predictor<unknown, Prediction>;
 
-/** A model as the protocol sees it: named tensors in, named tensors out. */
+/** Model with named input and output tensors. */
 export class TensorModel {
   readonly inputs: readonly InputSpecification[];
   readonly outputs: readonly TensorMetadata[];
-  /** To which the classification extension applies; null: to no output. */
+  /** Output that supports the classification extension; null: no such output. */
   readonly classified: ClassifiedOutput | null;
   readonly #model: Asked;
   readonly #tensors: Task['tensors'];
@@ -50,18 +50,18 @@ export class TensorModel {
     this.outputs = tensors.outputs(model.metadata);
   }
 
-  /** See `Engine.refusal`. */
+  /** Admission check, see `Engine.admissionError`. */
   admissionError(timeoutMs: number): EngineError | null {
     return this.#model.admissionError(timeoutMs);
   }
 
   /**
-   * Runs the model on what a request brings: each element its own entry of the queue, all of them or
-   * none.
+   * Runs the model on the tensors of a request. Each element takes an entry of the queue; if the
+   * queue cannot take all elements, none runs.
    *
-   * @param options to be taken right before submitting
-   * @param numberBytes of a number of an output in the response
-   * @returns the outputs that were asked for, as they were asked for
+   * @param options called immediately before submission
+   * @param numberBytes bytes per number of an output in the response
+   * @returns the selected outputs in request order
    * @throws ServiceError, ElementError, EngineError
    */
   async infer(
@@ -104,7 +104,11 @@ export class TensorModel {
   }
 }
 
-/** @param length of a window */
+/**
+ * Creates the specification of an input.
+ *
+ * @param length window length in samples
+ */
 function specify(
   { name, content: holds, optional }: TensorInput,
   length: number,

@@ -1,55 +1,56 @@
 import { ServiceError } from '../../serving/errors';
 
-/** Tensors of the Open Inference Protocol, as requests bring them and answers hold them. */
-
-/** Those of its data types that a model here reads or writes. */
+/** Data types that models of this server read or write. */
 export type Datatype = 'BYTES' | 'FP32' | 'FP64' | 'UINT32';
 
-/** How the values of an input came. */
+/** Encoding of the values of an input. */
 export type Contents =
-  /** As JSON: an array, flat in row-major order or nested as the shape says. */
+  /** JSON array, flat in row-major order or nested according to the shape. */
   | { readonly form: 'json'; readonly data: unknown }
-  /** Little-endian, without gaps; of BYTES, each element behind its length as a uint32. */
+  /** Little-endian values without padding. A BYTES element follows its length as a uint32. */
   | { readonly form: 'raw'; readonly bytes: Buffer }
-  /** In the repeated field of a message for its data type, row-major. */
+  /** Values of the typed repeated field of a message, in row-major order. */
   | { readonly form: 'typed'; readonly values: readonly (Buffer | number)[] };
 
 export interface InputTensor {
   readonly name: string;
-  /** As the client wrote it. */
+  /** Data type in the request, not validated. */
   readonly datatype: string;
   readonly shape: readonly number[];
   readonly contents: Contents;
 }
 
-/** An output that is asked for. */
+/** Output that the request selects. */
 export interface RequestedOutput {
   readonly name: string;
-  /** How many of the highest values, with their labels, are wanted instead of the tensor; 0: the tensor. */
+  /**
+   * Number of highest values to return with their labels instead of the tensor; 0: return the
+   * tensor.
+   */
   readonly classification: number;
-  /** Whether its data follows the JSON; null: as the request says for all. */
+  /** Whether the data follows the JSON in binary form; null: the default of the request. */
   readonly binary: boolean | null;
 }
 
-/** A request, whatever brought it. */
+/** Inference request of either transport. */
 export interface InferRequest {
-  /** Comes back in the answer; empty: there is none. */
+  /** Request ID, which the response repeats; empty: no ID. */
   readonly id: string;
-  /** The deadline, from the arrival of the request, in ms; null: it names none. */
+  /** Deadline in ms after the arrival of the request; null: not specified. */
   readonly timeoutMs: number | null;
   readonly inputs: readonly InputTensor[];
-  /** Null: all. */
+  /** Selected outputs; null: all. */
   readonly outputs: readonly RequestedOutput[] | null;
 }
 
-/** What the metadata of a model says of a tensor; -1: any length. */
+/** Tensor in the metadata of a model. -1 in the shape: any length. */
 export interface TensorMetadata {
   readonly name: string;
   readonly datatype: Datatype;
   readonly shape: readonly number[];
 }
 
-/** An input of a model, in the types that it takes beside that of its metadata. */
+/** Input of a model with its accepted data types. The metadata contains only one of them. */
 export interface InputSpecification {
   readonly metadata: TensorMetadata;
   readonly datatypes: readonly Datatype[];
@@ -60,7 +61,11 @@ export function countOf(shape: readonly number[]): number {
   return shape.reduce((count, length) => count * length, 1);
 }
 
-/** A place in a tensor: `SIGNAL[2][17]`. `index`: row-major. */
+/**
+ * Returns the path of an element, such as `SIGNAL[2][17]`.
+ *
+ * @param index row-major index of the element
+ */
 export function elementPath({ name, shape }: InputTensor, index: number): string {
   let rest = index;
   let place = '';
@@ -76,7 +81,11 @@ export function describeShape(shape: readonly (number | string)[]): string {
   return `[${shape.join(', ')}]`;
 }
 
-/** @param message what is wrong, behind the place in the request: `SIGNAL[2]: …`, `inputs[0].name: …` */
+/**
+ * Creates an error for an invalid request.
+ *
+ * @param message path and problem: `SIGNAL[2]: …`, `inputs[0].name: …`
+ */
 export function invalid(message: string): ServiceError {
   return new ServiceError('BODY_INVALID', message);
 }

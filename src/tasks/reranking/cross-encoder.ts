@@ -11,11 +11,11 @@ import {
 import type { TextInput, TokenizerOverrides } from '../../native/engine';
 import type { ClassifierMetadata } from '../capabilities';
 
-/** What sentence-transformers writes beside the files of transformers. */
+/** Settings file that only sentence-transformers writes. */
 const SETTINGS = 'config_sentence_transformers.json';
 const MODULES = 'modules.json';
 
-/** By the name of its class in torch.nn; each of all outputs of a pair. */
+/** Activations by torch.nn class name, applied to all outputs of a text pair. */
 const ACTIVATIONS = {
   Identity: (logits: Float32Array) => logits,
   Sigmoid: sigmoid,
@@ -25,12 +25,12 @@ const ACTIVATIONS = {
 
 export type Activation = keyof typeof ACTIVATIONS;
 
-/** What is known of a cross-encoder. */
+/** Metadata of a cross-encoder. */
 export interface RerankerMetadata extends ClassifierMetadata {
   readonly activation: Activation;
 }
 
-/** As the model reads them; either may be empty. */
+/** Creates the text pair of a query and a document. Either text may be empty. */
 export function toPair(query: string, document: string): TextInput {
   return { text: query, pair: document, isPair: true };
 }
@@ -52,21 +52,24 @@ const settingsSchema = z.looseObject({
 
 const modulesSchema = z.array(z.looseObject({ type: z.string() }));
 
-/** What sentence-transformers has written about a model. */
+/** Settings of sentence-transformers for a cross-encoder. */
 export interface CrossEncoderFiles {
-  /** It says that this is a cross-encoder. */
+  /** Whether the files identify the model as a cross-encoder. */
   readonly isDeclared: boolean;
-  /** The class in torch that it names for the scores: `torch.nn.modules.linear.Identity`. */
+  /**
+   * PyTorch class of the score activation, such as `torch.nn.modules.linear.Identity`; null: not
+   * specified.
+   */
   readonly activation: string | null;
-  /** How both texts are read. */
+  /** Tokenizer settings of sentence-transformers. */
   readonly reading: TokenizerOverrides;
-  /** Absolute paths, beside those of any model. */
+  /** Absolute paths of the settings files. */
   readonly files: readonly string[];
 }
 
 /**
- * Of version 6 on all is in files of its own; what they say is so wins over config.json, where versions
- * before had it.
+ * Reads the sentence-transformers settings of a model. Since version 6, separate files override
+ * config.json, which held the settings before.
  *
  * @throws ModelFileError
  */
@@ -82,7 +85,11 @@ export function readCrossEncoder(directory: string): CrossEncoderFiles {
   };
 }
 
-/** @throws ModelFileError */
+/**
+ * Reads the tokenizer settings.
+ *
+ * @throws ModelFileError
+ */
 function readingOf(directory: string): TokenizerOverrides {
   const task = 'sequence-classification';
   const { maxLength, lowercases, lengths, file } = readTransformer(directory, task, task);
@@ -96,7 +103,10 @@ function readingOf(directory: string): TokenizerOverrides {
 
 type Settings = z.output<typeof settingsSchema>;
 
-/** null: it is no cross-encoder that version 6 or a later one has saved. */
+/**
+ * Reads the settings file of version 6 and later; null if the file is missing or describes another
+ * model type.
+ */
 function readOwn(directory: string): Settings | null {
   const listed = readModelJson(directory, MODULES);
   const settings = checkModelJson(
@@ -107,7 +117,11 @@ function readOwn(directory: string): Settings | null {
   return listed !== undefined && settings.model_type === 'CrossEncoder' ? settings : null;
 }
 
-/** @throws ModelFileError: for its scores more is to be run than a sequence classifier */
+/**
+ * Rejects models whose scores need more modules than a sequence classifier.
+ *
+ * @throws ModelFileError
+ */
 export function requireSequenceClassifier(directory: string): void {
   const settings = readOwn(directory);
   if (settings === null) return;
@@ -127,11 +141,11 @@ export function requireSequenceClassifier(directory: string): void {
 }
 
 /**
- * Which function turns outputs into scores, as `CrossEncoder` of sentence-transformers 2 to 6 chooses it
- * (cross_encoder/model.py, `get_default_activation_fn`): one that is not of torch needs code of its own there,
- * and is left out.
+ * Chooses the activation of the scores, as `CrossEncoder` of sentence-transformers 2 to 6 does
+ * (cross_encoder/model.py, `get_default_activation_fn`). Activations outside of torch need custom
+ * code there and are ignored.
  *
- * @throws ModelFileError: one of torch that is not known here
+ * @throws ModelFileError if the torch activation is not supported
  */
 export function chooseActivation(named: string | null, numLabels: number): Activation {
   if (named?.startsWith('torch.')) {
@@ -144,9 +158,10 @@ export function chooseActivation(named: string | null, numLabels: number): Activ
 }
 
 /**
- * A classifier of one label that nothing marks as a cross-encoder, read as one: many cross-encoders were saved so.
+ * Treats a classifier with one label as a cross-encoder: many cross-encoders have no settings file
+ * of sentence-transformers.
  *
- * @returns null if it has several labels, and so no score by which documents could be ranked
+ * @returns null for several labels, which cannot rank documents
  */
 export function readAsReranker({
   name,

@@ -1,15 +1,15 @@
-/** A document's place in the list that was asked about, and its score: the double that a float32 widens to. */
+/** Document index in the request and score. The score is a float32 value, converted to double. */
 export interface RankedDocument {
   readonly index: number;
   readonly score: number;
 }
 
 /**
- * By falling score, documents of equal scores in the order in which they came, as `CrossEncoder.rank` of
- * sentence-transformers has them.
+ * Sorts documents by descending score. Documents with equal scores keep their order, as in
+ * `CrossEncoder.rank` of sentence-transformers.
  *
- * @param scores of the documents, in their order
- * @param most of the first ones; left out: all
+ * @param scores scores in document order
+ * @param most maximum number of results. Default: all
  */
 export function rankByScore(
   scores: readonly number[],

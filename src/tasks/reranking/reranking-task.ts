@@ -33,10 +33,10 @@ const tensors: Tensors<TextInput, PairScore, RerankerMetadata> = {
 };
 
 /**
- * A cross-encoder of sentence-transformers: a sequence classifier that reads a query with a document.
- * Scores are those of `CrossEncoder.predict`.
+ * Creates the reranking task for cross-encoders of sentence-transformers: sequence classifiers for
+ * pairs of query and document. Scores equal `CrossEncoder.predict`.
  *
- * @param classifier how such a model is found, read and loaded
+ * @param classifier text classification task that finds, reads and loads the model
  */
 export function createRerankingTask<Metadata extends ClassifierMetadata>(
   classifier: Task<string | TextInput, Classification, Metadata>,

@@ -5,38 +5,45 @@ import { ModelFileError } from '../../models/files';
 import { parseModelJson, quoted, readModelJson } from '../../models/json';
 import { type QualitySettings, qualitySchema, toQualitySettings } from './quality-settings';
 
-/** Samples in a window, unless the model has settings: 2.69 s at 95 Hz. */
+/** Default window length in samples: 2.69 s at 95 Hz. */
 export const WINDOW_LENGTH = 256;
 
-/** The model's three outputs, in order, unless it has settings. */
+/** Default class names, in output order. */
 export const CLASSES = [
   'Control',
   "Alzheimer's Disease (AD)",
   'Frontotemporal Dementia (FTD)',
 ] as const;
 
-/** An hour at 256 Hz is 921,600 samples. What requests can carry is up to BODY_LIMIT. */
+/**
+ * Maximum window length in samples. An hour at 256 Hz has 921,600 samples. BODY_LIMIT also limits
+ * requests.
+ */
 const LONGEST_WINDOW = 1_000_000;
 
-/** Whether a softmax is still to come. */
+/** Kind of model output. Logits still need a softmax. */
 export type OutputKind = 'logits' | 'probabilities';
 
-/** What a signal model takes and gives. */
+/** Settings of a signal model. */
 export interface ModelSettings {
-  /** Name of the file that was read; null: there is none, and all is as for the shipped model. */
+  /** Name of the settings file; null: no file, the defaults apply. */
   readonly file: string | null;
-  /** Names of the model's outputs, in order. */
+  /** Class names in output order. */
   readonly classes: readonly string[];
-  /** null: the file does not say. Outputs then count as logits. */
+  /** Kind of model output; null: not specified, outputs count as logits. */
   readonly output: OutputKind | null;
-  /** Samples. */
+  /** Window length in samples. */
   readonly windowLength: number;
-  /** Of a window as the model takes it; null: the model's file says, else it is [1, windowLength]. */
+  /**
+   * Shape of a window as model input; null: the shape in the model file, else [1, windowLength].
+   */
   readonly inputShape: readonly number[] | null;
-  /** Hz; what the model was trained on. Streams are resampled to it, requests are not. */
+  /**
+   * Sampling rate of the training data in Hz. Streams are resampled to this rate, requests are not.
+   */
   readonly samplingRateHz: number | null;
   readonly channel: string | null;
-  /** What a window looks like that a person would not trust. */
+  /** Thresholds of the signal quality flags. */
   readonly quality: QualitySettings;
   readonly name: string | null;
   readonly version: string | null;
@@ -113,15 +120,15 @@ const schema = z
     },
   );
 
-/** Where the settings of a model are: `eeg_model.pt` has `eeg_model.json` beside it. */
+/** Returns the path of a model's settings file: `eeg_model.json` for `eeg_model.pt`. */
 export function settingsPath(modelPath: string): string {
   const { dir, name } = path.parse(modelPath);
   return path.join(dir, `${name}.json`);
 }
 
 /**
- * Reads the settings beside a model. What they leave out, and all of it without a file, is as the
- * contract has it: 256 samples to logits of the three classes.
+ * Reads the settings file of a model. The default for missing settings is a window of 256 samples
+ * and the logits of three classes.
  *
  * @throws ModelFileError
  */
@@ -145,7 +152,11 @@ export function readModelSettings(modelPath: string): ModelSettings {
   };
 }
 
-/** @throws ModelFileError naming `file` and the key */
+/**
+ * Parses and validates model settings.
+ *
+ * @throws ModelFileError that names `file` and the key
+ */
 export function parseModelSettings(content: string, file: string): z.output<typeof schema> {
   return checkModelSettings(parseModelJson(content, file), file);
 }

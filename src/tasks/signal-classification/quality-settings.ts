@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { quoted } from '../../models/json';
 
-/** What a person who knows signals would see in a window, in the order in which it is told. */
+/** Signal quality flags, in the order of responses. */
 export const QUALITY_FLAGS = [
   'not_finite',
   'flat',
@@ -12,21 +12,23 @@ export const QUALITY_FLAGS = [
 ] as const;
 export type QualityFlag = (typeof QUALITY_FLAGS)[number];
 
-/** From when on a window has such a problem. Amplitudes are in the unit of the samples. */
+/** Thresholds of the signal quality flags. Amplitudes are in the unit of the samples. */
 export interface QualitySettings {
-  /** Peak to peak: a window that has no more is flat. */
+  /** Maximum peak-to-peak amplitude of a flat window. */
   readonly flatBelow: number;
-  /** Of the samples, that stand at the highest or the lowest value in runs of 3 or more. */
+  /** Minimum share of clipped samples: samples at the minimum or maximum in runs of 3 or more. */
   readonly clippedShare: number;
-  /** The lowest and the highest value that samples may have; null: any. */
+  /** Minimum and maximum valid sample; null: no limits. */
   readonly amplitudeRange: readonly [number, number] | null;
-  /** Between neighbouring samples; null: no difference is a jump. */
+  /** Maximum difference between consecutive samples; null: no limit. */
   readonly jumpAbove: number | null;
-  /** Frequencies of mains that are looked for, in Hz. */
+  /** Mains frequencies in Hz. */
   readonly mainsHz: readonly number[];
-  /** Of the power of the window. */
+  /** Minimum share of the window's power at mains frequencies. */
   readonly mainsShare: number;
-  /** Of which a window is not asked about. What is not finite never is. */
+  /**
+   * Flags of windows that the model skips. Windows with the flag `not_finite` are always skipped.
+   */
   readonly unusable: readonly QualityFlag[];
 }
 
@@ -75,7 +77,7 @@ const keys = {
     .optional(),
 };
 
-/** The object "quality" of a model's settings. */
+/** Schema of the object "quality" in model settings. */
 export const qualitySchema = z.strictObject(keys, {
   error: ({ code }) =>
     code === 'unrecognized_keys'

@@ -17,7 +17,7 @@ export interface SignalMetadata extends ClassifierMetadata {
   readonly settings: ModelSettings;
 }
 
-/** Its fields of "model" in GET /info. */
+/** Fields of `model` in GET /info for signal models. */
 export const SIGNAL_INFO = {
   classes: z.array(z.string()).optional(),
   window_length: z.int().optional().describe('Samples of a signal'),
@@ -32,7 +32,7 @@ const tensors: Tensors<readonly number[], Classification, SignalMetadata> = {
   toInput: ([signal]) => signal as readonly number[],
 };
 
-/** A TorchScript or torch.export file: a window of samples, z-normalized here, to its class. */
+/** Classification of z-normalized signal windows with a TorchScript or torch.export program. */
 export const signalClassification: Task<readonly number[], Classification, SignalMetadata> = {
   name: 'signal-classification',
   summary: 'Windows of an EEG channel to classes.',

@@ -3,9 +3,12 @@ import { ModelFileError } from '../../models/files';
 import type { ModelTrial } from '../../native/engine';
 import type { ModelSettings } from './model-settings';
 
-/** Rounding that a sum of float32 probabilities may have. */
+/** Rounding tolerance for the sum of float32 probabilities. */
 const SUM_TOLERANCE = 1e-4;
-/** Rounding that one probability may have; four decimals hide it. */
+/**
+ * Rounding tolerance for a single probability. Responses with four decimals hide differences of
+ * this size.
+ */
 const PROBABILITY_TOLERANCE = 1e-5;
 
 /** Whether each value is in [0, 1]. */
@@ -14,14 +17,14 @@ export function areProbabilities(values: Float32Array): boolean {
 }
 
 /**
- * Holds what came of trying a model against its settings. With a settings file, what does not fit
- * it is an error. Without one only requests can fail, as the contract has it, and a warning says
- * what they will meet.
+ * Compares the result of a trial run with the settings of the model. With a settings file, each
+ * difference is an error. Without a settings file, a difference causes a warning, because requests
+ * fail later.
  *
- * @param modelFile name of the model's file, for messages
- * @param settingsFile name that its settings file has or would have
+ * @param modelFile name of the model file, for messages
+ * @param settingsFile name of the existing or expected settings file
  * @returns warnings
- * @throws ModelFileError naming the key
+ * @throws ModelFileError that names the key
  */
 export function validateTrialRun(
   trial: ModelTrial,
@@ -54,7 +57,7 @@ export function validateTrialRun(
   return warnings;
 }
 
-/** `<key>: <what the model does instead>`, or null. */
+/** Returns `<key>: <actual behavior of the model>`; null if the model matches its settings. */
 function findMisfit(
   trial: ModelTrial,
   { classes, windowLength, output }: ModelSettings,

@@ -1,21 +1,22 @@
-/** Added to the standard deviation, in the signal's own unit (numpy: `std + 1e-8`). */
+/** Constant added to the standard deviation, in the signal's unit (numpy: `std + 1e-8`). */
 const EPSILON = 1e-8;
 
-/** Of one signal at a time: a window for each request would be an allocation outside of V8's heap. */
+/** Buffer shared by all calls: an array per request would be allocated outside of V8's heap. */
 let scratch = new Float64Array(0);
 
 /**
- * (v − mean) / (std + 1e-8) with the population standard deviation, in float64.
- * A constant signal becomes zeros.
+ * Computes (v − mean) / (std + 1e-8) with the population standard deviation, in float64. A constant
+ * signal becomes zeros.
  *
- * The signal is first scaled by a power of two, which is exact, to magnitudes of about 1: neither
- * the sum of values near 1.8e308 nor the squares of values near 5e-324 leave the range of a double.
- * The mean is corrected by the mean of its residuals (corrected two-pass algorithm; Chan, Golub
- * and LeVeque, "Algorithms for Computing the Sample Variance", 1983), so that small variations
- * on a large offset keep all their digits.
+ * The signal is first scaled by a power of two, which is exact, to magnitudes of about 1: the sum
+ * of values near 1.8e308 and the squares of values near 5e-324 stay in the range of a double. The
+ * mean is corrected by the mean of its residuals (corrected two-pass algorithm; Chan, Golub and
+ * LeVeque, "Algorithms for Computing the Sample Variance", 1983), which keeps all digits of small
+ * variations on a large offset.
  *
- * @param signal at least one value, all finite
- * @param result as many, rounded to what it holds; left out: a new array of doubles
+ * @param signal at least one value, all values finite
+ * @param result output array of the same length; values are rounded to its type. Default: a new
+ *   Float64Array
  */
 export function zNormalize(signal: readonly number[]): Float64Array;
 export function zNormalize<Numbers extends Float32Array | Float64Array>(
@@ -42,7 +43,7 @@ export function zNormalize(
 
   const scale = powerOfTwoScale(largest);
   const sum = multiply(values, scale);
-  // Twice: the second pass takes away the rounding error of the first one's mean.
+  // The second pass subtracts the rounding error of the first mean.
   const residuals = subtract(values, sum / length);
   subtract(values, residuals / length);
   const divisor = Math.sqrt(sumOfSquares(values) / length) + EPSILON * scale;
@@ -51,15 +52,19 @@ export function zNormalize(
 }
 
 /**
- * The power of two that brings the largest magnitude near 1. Limited to 2^1000 so that it and
- * `EPSILON` times it stay finite; even the smallest subnormal, 2^-1074, then has a square that is
- * a normal double.
+ * Returns the power of two that scales the largest magnitude to about 1. The limit of 2^1000 keeps
+ * the factor and `EPSILON` times the factor finite; the square of the scaled smallest subnormal,
+ * 2^-1074, is still a normal double.
  */
 function powerOfTwoScale(largest: number): number {
   return 2 ** -Math.max(-1000, Math.ceil(Math.log2(largest)));
 }
 
-/** @returns the sum of the products */
+/**
+ * Multiplies all values in place.
+ *
+ * @returns sum of the products
+ */
 function multiply(values: Float64Array, factor: number): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) {
@@ -70,7 +75,11 @@ function multiply(values: Float64Array, factor: number): number {
   return sum;
 }
 
-/** @returns the sum of the differences */
+/**
+ * Subtracts from all values in place.
+ *
+ * @returns sum of the differences
+ */
 function subtract(values: Float64Array, amount: number): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) {

@@ -1,19 +1,19 @@
 import { countCodePoints } from '../../lib/code-points';
 import type { Vocabulary } from '../../native/engine';
 
-/** A token, a word or a group of them with its label. */
+/** Token, word or entity with its label. */
 export interface LabeledSpan {
   readonly label: string;
   readonly score: number;
-  /** In UTF-16 units of the text. */
+  /** Start offset in UTF-16 units. */
   readonly start: number;
   readonly end: number;
   readonly index: number | null;
-  /** Made where it is wanted: most of a text is outside of all entities. */
+  /** Builds the text of the span on demand: most spans are outside of all entities. */
   readonly word: () => string;
 }
 
-/** Neighbours of one tag, but where one begins anew with `B-`. */
+/** Groups adjacent tokens of the same entity. The prefix `B-` starts a new entity. */
 export function groupEntities(
   tagged: readonly LabeledSpan[],
   vocabulary: Vocabulary,
@@ -29,7 +29,7 @@ export function groupEntities(
   return groups.map((group) => groupOf(group, vocabulary));
 }
 
-/** What has no prefix goes on, as if it had `I-`. */
+/** Splits a label into its prefix and entity. Labels without a prefix count as `I-`. */
 function tagOf(label: string): { readonly begins: boolean; readonly tag: string } {
   const begins = label.startsWith('B-');
   return { begins, tag: begins || label.startsWith('I-') ? label.slice(2) : label };
@@ -47,7 +47,10 @@ function groupOf(group: readonly LabeledSpan[], vocabulary: Vocabulary): Labeled
   };
 }
 
-/** Of those that begin in another one the longer, or else the surer one: windows share tokens. */
+/**
+ * Drops overlapping spans, which result from overlapping windows. Keeps the longer span, then the
+ * span with the higher score.
+ */
 export function dropOverlaps(all: readonly LabeledSpan[], text: string): readonly LabeledSpan[] {
   const kept: LabeledSpan[] = [];
   for (const next of all.toSorted((a, b) => a.start - b.start)) {
@@ -61,7 +64,7 @@ export function dropOverlaps(all: readonly LabeledSpan[], text: string): readonl
   return kept;
 }
 
-/** Lengths are those that Python sees. */
+/** Compares lengths in code points, as Python does. */
 function isBetter(next: LabeledSpan, last: LabeledSpan, text: string): boolean {
   const [length, before] = [next, last].map(({ start, end }) =>
     countCodePoints(text, start, end),

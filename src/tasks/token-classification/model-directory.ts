@@ -23,12 +23,14 @@ const configSchema = modelConfig.extend({
 
 export interface TokenClassifierFiles {
   readonly source: TextModelSource | TextProgramSource;
-  /** Absolute paths of all that is read of the folder. */
+  /** Absolute paths of all files of the model that are read. */
   readonly files: readonly string[];
   readonly metadata: ClassifierMetadata;
 }
 
-/** Whether config.json of a folder names a token classifier; one that cannot be read does not, here. */
+/**
+ * Whether config.json of a folder specifies a token classifier; false if the file cannot be read.
+ */
 export function isTokenClassifier(directory: string): boolean {
   try {
     return readArchitectures(directory)?.some((name) => name.endsWith(ARCHITECTURE)) ?? false;
@@ -37,7 +39,11 @@ export function isTokenClassifier(directory: string): boolean {
   }
 }
 
-/** @throws ModelFileError */
+/**
+ * Reads the folder of a token classifier.
+ *
+ * @throws ModelFileError
+ */
 export function readTokenClassifier(directory: string): TokenClassifierFiles {
   const { config, files } = readDirectory(directory, configSchema);
   const { architectures } = config;

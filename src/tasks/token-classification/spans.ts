@@ -6,51 +6,53 @@ import type { ClassifierMetadata, TokenClassification } from '../capabilities';
 import { dropOverlaps, groupEntities, type LabeledSpan } from './groups';
 
 /**
- * From the scores of tokens to spans of the text, as the `token-classification` pipeline of
- * transformers 5.23 does it (pipelines/token_classification.py), span by span.
+ * Aggregation strategies of the `token-classification` pipeline in transformers 5.23
+ * (pipelines/token_classification.py). The spans are identical.
  */
 export const STRATEGIES = ['none', 'simple', 'first', 'average', 'max'] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
 export interface SpanOptions {
-  /** Default: none, a span for each token. */
+  /** Default: none, one span per token. */
   readonly strategy?: Strategy | null | undefined;
-  /** Of labels that are left out, as spans have them. Default: O. For many texts a set, which is made once. */
+  /** Span labels to omit. Default: O. Pass a set to reuse it for many texts. */
   readonly ignoreLabels?: readonly string[] | ReadonlySet<string> | null | undefined;
 }
 
 export interface Span {
-  /** Of `none` the model's own, else without what is before the first `-`. */
+  /** Label without its `B-` or `I-` prefix; for the strategy `none`, the label of the model. */
   readonly label: string;
   readonly score: number;
-  /** As the tokenizer puts its tokens together; the text itself has `start` to `end`. */
+  /** Decoded tokens of the span. The original text is the slice from `start` to `end`. */
   readonly word: string;
-  /** In UTF-16 units of the text. */
+  /** Start offset in UTF-16 units. */
   readonly start: number;
   readonly end: number;
-  /** Of `none`: of the token in its window, special tokens included; else null. */
+  /**
+   * Index of the token in its window, including special tokens; null unless the strategy is `none`.
+   */
   readonly index: number | null;
 }
 
-/** A token of the text, none that the tokenizer has added. */
+/** Token of the text, not a special token. */
 interface Token {
   readonly id: number;
   readonly index: number;
   readonly start: number;
   readonly end: number;
-  /** Where its row of scores begins. */
+  /** Offset of the token's row in the scores. */
   readonly at: number;
-  /** Of the labels the one with the highest score. */
+  /** Index of the label with the highest score. */
   readonly label: number;
   readonly score: number;
 }
 
-/** What spans are made of, beside the tokens. */
+/** Scores, labels and vocabulary that spans are computed from. */
 interface Source {
   readonly text: string;
   readonly labels: readonly string[];
   readonly vocabulary: Vocabulary;
-  /** [tokens, labels] */
+  /** Scores with the shape [tokens, labels]. */
   readonly scores: Float32Array;
 }
 
@@ -66,7 +68,7 @@ export async function toSpans(
 ): Promise<readonly Span[]> {
   if (!places || !vocabulary) throw new Error('the model has no places of tokens');
   const source = { text, labels, vocabulary, scores };
-  // The model may be unloaded while others have their turn.
+  // The lock keeps the vocabulary loaded while the function yields to the event loop.
   return vocabulary.track(() => spansIn(places, source, options));
 }
 
@@ -95,7 +97,7 @@ async function spansIn(
   }));
 }
 
-/** Of each the rows of its tokens. */
+/** Returns the token range of each window. */
 function windows({ lengths }: Tokenization): readonly { begin: number; end: number }[] {
   let end = 0;
   return Array.from(lengths, (length) => {
@@ -128,7 +130,7 @@ function tokensOf(
   return tokens;
 }
 
-/** A tag for each token or, where the strategy is one of words, for each word. */
+/** Assigns a label to each token, or to each word for word-level strategies. */
 function tagsOf(
   tokens: readonly Token[],
   source: Source,
@@ -163,7 +165,7 @@ function wordOf({ id, start, end }: Token, { text, vocabulary }: Source): string
   return id === vocabulary.unknownId ? text.slice(start, end) : vocabulary.token(id);
 }
 
-/** Whether it goes on with the word before it. */
+/** Whether a token continues the word of the previous token. */
 function isSubword({ id, start, end }: Token, { text, vocabulary }: Source): boolean {
   if (id === vocabulary.unknownId) return false;
   if (!vocabulary.marksContinuedWords) {
@@ -173,7 +175,10 @@ function isSubword({ id, start, end }: Token, { text, vocabulary }: Source): boo
   return countCodePoints(token, 0, token.length) !== countCodePoints(text, start, end);
 }
 
-/** Of a word: the label of its first token, of the one that is surest, or of the mean of their scores. */
+/**
+ * Returns the label of a word: the label of its first token, of the token with the highest score,
+ * or of the mean scores.
+ */
 function best(
   word: readonly Token[],
   source: Source,
@@ -188,7 +193,7 @@ function best(
   if (strategy === 'max') {
     return told(word.reduce((surest, token) => (token.score > surest.score ? token : surest)));
   }
-  // In float32 one after the other, as numpy adds along the first axis.
+  // Adds float32 values sequentially, as numpy does along the first axis.
   const means = new Float32Array(source.labels.length);
   for (const { at } of word) {
     for (let i = 0; i < means.length; i++) {

@@ -6,7 +6,10 @@ import type {
 } from '../capabilities';
 import type { Tensors } from '../tensors';
 
-/** Of the tokens of all texts, special ones left out: logits, places and the texts' lengths in tokens. */
+/**
+ * Tensors of token classification: logits, offsets, and the number of tokens of each text, without
+ * special tokens.
+ */
 export const taggingTensors: Tensors<
   TokenClassificationInput,
   TokenClassification,
@@ -47,7 +50,7 @@ export const taggingTensors: Tensors<
   },
 };
 
-/** Those of tokens of the text. */
+/** Returns the rows of tokens that are not special tokens. */
 function rowsOf({ inference: { places } }: TokenClassification): readonly number[] {
   return [...(places?.texts ?? [])].flatMap((text, row) => (text === 0 ? [] : [row]));
 }

@@ -13,7 +13,9 @@ import { taggingTensors } from './tensors';
 
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 
-/** A Hugging Face token classifier: a text to the scores of its tokens, of which spans are made. */
+/**
+ * Token classification (NER) with a Hugging Face model. Spans are computed from the token scores.
+ */
 export const tokenClassification: Task<
   TokenClassificationInput,
   TokenClassification,
@@ -46,7 +48,7 @@ export const tokenClassification: Task<
       throw new EngineError('INFERENCE_FAILED', message, { index });
     }
     const scores = softmaxRows(values, length);
-    // The native side has read a lone surrogate as U+FFFD.
+    // The native side reads lone surrogates as U+FFFD.
     return { text: text.replace(LONE_SURROGATES, '\ufffd'), scores, inference };
   },
   logFields: () => ({}),

@@ -2,29 +2,37 @@ import { softmax } from '../../lib/numbers';
 import type { Inference, InferOptions, TextInput } from '../../native/engine';
 import type { EntailmentClassifier, EntailmentMetadata } from '../capabilities';
 
-/** Of transformers. */
+/** Default hypothesis template of transformers. */
 export const TEMPLATE = 'This example is {}.';
 
 export interface ZeroShotRequest {
   readonly texts: readonly string[];
   readonly labels: readonly string[];
-  /** See `findTemplateProblem`. */
+  /** Hypothesis template, see `findTemplateProblem`. */
   readonly template: string;
-  /** Each label by itself; else they share a probability of 1. */
+  /** Whether each label is scored independently. Otherwise the scores sum to 1. */
   readonly isMultiLabel: boolean;
 }
 
-/** Of a text: labels by falling score. */
+/** Labels of a text by descending score. */
 export type ZeroShotResult = readonly { readonly label: string; readonly score: number }[];
 
-/** null: it has one place for a label, as Python's `str.format` reads it. */
+/**
+ * Returns the problem of a hypothesis template; null if the template has exactly one `{}` in the
+ * syntax of Python's `str.format`.
+ */
 export function findTemplateProblem(template: string): string | null {
   const places = template.replaceAll(/\{\{|\}\}/g, '').split('{}');
   if (places.length === 2 && !places.some((part) => /[{}]/.test(part))) return null;
   return 'expected one {} in the place of a label, and {{ or }} for other braces';
 }
 
-/** @throws EngineError: INPUT_TOO_LONG where a hypothesis leaves no room for the text; its index is that of the pair */
+/**
+ * Classifies texts with candidate labels.
+ *
+ * @throws EngineError INPUT_TOO_LONG if a hypothesis leaves no tokens for the text; the index
+ *   refers to the text pair
+ */
 export async function classifyZeroShot(
   model: EntailmentClassifier,
   { texts, labels, template, isMultiLabel }: ZeroShotRequest,
@@ -44,7 +52,7 @@ export async function classifyZeroShot(
     const scores = scoresOf(own, model.metadata, isMultiLabel);
     return labels
       .map((label, place) => ({ label, place, score: scores[place] as number }))
-      .sort((a, b) => b.score - a.score || b.place - a.place) // equal ones as numpy's argsort, reversed
+      .sort((a, b) => b.score - a.score || b.place - a.place) // equal scores in the order of numpy's reversed argsort
       .map(({ label, score }) => ({ label, score }));
   });
   return { answers, inferences };
@@ -54,7 +62,11 @@ function hypothesisOf(template: string, label: string): string {
   return template.replaceAll(/\{\{|\}\}|\{\}/g, (part) => (part === '{}' ? label : part.charAt(0)));
 }
 
-/** @param pairs of one text, with each of the labels */
+/**
+ * Computes the label scores of a text.
+ *
+ * @param pairs text pairs of the text and each label
+ */
 function scoresOf(
   pairs: readonly Inference[],
   { entailment, contradiction }: EntailmentMetadata,

@@ -2,15 +2,15 @@ import type { TextInput } from '../../native/engine';
 import type { Classification, ClassifierMetadata, EntailmentMetadata } from '../capabilities';
 import type { Task } from '../task';
 
-/** What is known of a classifier that may be such a model. */
+/** Metadata of a classifier that may be an NLI model. */
 interface NliMetadata extends ClassifierMetadata {
-  /** The output that its files name entailment; null: none. */
+  /** Index of the output that config.json calls entailment; null: no such output. */
   readonly namedEntailment: number | null;
 }
 
 /**
- * Which outputs speak for a hypothesis and against it, as the `zero-shot-classification` pipeline of
- * transformers finds them: the last output where no file says which.
+ * Returns the indexes of the entailment and contradiction outputs, as the
+ * `zero-shot-classification` pipeline of transformers does. Default: the last output is entailment.
  */
 function findOutputs({ labels, namedEntailment }: NliMetadata) {
   const last = labels.length - 1;
@@ -21,10 +21,10 @@ function findOutputs({ labels, namedEntailment }: NliMetadata) {
 }
 
 /**
- * An entailment model: asked whether a text entails that it is about a label, it classifies by labels that
- * nobody trained. It is still a classifier as well.
+ * Creates the zero-shot classification task: an NLI model scores candidate labels as hypotheses.
+ * The model also performs text classification.
  *
- * @param classifier how such a model is found, read, loaded and asked
+ * @param classifier text classification task that finds, reads, loads and runs the model
  */
 export function createZeroShotTask<Metadata extends NliMetadata>(
   classifier: Task<string | TextInput, Classification, Metadata>,

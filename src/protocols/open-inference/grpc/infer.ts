@@ -6,16 +6,18 @@ import type { StreamMethod } from '../../grpc-service';
 import type { OpenInferenceModels } from '../open-inference-models';
 import { type ModelInferRequest, readInferRequest, writeInferResponse } from './messages';
 
-/** Messages of one stream that are in memory at once: enough for the batches of one model. */
+/** Maximum number of concurrent messages of a stream, enough to fill the batches of a model. */
 const MOST_AT_ONCE = 64;
 
-/** Of a number in a message's typed contents: its memory and time beside those of 4 bytes of raw ones. */
+/**
+ * Memory and time of a number in typed contents, in equivalent bytes. A raw number takes 4 bytes.
+ */
 const TYPED_BYTES = 64;
 
-/** With which a client chooses that errors end the stream, with a status, as they end a call. */
+/** Header that requests gRPC status errors, which end the stream, instead of error messages. */
 const STATUS_HEADER = 'triton_grpc_error';
 
-/** ModelInfer. */
+/** Handles a ModelInfer request. */
 export async function infer(
   models: OpenInferenceModels,
   request: ModelInferRequest,
@@ -30,9 +32,9 @@ export async function infer(
 }
 
 /**
- * ModelStreamInfer: each message has one answer, in the order of the messages. So that answer is the last
- * of its request, and says so as Triton's do: there is no empty one behind it, whether the request asks for
- * that (triton_enable_empty_final_response) or not.
+ * Creates the ModelStreamInfer handler. Each message has one response, in message order. Each
+ * response is marked as final, as in Triton; no empty final response follows, even if the request
+ * sets triton_enable_empty_final_response.
  */
 export function modelStreamInfer(models: OpenInferenceModels): StreamMethod {
   return {
@@ -45,7 +47,7 @@ export function modelStreamInfer(models: OpenInferenceModels): StreamMethod {
           const { body, inferences = [] } = await infer(models, request, call);
           const parameters = {
             triton_final_response: { bool_param: true },
-            // What ModelInfer says in its trailers.
+            // ModelInfer reports truncation in its trailers.
             ...(inferences.some(({ truncated }) => truncated) && {
               input_truncated: { bool_param: true },
             }),

@@ -9,7 +9,10 @@ import {
 } from '../tensor';
 import type { InferResult } from '../tensor-model';
 
-/** Messages of protos/grpc_service.proto, as @grpc/proto-loader reads them; what is not used is left out. */
+/**
+ * Messages of protos/grpc_service.proto, as @grpc/proto-loader decodes them. Unused fields are
+ * omitted.
+ */
 
 type Parameters = Readonly<
   Record<
@@ -46,7 +49,11 @@ export interface ModelInferRequest {
   readonly raw_input_contents: readonly Buffer[];
 }
 
-/** @throws ServiceError: says what is wrong, and where */
+/**
+ * Converts a message to an inference request.
+ *
+ * @throws ServiceError that names the invalid field
+ */
 export function readInferRequest(message: ModelInferRequest): InferRequest {
   for (const name of ['sequence_id', 'sequence_start', 'sequence_end']) {
     if (parameterOf(message.parameters, name))
@@ -61,7 +68,7 @@ export function readInferRequest(message: ModelInferRequest): InferRequest {
   };
 }
 
-/** Raw or typed, as the request was. */
+/** Creates the response message. Its contents are raw if the request's contents were raw. */
 export function writeInferResponse(
   { id, raw_input_contents }: ModelInferRequest,
   model: { readonly name: string; readonly version: string },
@@ -98,7 +105,7 @@ function readInputs({ inputs, raw_input_contents: raw }: ModelInferRequest): Inp
   });
 }
 
-/** Other data types are refused by the model. */
+/** Returns the typed values. The model rejects other data types later. */
 function valuesOf(contents: TypedContents, datatype: string): readonly (Buffer | number)[] {
   if (datatype === 'FP64') return contents.fp64_contents;
   return datatype === 'FP32' ? contents.fp32_contents : contents.bytes_contents;
@@ -126,7 +133,7 @@ function parameterOf(parameters: Parameters, name: string): unknown {
   return bool_param ?? int64_param ?? uint64_param ?? string_param;
 }
 
-/** 0: it is not there. */
+/** Returns an integer parameter; 0 if missing. */
 function wholeNumber(parameters: Parameters, name: string, place: string): number {
   const value = parameterOf(parameters, name) ?? 0;
   if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value);

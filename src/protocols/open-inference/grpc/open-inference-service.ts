@@ -8,17 +8,19 @@ import type { OpenInferenceModels } from '../open-inference-models';
 import { infer, modelStreamInfer } from './infer';
 import type { ModelInferRequest } from './messages';
 
-/** Far more than a request has beside the elements of lists. */
+/** Maximum number of fields besides list elements, far more than valid requests contain. */
 const OTHER_FIELDS = 1000;
 
-/** Of ModelInferRequest, in which all lists are bounded; messages of other methods have none. */
+/**
+ * Counted fields of ModelInferRequest, by field number. Other messages contain no repeated fields.
+ */
 const PARAMETERS: CountedFields = { 2: {} };
 const COUNTED: CountedFields = {
   4: PARAMETERS,
   5: {
     3: 'packed', // shape
     4: PARAMETERS,
-    // Contents: all but FP32 and FP64, which are cheap to read.
+    // Contents without FP32 and FP64, which are cheap to decode.
     5: { 1: 'packed', 2: 'packed', 3: 'packed', 4: 'packed', 5: 'packed' },
   },
   6: { 2: PARAMETERS },
@@ -30,9 +32,9 @@ interface OfModel {
 }
 
 /**
- * The protocol over gRPC, as tritonclient.grpc speaks it.
+ * Creates the gRPC service of the Open Inference Protocol.
  *
- * @param mostElements of a list
+ * @param mostElements maximum number of elements of a list
  */
 export function grpcService(models: OpenInferenceModels, mostElements: number): GrpcService {
   const ofModel =
@@ -52,9 +54,10 @@ export function grpcService(models: OpenInferenceModels, mostElements: number): 
     inferenceMethods: ['ModelInfer'],
     streams: { ModelStreamInfer: modelStreamInfer(models) },
     managementMethods: ['RepositoryModelLoad', 'RepositoryModelUnload'],
-    // Each element of a list may be a field, in two inputs.
+    // Each list element may be a field, in up to two inputs.
     fields: { counted: COUNTED, max: OTHER_FIELDS + 2 * mostElements },
-    // Of several models the message says which; then it is refused once it has been read.
+    // With several models, the message selects the model, so the request is rejected after it has
+    // been read.
     admissionError: (timeoutMs) => {
       const [only, ...others] = models.all;
       return others.length === 0 ? (only?.modelIfLoaded?.admissionError(timeoutMs) ?? null) : null;
@@ -84,7 +87,7 @@ export function grpcService(models: OpenInferenceModels, mostElements: number): 
   };
 }
 
-/** Of one model the process is as ready as that; of several each is so by itself. */
+/** Whether a model is ready. A single model is ready when the process is ready. */
 function isReady(
   models: OpenInferenceModels,
   { modelIfLoaded }: OpenInferenceModel,

@@ -7,19 +7,19 @@ import type { InferResult } from '../tensor-model';
 
 interface Body {
   readonly bytes: Buffer;
-  /** Bytes of the JSON, before the data of binary outputs; null: it is all JSON. */
+  /** Size of the JSON before the binary outputs, in bytes; null: the body is only JSON. */
   readonly jsonBytes: number | null;
 }
 
-/** Bytes of a number of an output, by its name. */
+/** Returns the bytes per number of an output, by output name. */
 export function numberBytes(request: HttpInferRequest): (output: string) => number {
   return (output) => (isBinary(output, request) ? FLOAT_BYTES : DOUBLE_JSON_BYTES);
 }
 
 /**
- * The answer to an inference request.
+ * Creates the response of an inference request.
  *
- * @param limit bytes of its JSON
+ * @param limit maximum size of the JSON in bytes
  * @throws ServiceError RESPONSE_TOO_LARGE
  */
 export async function inferResponse(
