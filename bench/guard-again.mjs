@@ -29,7 +29,7 @@ const file = {
   checks: [
     { type: 'patterns', name: 'data', action: 'redact', kinds: ['email', 'card', 'iban'] },
     {
-      ...{ type: 'text-classification', name: 'tone', model: 'sentiment', action: 'note' },
+      ...{ type: 'text-classification', name: 'tone', model: 'sentiment', action: 'flag' },
       labels: { NEGATIVE: 0.9 },
     },
   ],

@@ -35,11 +35,11 @@ const TEXTS = {
   'numbers that are no cards': repeated('4111 1111 1111 1112 '),
 };
 const check = {
-  ...{ type: 'patterns', name: 'data', action: 'note' },
+  ...{ type: 'patterns', name: 'data', action: 'flag' },
   kinds: ['email', 'card', 'iban', 'ip', 'phone', 'url'],
 };
 const guards = {
-  patterns: await Guard.load({ file: { checks: [{ ...check, views: [] }] } }),
+  patterns: await Guard.load({ file: { checks: [{ ...check, variants: [] }] } }),
   'and views': await Guard.load({ file: { checks: [check] } }),
 };
 

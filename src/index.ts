@@ -36,5 +36,5 @@ export {
 export { EngineError, type EngineErrorCode } from './native/engine';
 export { ConfigError } from './settings/config';
 export type { Finding, GuardResult } from './tasks/guard/guard-result';
-export type { Restorer } from './tasks/guard/restorer';
+export type { Restorer } from './tasks/guard/redaction';
 export type { RankedDocument } from './tasks/reranking/ranking';

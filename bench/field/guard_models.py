@@ -36,7 +36,7 @@ def save(tokenizer, folder: Path, model) -> None:
 
 
 def guard() -> dict:
-    common = {"action": "note"}
+    common = {"action": "flag"}
     classifiers = [
         {"name": name, "type": "text-classification", "model": name, "labels": {"LABEL_0": 0, "LABEL_1": 0}, **common}
         for name in CLASSIFIERS

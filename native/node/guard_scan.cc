@@ -141,7 +141,7 @@ Napi::Value scan(const Napi::CallbackInfo& info) {
   auto parts = strings(info[1], "parts");
   const auto given = object(info[2], "options");
   const guard::ScanOptions options{
-      .forms = flag(given, "forms"),
+      .normalized = flag(given, "normalized"),
       .decoded = flag(given, "decoded"),
       .joined = flag(given, "joined"),
       .max_variants = count(given, "maxVariants"),

@@ -11,8 +11,7 @@ import {
   parseGuardFile,
 } from '../tasks/guard/guard-file';
 import type { GuardModels, GuardRequest, GuardResult } from '../tasks/guard/guard-result';
-import { restore } from '../tasks/guard/redaction';
-import { Restorer } from '../tasks/guard/restorer';
+import { Restorer, restore } from '../tasks/guard/redaction';
 import { TASKS } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import type { TaskModel } from '../tasks/task-model';

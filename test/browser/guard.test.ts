@@ -16,7 +16,7 @@ const TONE = { type: 'text-classification', model: 'sentiment', labels: { NEGATI
 const CHECKS = [
   { type: 'patterns', name: 'personal data', action: 'redact', kinds: ['email', 'card', 'iban'] },
   { ...TONE, name: 'tone', action: 'block' },
-  { ...TONE, name: 'answers', model: 'nobody', action: 'note', on: 'output' },
+  { ...TONE, name: 'answers', model: 'nobody', action: 'flag', on: 'output' },
 ];
 
 function put(directory: ModelsDirectory, guard: object): void {

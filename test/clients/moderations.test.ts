@@ -8,7 +8,7 @@ import { INSTALL_MS, installPython, runFile } from '../helpers/python';
 
 const FOLDER = path.join(__dirname, 'python');
 const KEY = 'a-key-that-is-long-enough-0123456789';
-const CHECKS = [TONE, { type: 'patterns', name: 'data', action: 'note', kinds: ['email'] }];
+const CHECKS = [TONE, { type: 'patterns', name: 'data', action: 'flag', kinds: ['email'] }];
 const CATEGORIES = {
   harassment: { check: 'tone', label: 'NEGATIVE' },
   'self-harm/intent': { check: 'data', label: 'EMAIL' },

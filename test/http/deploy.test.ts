@@ -43,7 +43,7 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
 /** Of a guard: one that finds something, and one that cannot run. */
 const CHECKS = [
   { type: 'patterns', name: 'data', action: 'redact', kinds: ['email'] },
-  { type: 'text-classification', name: 'gone', model: 'nobody', action: 'note', labels: { A: 0 } },
+  { type: 'text-classification', name: 'gone', model: 'nobody', action: 'flag', labels: { A: 0 } },
 ];
 
 let sentiment: Service;

@@ -2,7 +2,7 @@ import { parseGuardFile } from '../../src/tasks/guard/guard-file';
 import { sourcesOf } from '../../src/tasks/guard/moderations';
 
 const CHECKS = [
-  { type: 'patterns', name: 'data', action: 'note', kinds: ['email'], patterns: { NUMBER: ['x'] } },
+  { type: 'patterns', name: 'data', action: 'flag', kinds: ['email'], patterns: { NUMBER: ['x'] } },
   {
     type: 'text-classification',
     name: 'tone',
@@ -10,7 +10,7 @@ const CHECKS = [
     action: 'block',
     labels: { RUDE: 0.9 },
   },
-  { type: 'token-classification', name: 'tags', model: 't', action: 'note' },
+  { type: 'token-classification', name: 'tags', model: 't', action: 'flag' },
 ];
 
 const parse = (categories: object) =>

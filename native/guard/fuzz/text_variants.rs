@@ -28,7 +28,7 @@ pub fn text_variants(data: &[u8]) {
     };
     let parts: Vec<String> = text.split(|byte| *byte == SEPARATOR).map(read).collect();
     let options = VariantOptions {
-        forms: head[0] & 1 != 0,
+        normalized: head[0] & 1 != 0,
         decoded: head[0] & 2 != 0,
         joined: head[0] & 4 != 0,
         max_variants: usize::from(head[1] & 31),
@@ -136,7 +136,7 @@ fn hide(patterns: &Patterns, before: &str, choice: u8) {
         .map_or(sent.len(), |(at, _)| at);
     let parts = [sent[..split].to_owned(), sent[split..].to_owned()].to_vec();
     let options = VariantOptions {
-        forms: true,
+        normalized: true,
         decoded: false,
         joined: true,
         max_variants: 1000,

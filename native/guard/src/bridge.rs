@@ -18,7 +18,7 @@ mod ffi {
 
     /// The variants to inspect, and limits. See `VariantOptions` and `MatchLimits`.
     pub struct ScanOptions {
-        forms: bool,
+        normalized: bool,
         decoded: bool,
         joined: bool,
         max_variants: usize,
@@ -82,7 +82,7 @@ impl Patterns {
                 false => Deadline::default(),
             };
             let variant_options = VariantOptions {
-                forms: options.forms,
+                normalized: options.normalized,
                 decoded: options.decoded,
                 joined: options.joined,
                 max_variants: options.max_variants,
@@ -96,7 +96,7 @@ impl Patterns {
             let (matches, reason) = scan::find_matches(&self.0, &variants, &limits);
             let stopped_by = match reason {
                 StopReason::Completed => "",
-                StopReason::MaxMatches => "places",
+                StopReason::MaxMatches => "matches",
                 StopReason::Deadline => "time",
             };
             let numbers = |found: &Match| {

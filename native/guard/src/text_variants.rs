@@ -27,7 +27,7 @@ pub struct TextVariant {
 #[derive(Default)]
 pub struct VariantOptions {
     /// Without invisible characters, in NFKC, with Latin letters instead of confusable ones.
-    pub forms: bool,
+    pub normalized: bool,
     /// Decoded base64 (also base64 within base64), tag characters, variation selectors, and escapes of HTML, URLs and
     /// JSON.
     pub decoded: bool,
@@ -61,7 +61,7 @@ pub fn text_variants(parts: Vec<String>, options: &VariantOptions) -> (Vec<TextV
     };
     let borders = borders(&parts);
     for (part, text) in parts.into_iter().enumerate() {
-        let mapped = (options.forms || options.decoded).then(|| mapped_chars(&text));
+        let mapped = (options.normalized || options.decoded).then(|| mapped_chars(&text));
         collector.variants.push(TextVariant {
             steps: String::new(),
             part,
@@ -129,7 +129,7 @@ impl VariantCollector<'_> {
         is_new: &dyn Fn((u32, u32)) -> bool,
     ) {
         let Origin { part, steps, .. } = origin;
-        let forms = if self.options.forms {
+        let forms = if self.options.normalized {
             if let Some(spaced) = normalization::blanks_to_spaces(text) {
                 let steps = with_step(steps, "spaced");
                 self.add(&steps, part, &spaced);
@@ -192,7 +192,7 @@ impl VariantCollector<'_> {
                     ..origin
                 };
                 self.add_variants(&text, origin, &|_| true);
-            } else if self.options.forms {
+            } else if self.options.normalized {
                 self.add_forms(&text, origin.part, &steps);
             }
         }

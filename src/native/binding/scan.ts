@@ -12,7 +12,7 @@ export type NativePatterns = object;
 /** The variants of the parts to search in addition to the parts, and limits. */
 export interface ScanOptions {
   /** Without invisible characters, in NFKC, with Latin letters instead of confusable ones. */
-  readonly forms: boolean;
+  readonly normalized: boolean;
   /**
    * Decoded base64 (also base64 within base64), tag characters, variation selectors, and escapes of HTML, URLs and
    * JSON.
@@ -45,7 +45,7 @@ export interface NativeScan {
   /** Index of the pattern, index of the variant, start and end of each match, in UTF-16 units of the variant. */
   readonly matches: Uint32Array;
   /** Limit that ended the search; empty: the search is complete. */
-  readonly stoppedBy: '' | 'places' | 'time';
+  readonly stoppedBy: '' | 'matches' | 'time';
   /** `maxVariants` was reached. */
   readonly isTruncated: boolean;
 }

@@ -1,6 +1,6 @@
 import type { GuardFileResponse, GuardResponse } from '../../client';
+import { actionOf, isReported } from '../../tasks/guard/findings';
 import { redact } from '../../tasks/guard/redaction';
-import { actionOf, isReported } from '../../tasks/guard/thresholds';
 
 /**
  * Computes the response of the guardrail with other thresholds for the same checks.

@@ -87,7 +87,7 @@ function highestScore({ check, label }: Slider): number | null {
   return scores.length === 0 ? null : scores.reduce((a, b) => Math.max(a, b));
 }
 
-const ACTIONS = { block: 'Blocks', redact: 'Redacts', note: 'Flags' };
+const ACTIONS = { block: 'Blocks', redact: 'Redacts', flag: 'Flags' };
 const DIRECTIONS = { both: 'input and output', input: 'input', output: 'output' };
 
 function describe(check: Check): string {

@@ -103,13 +103,13 @@ function moderations(guard: GuardService, { listLength }: ProtocolOptions): Rout
       const texts = partsOf(input);
       requireListLength(Array.isArray(input) ? input : [], 'input', listLength);
       const moderated = await guard.moderate(call, texts);
-      for (const { answer } of moderated) requireChecked(answer);
+      for (const { result } of moderated) requireChecked(result);
       const body: z.infer<typeof response> = {
         id: `modr-${randomUUID()}`,
         model: MODEL,
         results: moderated.map(resultOf),
       };
-      return { body, inferences: moderated.flatMap(({ answer }) => answer.inferences) };
+      return { body, inferences: moderated.flatMap(({ result }) => result.inferences) };
     },
   });
 }

@@ -39,7 +39,7 @@ const finding = z.object({
   start: index('Start offset in UTF-16 code units; null: the whole text'),
   end: index('End offset in UTF-16 code units, exclusive'),
   variant: z.string().describe('Normalization variant of the text; text: the original text'),
-  action: z.enum(['block', 'redact', 'note']),
+  action: z.enum(['block', 'redact', 'flag']),
 });
 
 const response = z.object({
@@ -72,7 +72,7 @@ const response = z.object({
         part: index('Index of the text; null: any text'),
         start: index('Start offset of the unchecked part; null: anywhere'),
         limit: z.string().describe('Limit in the guardrail policy'),
-        action: z.enum(['block', 'note']),
+        action: z.enum(['block', 'flag']),
       }),
     )
     .describe('Parts that were not checked because of a limit'),

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** Names of fields, `[]` behind those that are arrays: `messages[].content`. */
+/** JSON path of field names, with `[]` after array fields: `messages[].content`. */
 const TEXT_PATH = /^[A-Za-z0-9_-]+(\[\])*(\.[A-Za-z0-9_-]+(\[\])*)*$/;
 
 const path = z.string().max(256).regex(TEXT_PATH, {
   error: 'expected names of fields with dots between them, [] behind arrays: messages[].content',
 });
-/** Where messages of chat completions have what a model calls tools with. */
+/** Paths of tool call arguments in chat completion messages. */
 const callsOf = (message: string): readonly string[] => [
   `${message}.tool_calls[].function.arguments`,
   `${message}.tool_calls[].custom.input`,
@@ -19,38 +19,43 @@ const paths = (defaults: readonly string[]) =>
     .max(100)
     .default([...defaults]);
 
-/** Of the file of a guard: what Envoy's external processing looks at, and says. */
+/** Section `ext_proc` of a guardrail policy: settings for Envoy's external processing. */
 export const extProcSection = z.strictObject({
-  status: z.int().min(400).max(599).default(403).describe('With which what is blocked is answered'),
+  status: z
+    .int()
+    .min(400)
+    .max(599)
+    .default(403)
+    .describe('Status code of blocked requests and responses'),
   header: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,63}$/, { error: 'expected lower-case letters, digits and -' })
     .default('x-guard')
-    .describe('Of what goes on: what was found'),
+    .describe('Header that reports findings in requests and responses that pass'),
   unreadable: z
     .enum(['block', 'allow'])
     .default('block')
-    .describe('What is done about bodies in which no text can be looked for'),
+    .describe('Action for bodies that cannot be parsed'),
   restore: z
     .boolean()
     .default(false)
-    .describe('Placeholders in the answer to a redacted request become what was redacted again'),
+    .describe('Replace placeholders in the response to a redacted request with the original text'),
   input: paths([
     ...['messages[].content', 'messages[].content[].text', 'prompt', 'prompt[]'],
     ...['input', 'input[]', 'input[].content', 'input[].content[].text', 'instructions'],
     ...callsOf('messages[]'),
     ...['input[].arguments', 'input[].input', 'input[].output', 'input[].output[].text'],
-  ]).describe('Where bodies of requests that are JSON have texts'),
+  ]).describe('Paths of texts in JSON request bodies'),
   output: paths([
     ...['choices[].message.content', 'choices[].message.content[].text', 'choices[].text'],
     ...['output[].content[].text', 'output[].arguments', 'output[].input'],
     ...callsOf('choices[].message'),
-  ]).describe('The same of answers'),
+  ]).describe('Paths of texts in JSON response bodies'),
   events: paths([
     ...['choices[].delta.content', 'choices[].text', 'delta.text', 'delta.partial_json'],
     ...callsOf('choices[].delta'),
   ]).describe(
-    'The same of each event of answers that are text/event-stream: what follows each other is one text',
+    'Paths of texts in events of text/event-stream responses. Consecutive events form one text',
   ),
 });
 

@@ -1,24 +1,24 @@
-/** How a check ended: it found something, or nothing; it could not run, or was not awaited. */
+/** Outcomes of a check: finding, no finding, error, or skipped after a decisive check. */
 export const OUTCOMES = ['found', 'passed', 'failed', 'skipped'] as const;
 export type CheckOutcome = (typeof OUTCOMES)[number];
 
 export const GUARD_ACTIONS = ['allow', 'redact', 'block'] as const;
 
-/** What guards have answered in this event loop, for metrics; it outlives their files. */
+/** Counters of the guardrail for metrics. They persist when the policy is reloaded. */
 export class GuardCounters {
   readonly actions: Record<(typeof GUARD_ACTIONS)[number], number> = {
     allow: 0,
     redact: 0,
     block: 0,
   };
-  /** By the name of the check. */
+  /** Counters by check name. */
   readonly checks = new Map<string, Record<CheckOutcome, number>>();
-  /** Requests of which something was not looked at. */
+  /** Number of requests that exceeded a limit of the policy. */
   limited = 0;
-  /** Checks that are counted; null: any. */
+  /** Checks to count; null: all. */
   #names: ReadonlySet<string> | null = null;
 
-  /** Counts these checks from now on, and forgets the others, which the file has no more. */
+  /** Restricts the counters to these checks and removes the counters of all other checks. */
   keep(names: readonly string[]): void {
     this.#names = new Set(names);
     for (const name of this.checks.keys()) if (!this.#names.has(name)) this.checks.delete(name);

@@ -7,14 +7,14 @@ import { findUnmapped, moderations } from './moderations';
 
 export const GUARD_JSON = 'guard.json';
 
-/** Kinds of data that `native/guard/src/kinds.rs` knows. */
+/** PII kinds of `native/guard/src/kinds.rs`. */
 export const KINDS = ['email', 'card', 'iban', 'ip', 'phone', 'url'] as const;
 
 const MAX_CHECKS = 100;
 const MAX_PATTERNS = 200;
 const MAX_PATTERN_LENGTH = 4096;
 
-/** What is counted and answered under it: no text of a client. */
+/** Name of a check in responses and metrics, not taken from requests. */
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}$/, {
   error: 'expected up to 64 letters, digits, spaces, _, . and -, a letter or digit first',
 });
@@ -24,36 +24,41 @@ const labels = z
   .record(label, threshold)
   .refine((given) => Object.keys(given).length > 0, { error: 'expected at least one label' });
 
-/** What a text may hide in: all of them by default. */
-export const VARIANTS = ['forms', 'decoded', 'joined'] as const;
+/** Normalization variants. All are checked by default. */
+export const VARIANTS = ['normalized', 'decoded', 'joined'] as const;
 
 const common = {
-  name: name.describe('In answers and metrics'),
-  on: z.enum(['input', 'output', 'both']).default('both').describe('Which texts are checked'),
+  name: name.describe('Name in responses and metrics'),
+  on: z
+    .enum(['input', 'output', 'both'])
+    .default('both')
+    .describe('Direction of the texts to check'),
   action: z
-    .enum(['block', 'redact', 'note'])
-    .describe('What is done about what it finds: redact replaces exactly that'),
+    .enum(['block', 'redact', 'flag'])
+    .describe('Action for findings. redact replaces exactly the finding'),
   on_error: z
     .enum(['block', 'allow'])
     .default('block')
-    .describe('What is done where it cannot run: its model is not loaded, refuses or fails'),
+    .describe(
+      'Action if the check cannot run: its model is not loaded, rejects the request or fails',
+    ),
   decisive: z
     .boolean()
     .default(false)
-    .describe('What it finds ends the checks that are still under way; of those that block'),
-  views: z
+    .describe('A finding cancels all unfinished checks. Only for checks that block'),
+  variants: z
     .array(z.enum(VARIANTS))
     .default([...VARIANTS])
     .describe(
-      'Beside the texts as they are. forms: without characters that are not seen, in NFKC, with ' +
-        'Latin letters for those that look like them; decoded: what is written in base64, tags or ' +
-        'variation selectors; joined: all texts as one',
+      'Normalization variants to check in addition to the original texts. normalized: without ' +
+        'invisible characters, in NFKC, with Latin letters instead of confusable characters; ' +
+        'decoded: decoded base64, tag characters and variation selectors; joined: all texts as one',
     ),
 };
 
 const model = {
   ...common,
-  model: z.string().min(1).describe('Name of the model in the directory of models'),
+  model: z.string().min(1).describe('Name of the model in the model repository'),
 };
 
 const windows = {
@@ -62,16 +67,16 @@ const windows = {
     .min(8)
     .optional()
     .describe(
-      'Tokens of a window, special ones included: a short one lets less stand beside what is ' +
-        'looked for. Default: what the model takes',
+      'Window length in tokens, including special tokens. A short window dilutes a finding less. ' +
+        'Default: the maximum length of the model',
     ),
   stride: z
     .int()
     .min(0)
     .optional()
-    .describe('Tokens that windows share. Default: 64, at most a quarter of a window'),
+    .describe('Overlap of windows in tokens. Default: 64, at most a quarter of a window'),
 };
-const LONG_TEXTS = 'Longer texts than a window are read whole, in windows';
+const LONG_TEXTS = 'Windowing of texts that are longer than a window';
 
 const classifier = z.strictObject({
   type: z.literal('text-classification'),
@@ -82,11 +87,11 @@ const classifier = z.strictObject({
       combine: z
         .enum(['max', 'mean'])
         .default('max')
-        .describe('Whether one window is enough, or the mean of all counts'),
+        .describe('Score of a text: the maximum or the mean over its windows'),
     })
     .prefault({})
     .describe(LONG_TEXTS),
-  labels: labels.describe('Those that count, with the score from which on they do'),
+  labels: labels.describe('Labels to report with their thresholds'),
 });
 
 const tagger = z.strictObject({
@@ -95,8 +100,8 @@ const tagger = z.strictObject({
   long_texts: z.strictObject(windows).prefault({}).describe(LONG_TEXTS),
   labels: labels
     .optional()
-    .describe('Those that count, with the score from which on they do. Default: all but O'),
-  threshold: threshold.default(0.5).describe('Of labels where none are named'),
+    .describe('Labels to report with their thresholds. Default: all except O'),
+  threshold: threshold.default(0.5).describe('Threshold of all labels if `labels` is not set'),
   aggregation_strategy: z.enum(STRATEGIES).default('simple'),
 });
 
@@ -104,15 +109,15 @@ const zeroShot = z.strictObject({
   type: z.literal('zero-shot-classification'),
   ...model,
   long_texts: z.strictObject(windows).prefault({}).describe(LONG_TEXTS),
-  candidate_labels: z.array(label).min(1).max(100).describe('That the model chooses from'),
-  labels: labels.describe('Of the candidates those that count, with their scores'),
+  candidate_labels: z.array(label).min(1).max(100).describe('Candidate labels of the model'),
+  labels: labels.describe('Candidate labels to report with their thresholds'),
   hypothesis_template: z
     .string()
     .default(TEMPLATE)
     .refine((text) => findTemplateProblem(text) === null, {
       error: ({ input }) => findTemplateProblem(String(input)) ?? '',
     }),
-  multi_label: z.boolean().default(false).describe('Each candidate by itself'),
+  multi_label: z.boolean().default(false).describe('Score each candidate label independently'),
 });
 
 const patterns = z.strictObject({
@@ -121,7 +126,7 @@ const patterns = z.strictObject({
   kinds: z
     .array(z.enum(KINDS))
     .default([])
-    .describe('Metadata ones; their labels are EMAIL, CARD, IBAN, IP, PHONE and URL'),
+    .describe('PII kinds with the labels EMAIL, CARD, IBAN, IP, PHONE and URL'),
   patterns: z
     .record(label, z.array(z.string().min(1).max(MAX_PATTERN_LENGTH)).min(1))
     .default({})
@@ -142,21 +147,26 @@ const limits = z.strictObject({
     .int()
     .min(1)
     .default(2 ** 20)
-    .describe('UTF-16 units of all texts of a request together'),
-  views: z
+    .describe('Maximum total length of the texts of a request in UTF-16 units'),
+  variants: z
     .int()
     .min(1)
     .max(10_000)
     .default(64)
     .describe(
-      'Texts that are made of those of a request: forms, decoded and joined ones; those without escapes do not count',
+      'Maximum number of normalization variants of a request, without variants with decoded escapes',
     ),
-  windows: z.int().min(1).max(100_000).default(512).describe('In which one check reads one text'),
-  places: z.int().min(1).max(100_000).default(2000).describe('That patterns may find'),
+  windows: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(512)
+    .describe('Maximum number of windows of a text per check'),
+  matches: z.int().min(1).max(100_000).default(2000).describe('Maximum number of pattern matches'),
   on_limit: z
-    .enum(['block', 'note'])
+    .enum(['block', 'flag'])
     .default('block')
-    .describe('What is done about texts that were not looked at whole'),
+    .describe('Action for texts that were not checked completely'),
 });
 
 const streams = z.strictObject({
@@ -166,12 +176,12 @@ const streams = z.strictObject({
     .max(100_000)
     .default(64)
     .describe(
-      'Characters (code points) at the end of a stream that is redacted, which are not passed on until more ' +
-        'has come: as long as the longest text that is redacted',
+      'Code points at the end of a redacted stream that are held back until more text arrives. ' +
+        'Use the length of the longest text to redact',
     ),
 });
 
-/** The file of a guard. */
+/** Guardrail policy (guard.json). */
 export const guardFile = z
   .strictObject({
     $schema: z.string().optional(),
@@ -194,22 +204,30 @@ export const guardFile = z
 
 export type GuardFile = z.output<typeof guardFile>;
 
-/** JSON Schema of the file, as people write it. */
+/** Returns the JSON Schema of the policy file, without the defaults applied. */
 export function guardSchema(): object {
   return z.toJSONSchema(guardFile, { io: 'input' });
 }
 
-/** @throws ModelFileError: `guard.json: checks.0.action: …` */
+/**
+ * Parses and validates a policy file.
+ *
+ * @throws ModelFileError: `guard.json: checks.0.action: …`
+ */
 export function parseGuardFile(text: string, file = GUARD_JSON): GuardFile {
   return checkGuardFile(parseModelJson(text, file), file);
 }
 
-/** The same of what has been parsed. @throws ModelFileError */
+/**
+ * Validates the parsed content of a policy file.
+ *
+ * @throws ModelFileError
+ */
 export function checkGuardFile(content: unknown, file = GUARD_JSON): GuardFile {
   return checkModelJson(file, guardFile, content);
 }
 
-/** What each check can find, by its name; null: any label of its model. */
+/** Returns the labels of each check by check name; null: any label of the model. */
 function labelsByCheck(checks: readonly Check[]): ReadonlyMap<string, readonly string[] | null> {
   return new Map(
     checks.map((one) => {

@@ -1,90 +1,100 @@
 import type { Inference, InferOptions } from '../../native/engine';
 import type { Capabilities, Capability } from '../capabilities';
 
-/** What a guard is asked. */
+/** Request to check texts. */
 export interface GuardRequest {
-  /** Parts of one message, or messages: looked at each alone, and together. */
+  /** Parts of a message, or messages. Each part is checked separately and all parts joined. */
   readonly texts: readonly string[];
-  /** Whether they go to a language model, or come from one; `both`: where nothing says which. */
+  /**
+   * Direction of the texts: to a language model (input), from a language model (output), or unknown
+   * (both).
+   */
   readonly direction: 'input' | 'output' | 'both';
-  /** Names of the checks that are asked; left out: all of the direction. */
+  /** Names of the checks to run; undefined: all checks of the direction. */
   readonly checks?: readonly string[] | undefined;
-  /** Also what lies below the thresholds; then no check is skipped. */
+  /** Whether to return scores below the thresholds. If set, no check is skipped. */
   readonly scores?: boolean;
-  /** Placeholders that stand for something else already: none is given to what is found here. */
+  /** Placeholders in use, which redaction must not assign again. */
   readonly taken?: readonly string[];
 }
 
-export type CheckAction = 'block' | 'redact' | 'note';
+export type CheckAction = 'block' | 'redact' | 'flag';
 
-/** What a check has found. */
+/** Finding of a check. */
 export interface Finding {
-  /** Its name in the guard's file. */
+  /** Name of the check in the policy file. */
   readonly check: string;
   readonly label: string;
-  /** Not rounded; of patterns 1. */
+  /** Score, not rounded; 1 for patterns. */
   readonly score: number;
-  /** Index of the text; null: all of them together. */
+  /** Index of the text; null: the joined texts. */
   readonly part: number | null;
-  /** In UTF-16 units of the text, never within a character; null: the whole text. */
+  /** Start offset in UTF-16 units, never inside of a surrogate pair; null: the whole text. */
   readonly start: number | null;
   readonly end: number | null;
-  /** In which form of the text it was found; `text`: as it is. */
+  /** Normalization variant that contains the finding; `text`: the original text. */
   readonly variant: string;
   readonly action: CheckAction;
 }
 
-/** What would be found, if it reaches its threshold. */
+/** Finding with a score that may be below the threshold. */
 export interface ScoredFinding extends Finding {
   /**
-   * Of parts together: the highest score that one part has alone for the label in this place. Where that
-   * reaches the threshold, too, this is not told. null: there is none.
+   * For a finding in the joined texts: highest score of a single text for the same label and
+   * position. If this score reaches the threshold, the finding is not reported. null: no score.
    */
   readonly singlePartScore: number | null;
 }
 
-/** A check that could not run. */
+/** Failed check. */
 export interface CheckError {
   readonly check: string;
-  /** For clients: it holds nothing of the text. */
+  /** Message for clients. It contains no part of the text. */
   readonly reason: string;
-  /** What its `on_error` makes of it. */
+  /** Action of the check's `on_error`. */
   readonly action: 'block' | 'allow';
 }
 
-/** What was not looked at, because of a limit of the guard's file. */
+/** Text that was not checked because of a limit of the policy. */
 export interface Unchecked {
-  /** null: no check has. */
+  /** Name of the check; null: all checks. */
   readonly check: string | null;
-  /** Index of the text, and from where on; null: of any. */
+  /** Index of the text; null: any text. */
   readonly part: number | null;
   readonly start: number | null;
-  readonly limit: 'characters' | 'views' | 'windows' | 'places' | 'time';
-  readonly action: 'block' | 'note';
+  readonly limit: 'characters' | 'variants' | 'windows' | 'matches' | 'time';
+  readonly action: 'block' | 'flag';
 }
 
 export interface GuardResult {
-  /** `redact`: pass on `texts` in the place of what was sent. */
+  /** `redact`: use `texts` instead of the original texts. */
   readonly action: 'allow' | 'redact' | 'block';
-  /** By part, then by place. */
+  /** Findings by part and start offset. */
   readonly findings: readonly Finding[];
-  /** What would be found if every threshold were 0, in the same order; null: it was not asked for. */
+  /** Findings with all thresholds set to 0, in the same order; null: not requested. */
   readonly scores: readonly ScoredFinding[] | null;
-  /** With placeholders such as `<EMAIL_1>` for what checks redact; equal to those that were sent where nothing is. */
+  /**
+   * Texts with placeholders such as `<EMAIL_1>` for redacted parts. Texts without redaction are
+   * unchanged.
+   */
   readonly texts: readonly string[];
-  /** By placeholder what it stands for. */
+  /** Original texts by placeholder. */
   readonly map: Readonly<Record<string, string>>;
   readonly errors: readonly CheckError[];
   readonly unchecked: readonly Unchecked[];
-  /** Names of checks that were not awaited, because a decisive one blocked. */
+  /** Names of skipped checks: a decisive check blocked before they finished. */
   readonly skipped: readonly string[];
-  /** What models ran, for timings. */
+  /** Inference metadata of the models, for timings. */
   readonly inferences: readonly Inference[];
 }
 
-/** The models that a guard may ask, by name. */
+/** Models of a guardrail by name. */
 export interface GuardModels {
-  /** @throws Error, whose message clients may read: it is not loaded, or cannot do this */
+  /**
+   * Finds a loaded model with an ability.
+   *
+   * @throws Error with a message for clients: the model is not loaded or lacks the ability
+   */
   find<Name extends Capability>(
     name: string,
     ability: Name,

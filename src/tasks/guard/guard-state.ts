@@ -3,23 +3,23 @@ import { Guard } from './guard';
 import { GuardCounters } from './guard-counters';
 import type { GuardFile } from './guard-file';
 
-/** What was found of a guard's file. */
+/** Result of reading the policy file. */
 export type GuardSource =
-  /** There is none. */
+  /** The file does not exist. */
   | null
   | { readonly file: GuardFile }
-  /** Why it is none, for clients. */
+  /** Reason why the file is invalid, for clients. */
   | { readonly problem: string };
 
-/** The guard of a service: none, one, or one that could not be loaded, while its file may be read again. */
+/** Current guardrail of a service. Replaced when the policy file changes. */
 export class GuardState {
   readonly counts = new GuardCounters();
   #guard: Guard | null = null;
   #reason: string | null = null;
-  /** Resolves when all files so far are taken; never rejects. */
+  /** Resolves when all updates so far are applied; never rejects. */
   #last: Promise<void> = Promise.resolve();
 
-  /** There is a file of a guard, or was one. */
+  /** Whether a policy file exists or existed. */
   get isConfigured(): boolean {
     return this.#guard !== null || this.#reason !== null;
   }
@@ -28,14 +28,14 @@ export class GuardState {
     return this.#guard;
   }
 
-  /** Why there is no guard, or one of an older file; null: it is as its file says. */
+  /** Reason why the guardrail is missing or outdated; null: the guardrail matches its file. */
   get reason(): string | null {
     return this.#reason;
   }
 
   /**
-   * A file that is wrong leaves what there was. Files are taken one after the other, in the order of the calls:
-   * patterns may take longer to compile than those of a file that was read later.
+   * Applies a policy file. An invalid file keeps the current guardrail. Updates are applied in call
+   * order, because patterns of an earlier file may compile longer than patterns of a later file.
    */
   update(found: GuardSource): Promise<void> {
     this.#last = this.#last.then(() => this.#take(found));
@@ -56,11 +56,14 @@ export class GuardState {
     }
   }
 
-  /** What the one before has accepted is answered by it, and then it is freed. */
+  /**
+   * Replaces the guardrail. The previous guardrail finishes its accepted requests before it is
+   * closed.
+   */
   #replace(guard: Guard | null): void {
     const before = this.#guard;
     [this.#guard, this.#reason] = [guard, null];
     this.counts.keep((guard?.file.checks ?? []).map(({ name }) => name));
-    before?.close().catch(() => undefined); // V8 frees it later
+    before?.close().catch(() => undefined); // V8 releases it later
   }
 }

@@ -4,25 +4,30 @@ import { errorOf } from '../../native/engine-error';
 import { PatternError, Patterns } from '../../native/patterns';
 import { ActiveWork, Cancellation, type CancelSignal } from '../../native/pending-requests';
 import { messageForClients } from '../../native/unexpected-error';
-import type { CheckResult } from './check-result';
-import { sortFindings, toFindings, toScoredFindings, toUnchecked } from './findings';
+import {
+  actionOf,
+  reachesThreshold,
+  sortFindings,
+  toFindings,
+  toScoredFindings,
+  toUnchecked,
+  withoutThresholds,
+} from './findings';
 import { GuardCounters } from './guard-counters';
 import type { Check, GuardFile, PatternCheck } from './guard-file';
 import type { CheckError, GuardModels, GuardRequest, GuardResult } from './guard-result';
-import { InferenceMemo } from './inference-memo';
-import { runModelCheck } from './model-checks';
+import { InferenceMemo, runModelCheck } from './model-checks';
 import { redact } from './redaction';
-import { acceptsVariant, type PatternSet, type ScanResult, scan } from './scan';
-import { actionOf, reachesThreshold, withoutThresholds } from './thresholds';
+import { acceptsVariant, type CheckResult, type PatternSet, type ScanResult, scan } from './scan';
 
 export interface GuardOptions {
-  /** Aborted: nobody wants the answer any more. */
+  /** Cancels the request. */
   readonly signal?: CancelSignal;
-  /** From now, in ms; 0: none. */
+  /** Timeout in ms from now; 0: none. */
   readonly timeoutMs?: number;
 }
 
-/** How a check ended. */
+/** Result of a check: completed, failed or skipped. */
 type CheckEnd =
   | { readonly check: Check; readonly ran: CheckResult }
   | { readonly check: Check; readonly problem: string }
@@ -30,18 +35,18 @@ type CheckEnd =
 
 interface RunContext {
   readonly models: GuardModels;
-  readonly asked: InferenceMemo;
+  readonly memo: InferenceMemo;
   readonly signal: CancelSignal | undefined;
-  /** What lies below thresholds is wanted, too. */
+  /** Whether scores below the thresholds are requested. */
   readonly hasScores: boolean;
 }
 
-/** The checks of a guard's file, ready to run. */
+/** Guardrail: the checks of a policy with compiled patterns. */
 export class Guard {
   readonly file: GuardFile;
   readonly #patterns: PatternSet;
   readonly #counts: GuardCounters;
-  /** Requests that are under way. */
+  /** Requests in progress. */
   readonly #holds = new ActiveWork();
   #closed: Promise<void> | undefined;
 
@@ -52,9 +57,9 @@ export class Guard {
   }
 
   /**
-   * Compiles its patterns, on a native thread.
+   * Compiles the patterns of a policy on a native thread.
    *
-   * @throws ModelFileError naming the check, the pattern and what is wrong with it
+   * @throws ModelFileError that names the check, the pattern and the problem
    */
   static async open(file: GuardFile, counts = new GuardCounters()): Promise<Guard> {
     const found = file.checks.flatMap((check, index) =>
@@ -65,34 +70,34 @@ export class Guard {
       return new Guard(file, { compiled, owners: found }, counts);
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
-      const { place } = found[error.index] as (typeof found)[number];
-      throw new ModelFileError(`${place}: ${error.message}`);
+      const { path } = found[error.index] as (typeof found)[number];
+      throw new ModelFileError(`${path}: ${error.message}`);
     }
   }
 
-  /** Names of the models that it asks. */
-  modelsFor(question: Omit<GuardRequest, 'texts'>): readonly string[] {
-    const names = this.#checksOf(question).flatMap((one) => ('model' in one ? one.model : []));
+  /** Returns the names of the models that a request uses. */
+  modelsFor(request: Omit<GuardRequest, 'texts'>): readonly string[] {
+    const names = this.#checksOf(request).flatMap((one) => ('model' in one ? one.model : []));
     return [...new Set(names)];
   }
 
   /**
-   * Runs all checks at once.
+   * Runs all checks of a request concurrently.
    *
-   * @throws EngineError DRAINING: the guard is closed; CANCELLED: the signal was aborted; or why there is
-   *   no answer for now, where a check would block: to block a text because there is much to do would say
-   *   something of the text
+   * @throws EngineError DRAINING: the guardrail is closed; CANCELLED: the signal was aborted; or a
+   *   retryable error of a check whose `on_error` is "block". Overload must not variant like a finding,
+   *   so such a check does not block the text.
    */
   async check(
-    question: GuardRequest,
+    request: GuardRequest,
     models: GuardModels,
     options: GuardOptions = {},
   ): Promise<GuardResult> {
     if (this.#closed) throw errorOf('DRAINING');
-    return this.#holds.track(() => this.#check(question, models, options));
+    return this.#holds.track(() => this.#check(request, models, options));
   }
 
-  /** Answers what was accepted, and frees the patterns. May be called again. */
+  /** Finishes accepted requests and releases the patterns. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= new Promise<void>((resolve) => this.#holds.onIdle(resolve)).then(() =>
       this.#patterns.compiled.close(),
@@ -101,20 +106,20 @@ export class Guard {
   }
 
   async #check(
-    question: GuardRequest,
+    request: GuardRequest,
     models: GuardModels,
     options: GuardOptions,
   ): Promise<GuardResult> {
-    const checks = this.#checksOf(question);
+    const checks = this.#checksOf(request);
     const { limits } = this.file;
     const { signal, timeoutMs = 0 } = options;
-    const looked = await scan(question.texts, checks, this.#patterns, { limits, timeoutMs });
-    const hasScores = question.scores ?? false;
-    const ended = await this.#run(checks, looked, {
+    const scanned = await scan(request.texts, checks, this.#patterns, { limits, timeoutMs });
+    const hasScores = request.scores ?? false;
+    const ended = await this.#run(checks, scanned, {
       models,
       signal,
       hasScores,
-      asked: new InferenceMemo(),
+      memo: new InferenceMemo(),
     });
     const ran = ended.flatMap((one) => ('ran' in one ? one : []));
     const findings = ran.flatMap(({ check, ran }) =>
@@ -124,36 +129,36 @@ export class Guard {
       if (!('problem' in one)) return [];
       return [{ check: one.check.name, reason: one.problem, action: one.check.on_error }];
     });
-    const notLookedAt = [
-      ...looked.unchecked,
+    const unchecked = [
+      ...scanned.unchecked,
       ...ran.flatMap((one) => toUnchecked(one.check, one.ran.unread, limits.on_limit)),
     ];
-    const action = actionOf(findings, [...errors, ...notLookedAt]);
-    this.#count(ended, action, notLookedAt.length > 0);
+    const action = actionOf(findings, [...errors, ...unchecked]);
+    this.#count(ended, action, unchecked.length > 0);
     return {
       action,
       errors,
-      unchecked: notLookedAt,
+      unchecked,
       findings: sortFindings(findings),
       scores: hasScores
         ? sortFindings(ran.flatMap((one) => toScoredFindings(one.check, one.ran.hits)))
         : null,
-      ...redact(question.texts, findings, question.taken),
+      ...redact(request.texts, findings, request.taken),
       skipped: ended.flatMap((one) => ('isSkipped' in one ? one.check.name : [])),
-      // Checks that ask a model the same have the same of it.
+      // Checks with the same model input share an inference.
       inferences: [...new Set(ran.flatMap((one) => one.ran.inferences))],
     };
   }
 
   #checksOf({ direction, checks }: Omit<GuardRequest, 'texts'>): readonly Check[] {
-    const asked = this.file.checks.filter(({ name }) => checks?.includes(name) ?? true);
-    return asked.filter(({ on }) => direction === 'both' || on === 'both' || on === direction);
+    const selected = this.file.checks.filter(({ name }) => checks?.includes(name) ?? true);
+    return selected.filter(({ on }) => direction === 'both' || on === 'both' || on === direction);
   }
 
-  /** In the order of the checks. */
+  /** Runs the checks and returns their results in policy order. */
   async #run(
     checks: readonly Check[],
-    looked: ScanResult,
+    scanned: ScanResult,
     { signal, ...shared }: RunContext,
   ): Promise<readonly CheckEnd[]> {
     const cancellation = new Cancellation();
@@ -163,7 +168,7 @@ export class Guard {
     let isDecided = false;
     const runOne = async (check: Check): Promise<CheckEnd> => {
       try {
-        const ran = await this.#runOne(check, looked, { ...shared, signal: cancellation });
+        const ran = await this.#runOne(check, scanned, { ...shared, signal: cancellation });
         if (check.decisive && !shared.hasScores && toFindings(check, ran.hits).length > 0) {
           isDecided = true;
           cancel();
@@ -180,12 +185,15 @@ export class Guard {
       }
     };
     try {
-      // Patterns have run: what they decide, no model has to.
-      const sure = await Promise.all(checks.filter(({ type }) => type === 'patterns').map(runOne));
-      const others = await Promise.all(
+      // Pattern matches are known before the models run, so a decisive pattern check saves the
+      // inference.
+      const patternEnds = await Promise.all(
+        checks.filter(({ type }) => type === 'patterns').map(runOne),
+      );
+      const modelEnds = await Promise.all(
         checks.filter(({ type }) => type !== 'patterns').map(runOne),
       );
-      const ended = [...sure, ...others];
+      const ended = [...patternEnds, ...modelEnds];
       return ended.sort((a, b) => checks.indexOf(a.check) - checks.indexOf(b.check));
     } finally {
       signal?.removeEventListener('abort', cancel);
@@ -194,22 +202,23 @@ export class Guard {
 
   async #runOne(
     check: Check,
-    { variants: looks, hits }: ScanResult,
-    { models, asked, signal, hasScores }: RunContext,
+    { variants, hits }: ScanResult,
+    { models, memo, signal, hasScores }: RunContext,
   ): Promise<CheckResult> {
     if (check.type === 'patterns') return { ...NO_RESULT, hits: hits.get(check) ?? [] };
-    const given = looks.filter(
-      (look) => look.text.trim() !== '' && !look.isPartlyUnescaped && acceptsVariant(check, look),
+    const given = variants.filter(
+      (variant) =>
+        variant.text.trim() !== '' && !variant.isPartlyUnescaped && acceptsVariant(check, variant),
     );
     if (given.length === 0) return NO_RESULT;
-    const mostWindows = this.file.limits.windows;
+
     const within = (options: InferOptions): InferOptions => ({
       ...options,
-      maxWindows: mostWindows,
+      maxWindows: this.file.limits.windows,
       ...(signal && { signal }),
     });
-    const asking = { models, asked, within };
-    return runModelCheck(hasScores ? withoutThresholds(check) : check, given, asking);
+    const context = { models, memo, within };
+    return runModelCheck(hasScores ? withoutThresholds(check) : check, given, context);
   }
 
   #count(ended: readonly CheckEnd[], action: GuardResult['action'], isLimited: boolean): void {
@@ -228,7 +237,7 @@ export class Guard {
   }
 }
 
-/** Asked again later, there may be an answer. */
+/** Errors that may not occur again if the client retries. */
 const RETRYABLE: readonly EngineErrorCode[] = [
   'QUEUE_FULL',
   'WAIT_TOO_LONG',
@@ -248,14 +257,14 @@ function patternSources(check: PatternCheck, index: number) {
     check,
     label: kind.toUpperCase(),
     source: { isKind: true, text: kind },
-    place: `checks.${index}.kinds.${at}`,
+    path: `checks.${index}.kinds.${at}`,
   }));
   const own = Object.entries(check.patterns).flatMap(([label, all]) =>
     all.map((text, at) => ({
       check,
       label,
       source: { isKind: false, text },
-      place: `checks.${index}.patterns.${label}.${at}: ${text}`,
+      path: `checks.${index}.patterns.${label}.${at}: ${text}`,
     })),
   );
   return [...kinds, ...own];

@@ -2,73 +2,131 @@ import { ModelFileError } from '../../models/files';
 import type { Inference, InferOptions } from '../../native/engine';
 import type { EntailmentClassifier, TextClassifier, TokenClassifier } from '../capabilities';
 import { toSpans } from '../token-classification/spans';
-import type { CheckResult, Hit, UnreadText } from './check-result';
 import type { ModelCheck } from './guard-file';
 import type { GuardModels } from './guard-result';
-import type { InferenceMemo } from './inference-memo';
-import type { TextVariant } from './text-variants';
+import type { CheckResult, Hit, TextVariant, UnreadText } from './scan';
 import { classifyInChunks } from './zero-shot-chunks';
 
-type Of<Type> = Extract<ModelCheck, { readonly type: Type }>;
+/** Tokenization options of a model check. */
+export interface ReadOptions {
+  readonly places?: true;
+  /** Window length in tokens. */
+  readonly maxTokens: number;
+  readonly stride: number;
+}
 
-/** Tokens that windows share. */
+interface Model<Result> {
+  runAll(
+    inputs: readonly (ReadOptions & { readonly text: string })[],
+    options: InferOptions,
+  ): Promise<readonly Result[]>;
+}
+
+/** Inferences of one request. Checks with the same model, options and text share an inference. */
+export class InferenceMemo {
+  readonly #results = new Map<object, Map<string, Map<TextVariant, Promise<unknown>>>>();
+
+  /**
+   * Runs the model on the variants without a cached inference.
+   *
+   * @returns results in the order of the variants; the same objects for all checks
+   */
+  runAll<Result>(
+    model: Model<Result>,
+    variants: readonly TextVariant[],
+    reading: ReadOptions,
+    options: InferOptions,
+  ): Promise<readonly Result[]> {
+    const cached = this.#of(model, reading) as Map<TextVariant, Promise<Result>>;
+    const missing = variants.filter((variant) => !cached.has(variant));
+    if (missing.length > 0) {
+      const inputs = missing.map(({ text }) => ({ text, ...reading }));
+      const running = model.runAll(inputs, options);
+      for (const [index, variant] of missing.entries()) {
+        cached.set(
+          variant,
+          running.then((results) => results[index] as Result),
+        );
+      }
+    }
+    return Promise.all(variants.map((variant) => cached.get(variant) as Promise<Result>));
+  }
+
+  #of(model: object, reading: ReadOptions): Map<TextVariant, Promise<unknown>> {
+    const byReading =
+      this.#results.get(model) ?? new Map<string, Map<TextVariant, Promise<unknown>>>();
+    this.#results.set(model, byReading);
+    const key = JSON.stringify(reading);
+    const byVariant = byReading.get(key) ?? new Map<TextVariant, Promise<unknown>>();
+    byReading.set(key, byVariant);
+    return byVariant;
+  }
+}
+
+type CheckOf<Type> = Extract<ModelCheck, { readonly type: Type }>;
+
+/** Default overlap of windows in tokens. */
 const STRIDE = 64;
-/** At most, in most texts. */
+/** Upper estimate of characters per token for typical texts. */
 const CHARACTERS_OF_TOKEN = 4;
 
-/** What the model checks of a request share. */
+/** Context that all model checks of a request share. */
 export interface CheckContext {
   readonly models: GuardModels;
-  readonly asked: InferenceMemo;
-  /** Limits of the request. */
+  readonly memo: InferenceMemo;
+  /** Adds the limits and the signal of the request to inference options. */
   readonly within: (options: InferOptions) => InferOptions;
 }
 
 interface ResolvedModel<Model> {
   readonly model: Model;
   readonly options: InferOptions;
-  readonly asked: InferenceMemo;
+  readonly memo: InferenceMemo;
 }
 
-/** @throws Error: the model is not there, refuses or fails */
+/**
+ * Runs a model check on text variants.
+ *
+ * @throws Error: the model is not loaded, rejects the request or fails
+ */
 export async function runModelCheck(
   check: ModelCheck,
-  looks: readonly TextVariant[],
-  { models, asked, within }: CheckContext,
+  variants: readonly TextVariant[],
+  { models, memo, within }: CheckContext,
 ): Promise<CheckResult> {
   switch (check.type) {
     case 'text-classification': {
       const { model, options } = models.find(check.model, 'text-classification');
-      return classify(check, looks, { model, asked, options: within(options) });
+      return classify(check, variants, { model, memo, options: within(options) });
     }
     case 'token-classification': {
       const { model, options } = models.find(check.model, 'token-classification');
-      return tag(check, looks, { model, asked, options: within(options) });
+      return tag(check, variants, { model, memo, options: within(options) });
     }
     case 'zero-shot-classification': {
       const { model, options } = models.find(check.model, 'zero-shot');
-      return choose(check, looks, model, within(options));
+      return choose(check, variants, model, within(options));
     }
   }
 }
 
-/** How a model reads what is longer than a window. */
+/** Returns the window length and overlap of long-text windowing. */
 function windowsOf({ long_texts: { window, stride } }: ModelCheck, maxLength: number) {
   const maxTokens = Math.min(window ?? maxLength, maxLength);
   return { maxTokens, stride: stride ?? Math.min(STRIDE, Math.floor(maxTokens / 4)) };
 }
 
 async function classify(
-  check: Of<'text-classification'>,
-  looks: readonly TextVariant[],
-  { model, options, asked }: ResolvedModel<TextClassifier>,
+  check: CheckOf<'text-classification'>,
+  variants: readonly TextVariant[],
+  { model, options, memo }: ResolvedModel<TextClassifier>,
 ): Promise<CheckResult> {
-  const { labels: known } = model.metadata;
-  requireLabels(check, known);
+  const { labels: modelLabels } = model.metadata;
+  requireLabels(check, modelLabels);
   const reading = { places: true, ...windowsOf(check, model.maxLength) } as const;
-  const answers = await asked.runAll(model, looks, reading, options);
-  const hits = answers.flatMap(({ windows = [] }, index): Hit[] => {
-    const variant = looks[index] as TextVariant;
+  const results = await memo.runAll(model, variants, reading, options);
+  const hits = results.flatMap(({ windows = [] }, index): Hit[] => {
+    const variant = variants[index] as TextVariant;
     const all = { start: 0, end: variant.text.length };
     const combined = check.long_texts.combine === 'mean' && windows.length > 1;
     const read = combined
@@ -76,85 +134,91 @@ async function classify(
       : windows;
     return read.flatMap(({ start, end, scores }) =>
       Object.entries(check.labels).flatMap(([label, threshold]) => {
-        const score = scores[known.indexOf(label)] as number;
+        const score = scores[modelLabels.indexOf(label)] as number;
         if (score < threshold) return [];
         return [{ variant, label, score, ...(windows.length > 1 ? { start, end } : all) }];
       }),
     );
   });
-  const inferences = answers.map(({ inference }) => inference);
-  return { hits, inferences, unread: toUnread(looks, inferences) };
+  const inferences = results.map(({ inference }) => inference);
+  return { hits, inferences, unread: toUnread(variants, inferences) };
 }
 
 async function tag(
-  check: Of<'token-classification'>,
-  looks: readonly TextVariant[],
-  { model, options, asked }: ResolvedModel<TokenClassifier>,
+  check: CheckOf<'token-classification'>,
+  variants: readonly TextVariant[],
+  { model, options, memo }: ResolvedModel<TokenClassifier>,
 ): Promise<CheckResult> {
   const { labels: wanted, threshold } = check;
   const strategy = check.aggregation_strategy;
   const plain =
     strategy === 'none' ? model.metadata.labels : model.metadata.labels.map(withoutPrefix);
   requireLabels(check, plain);
-  const answers = await asked.runAll(model, looks, windowsOf(check, model.maxLength), options);
+  const results = await memo.runAll(model, variants, windowsOf(check, model.maxLength), options);
   const hits: Hit[] = [];
-  for (const [index, answer] of answers.entries()) {
-    for (const { label, score, start, end } of await toSpans(answer, model, { strategy })) {
-      const least = wanted ? wanted[label] : threshold;
-      if (least === undefined || score < least) continue;
-      hits.push({ variant: looks[index] as TextVariant, label, score, start, end });
+  for (const [index, result] of results.entries()) {
+    for (const { label, score, start, end } of await toSpans(result, model, { strategy })) {
+      const minimum = wanted ? wanted[label] : threshold;
+      if (minimum === undefined || score < minimum) continue;
+      hits.push({ variant: variants[index] as TextVariant, label, score, start, end });
     }
   }
-  const inferences = answers.map(({ inference }) => inference);
-  return { hits, inferences, unread: toUnread(looks, inferences) };
+  const inferences = results.map(({ inference }) => inference);
+  return { hits, inferences, unread: toUnread(variants, inferences) };
 }
 
 async function choose(
-  check: Of<'zero-shot-classification'>,
-  looks: readonly TextVariant[],
+  check: CheckOf<'zero-shot-classification'>,
+  variants: readonly TextVariant[],
   model: EntailmentClassifier,
   options: InferOptions,
 ): Promise<CheckResult> {
-  const question = {
+  const request = {
     labels: check.candidate_labels,
     template: check.hypothesis_template,
     isMultiLabel: check.multi_label,
   };
   const { stride, maxTokens } = windowsOf(check, model.maxLength);
-  const pieces = {
+  const chunkOptions = {
     maxLength: CHARACTERS_OF_TOKEN * maxTokens,
     overlap: CHARACTERS_OF_TOKEN * stride,
     maxChunks: options.maxWindows ?? Number.POSITIVE_INFINITY,
   };
-  const { hits, ...ran } = await classifyInChunks(model, looks, question, pieces, options);
-  const counts = ({ label, score }: Hit): boolean =>
+  const { hits, ...result } = await classifyInChunks(
+    model,
+    variants,
+    request,
+    chunkOptions,
+    options,
+  );
+  const isReported = ({ label, score }: Hit): boolean =>
     score >= (check.labels[label] ?? Number.POSITIVE_INFINITY);
-  return { ...ran, hits: hits.filter(counts) };
+  return { ...result, hits: hits.filter(isReported) };
 }
 
-/** What lies behind the last window of texts that have more than may be read. */
+/** Returns the text after the last window of each truncated variant. */
 function toUnread(
-  looks: readonly TextVariant[],
+  variants: readonly TextVariant[],
   inferences: readonly Inference[],
 ): readonly UnreadText[] {
   return inferences.flatMap(({ truncated, places }, index) => {
     if (!truncated) return [];
-    const start = places?.offsets.reduce((last, place) => Math.max(last, place), 0) ?? 0;
-    return [{ variant: looks[index] as TextVariant, start }];
+    const start = places?.offsets.reduce((last, offset) => Math.max(last, offset), 0) ?? 0;
+    return [{ variant: variants[index] as TextVariant, start }];
   });
 }
 
-/** As spans have them. */
+/** Removes the prefix of a token label, as spans do. */
 function withoutPrefix(label: string): string {
   return label.slice(label.indexOf('-') + 1);
 }
 
-/** A label that the model does not have would never be found. */
-function requireLabels({ labels }: ModelCheck, known: readonly string[]): void {
-  const other = Object.keys(labels ?? {}).find((label) => !known.includes(label));
-  if (other === undefined) return;
+/** Requires that the model has the labels of a check; other labels would never match. */
+function requireLabels({ labels }: ModelCheck, modelLabels: readonly string[]): void {
+  const unknown = Object.keys(labels ?? {}).find((label) => !modelLabels.includes(label));
+  if (unknown === undefined) return;
   throw new ModelFileError(
-    `The model has no label "${other}": it has ${known.slice(0, 20).join(', ')}.`,
+    `The model has no label "${unknown}": it has ${modelLabels.slice(0, 20).join(', ')}.`,
   );
 }
 

@@ -3,23 +3,25 @@ import type { Finding, GuardModels, GuardResult } from './guard-result';
 import { CATEGORIES, type Category, type Moderations, type Source, sourcesOf } from './moderations';
 
 export interface Moderation {
-  /** From 0 to 1, not rounded: the highest of all labels of the category, and of all places. */
+  /**
+   * Scores from 0 to 1, not rounded: the maximum over all labels of the category and all positions.
+   */
   readonly scores: Readonly<Record<Category, number>>;
   readonly flagged: Readonly<Record<Category, boolean>>;
-  /** What could not run, or was not looked at. */
-  readonly answer: Pick<GuardResult, 'errors' | 'unchecked' | 'inferences'>;
+  /** Errors, unchecked texts and inferences of the guardrail. */
+  readonly result: Pick<GuardResult, 'errors' | 'unchecked' | 'inferences'>;
 }
 
-/** Names of the checks that categories are made of. */
+/** Returns the names of the checks that categories refer to. */
 export function checksOf(moderations: Moderations): readonly string[] {
   return [...new Set(sourcesOf(moderations).map(({ check }) => check))];
 }
 
 /**
- * Asks the checks of a guard that categories are made of. Every score is told, also where it is below its
- * threshold: clients of moderations choose thresholds of their own.
+ * Runs the checks that moderation categories refer to. The result includes scores below the
+ * thresholds, because moderation clients set their own thresholds.
  *
- * @param guard whose file has moderations
+ * @param guard guardrail whose policy has a section `moderations`
  * @param texts parts of one text
  * @throws EngineError as `Guard.check`
  */
@@ -30,16 +32,16 @@ export async function moderate(
   options: GuardOptions = {},
 ): Promise<Moderation> {
   const moderations = guard.file.moderations as Moderations;
-  const question = { direction: 'both', checks: checksOf(moderations), scores: true } as const;
-  const answer = await guard.check({ ...question, texts }, models, options);
+  const request = { direction: 'both', checks: checksOf(moderations), scores: true } as const;
+  const result = await guard.check({ ...request, texts }, models, options);
   const scores = byCategory(0);
   const flagged = byCategory(false);
   for (const { category, ...source } of sourcesOf(moderations)) {
-    const found = (answer.scores ?? []).filter(isOf(source));
+    const found = (result.scores ?? []).filter(isOf(source));
     scores[category] = found.reduce((most, { score }) => Math.max(most, score), scores[category]);
-    flagged[category] ||= answer.findings.some(isOf(source));
+    flagged[category] ||= result.findings.some(isOf(source));
   }
-  return { scores, flagged, answer };
+  return { scores, flagged, result };
 }
 
 function isOf({ check, label }: Source): (finding: Finding) => boolean {

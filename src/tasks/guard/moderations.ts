@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Those of OpenAI's moderations, in the order of its answers. */
+/** Categories of OpenAI's moderations API, in response order. */
 export const CATEGORIES = [
   'harassment',
   'harassment/threatening',
@@ -21,35 +21,38 @@ export type Category = (typeof CATEGORIES)[number];
 
 const source = z.strictObject({
   check: z.string().describe('Name of a check'),
-  label: z.string().describe('That it finds'),
+  label: z.string().describe('Label of the check'),
 });
 
-/** Which labels of which checks are which category of POST /v1/moderations. */
+/**
+ * Section `moderations` of a guardrail policy: labels of checks by category of POST
+ * /v1/moderations.
+ */
 export const moderations = z
   .strictObject({
     categories: z
       .partialRecord(z.enum(CATEGORIES), z.union([source, z.array(source).min(1)]))
       .refine((given) => Object.keys(given).length > 0, { error: 'expected at least one category' })
-      .describe('By category a label, or several of which any will do'),
+      .describe('One or more labels by category'),
   })
-  .describe('What POST /v1/moderations answers: a category that is not named is false and 0');
+  .describe('Categories of POST /v1/moderations. Unlisted categories are false with the score 0');
 
 export type Moderations = z.output<typeof moderations>;
 export type Source = z.output<typeof source>;
 
-/** All pairs of a category and a label. */
+/** Returns all pairs of category and label. */
 export function sourcesOf({
   categories,
 }: Moderations): readonly (Source & { readonly category: Category })[] {
   return CATEGORIES.flatMap((category) =>
-    [categories[category] ?? []].flat().map((one) => ({ ...one, category })),
+    [categories[category] ?? []].flat().map((source) => ({ ...source, category })),
   );
 }
 
 /**
- * Labels that nothing finds.
+ * Finds labels that no check reports.
  *
- * @param labels by the name of a check what it finds; null: any label of its model
+ * @param labels labels of each check by check name; null: any label of the model
  */
 export function findUnmapped(
   given: Moderations | undefined,
@@ -58,9 +61,11 @@ export function findUnmapped(
   if (!given) return [];
   return sourcesOf(given).flatMap(({ category, check, label }) => {
     const path = ['categories', category];
-    const known = labels.get(check);
-    if (known === undefined) return [{ path, message: `there is no check "${check}"` }];
-    if (known === null || known.includes(label)) return [];
-    return [{ path, message: `"${check}" finds no "${label}": it finds ${known.join(', ')}` }];
+    const checkLabels = labels.get(check);
+    if (checkLabels === undefined) return [{ path, message: `there is no check "${check}"` }];
+    if (checkLabels === null || checkLabels.includes(label)) return [];
+    return [
+      { path, message: `"${check}" finds no "${label}": it finds ${checkLabels.join(', ')}` },
+    ];
   });
 }

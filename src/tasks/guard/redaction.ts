@@ -1,6 +1,6 @@
 import type { Finding } from './guard-result';
 
-/** What is replaced: joined from findings that overlap. */
+/** Redacted span, merged from overlapping findings. */
 interface Replaced {
   readonly start: number;
   readonly end: number;
@@ -9,16 +9,16 @@ interface Replaced {
 
 export interface Redacted {
   readonly texts: readonly string[];
-  /** By placeholder what it stands for. */
+  /** Original texts by placeholder. */
   readonly map: Readonly<Record<string, string>>;
 }
 
 /**
- * Puts placeholders in the place of what was found. Of findings that overlap all that they cover is
- * replaced, under the label of the longest one, or else of the surer one, or else of the first check. Equal
- * texts of one label have the same placeholder.
+ * Replaces findings with placeholders. Overlapping findings are merged; the label of the longest
+ * finding applies, then of the finding with the highest score, then of the first check. Equal texts
+ * with the same label share a placeholder.
  *
- * @param taken placeholders that are not given, beside those that the texts hold
+ * @param taken placeholders that must not be assigned, in addition to those in the texts
  */
 export function redact(
   texts: readonly string[],
@@ -43,14 +43,14 @@ export function redact(
   return { texts: redacted, map: placeholders.map };
 }
 
-/** Gives back what placeholders stand for. */
+/** Replaces the placeholders in a text with their original texts. */
 export function restore(text: string, map: Redacted['map']): string {
   return text.replaceAll(/<[A-Z0-9_]+_\d+>/g, (placeholder) =>
     Object.hasOwn(map, placeholder) ? (map[placeholder] as string) : placeholder,
   );
 }
 
-/** Of one text, in its order. */
+/** Returns the redacted spans of a text in order. */
 function replacedIn(text: string, findings: readonly Finding[]): readonly Replaced[] {
   const own = findings
     .map(({ start, end, ...one }) => ({ ...one, start: start ?? 0, end: end ?? text.length }))
@@ -70,13 +70,13 @@ function replacedIn(text: string, findings: readonly Finding[]): readonly Replac
   return joined.map(({ start, end, best }) => ({ start, end, label: best.label }));
 }
 
-/** Numbers go up by label; what the texts already hold is no placeholder of ours. */
+/** Assigns numbered placeholders by label and skips placeholders that the texts contain. */
 class Placeholders {
   readonly map: Record<string, string> = {};
   readonly #texts: readonly string[];
-  /** By label and text. */
-  readonly #known = new Map<string, string>();
-  /** By label those that are taken, and the last that was given. */
+  /** Placeholders by label and text. */
+  readonly #placeholders = new Map<string, string>();
+  /** Used numbers and the last assigned number by label. */
   readonly #numbers = new Map<string, { readonly taken: ReadonlySet<number>; last: number }>();
 
   constructor(texts: readonly string[]) {
@@ -86,20 +86,20 @@ class Placeholders {
   of(label: string, text: string): string {
     const name = label.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_') || 'TEXT';
     const key = `${name} ${text}`;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#placeholders.get(key);
+    if (existing !== undefined) return existing;
     const numbers = this.#numbers.get(name) ?? { taken: takenIn(this.#texts, name), last: 0 };
     this.#numbers.set(name, numbers);
     do numbers.last++;
     while (numbers.taken.has(numbers.last));
     const placeholder = `<${name}_${numbers.last}>`;
-    this.#known.set(key, placeholder);
+    this.#placeholders.set(key, placeholder);
     this.map[placeholder] = text;
     return placeholder;
   }
 }
 
-/** Numbers of what looks like placeholders of a label. */
+/** Returns the numbers of a label's placeholders in the texts. */
 function takenIn(texts: readonly string[], name: string): ReadonlySet<number> {
   const begin = `<${name}_`;
   const taken = new Set<number>();
@@ -109,4 +109,38 @@ function takenIn(texts: readonly string[], name: string): ReadonlySet<number> {
     }
   }
   return taken;
+}
+
+/** Restores placeholders in a text that arrives in chunks with arbitrary boundaries. */
+export class Restorer {
+  readonly #map: Redacted['map'];
+  readonly #longest: number;
+  /** Possible start of a placeholder. */
+  #held = '';
+
+  constructor(map: Redacted['map']) {
+    this.#map = map;
+    this.#longest = Math.max(0, ...Object.keys(map).map(({ length }) => length));
+  }
+
+  /**
+   * Returns the text that can be emitted. An incomplete placeholder, shorter than the longest
+   * placeholder, is held back.
+   */
+  push(piece: string): string {
+    const text = this.#held + piece;
+    const open = text.lastIndexOf('<');
+    const isHeld =
+      open >= 0 && text.length - open < this.#longest && /^<[A-Z0-9_]*$/.test(text.slice(open));
+    const end = isHeld ? open : text.length;
+    this.#held = text.slice(end);
+    return restore(text.slice(0, end), this.#map);
+  }
+
+  /** Returns the remaining text at the end of the stream. */
+  end(): string {
+    const text = this.#held;
+    this.#held = '';
+    return text;
+  }
 }

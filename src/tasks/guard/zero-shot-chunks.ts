@@ -1,10 +1,9 @@
 import type { Inference, InferOptions } from '../../native/engine';
 import type { EntailmentClassifier } from '../capabilities';
 import { classifyZeroShot, type ZeroShotRequest } from '../zero-shot/classify';
-import type { CheckResult, Hit, UnreadText } from './check-result';
-import type { TextVariant } from './text-variants';
+import type { CheckResult, Hit, TextVariant, UnreadText } from './scan';
 
-/** A part of a look that is asked about by itself. */
+/** Chunk of a text variant that the model reads separately. */
 interface Chunk {
   readonly variant: TextVariant;
   readonly start: number;
@@ -12,92 +11,99 @@ interface Chunk {
 }
 
 export interface ChunkOptions {
-  /** Characters of one: it is halved where it is still too long. */
+  /**
+   * Initial length of a chunk in characters. Chunks that exceed the model's maximum length are
+   * halved.
+   */
   readonly maxLength: number;
-  /** Characters that neighbours share. */
+  /** Overlap of consecutive chunks in characters. */
   readonly overlap: number;
-  /** Of one look, at most. */
+  /** Maximum number of chunks per text variant. */
   readonly maxChunks: number;
 }
 
-/** Pieces that are asked about together. */
+/** Number of chunks per batch. */
 const BATCH_SIZE = 16;
-/** In characters. */
+/** Minimum length of a chunk in characters. */
 const MIN_LENGTH = 8;
 
 /**
- * Asks an entailment model about all of each text: one that is longer than the model takes beside a
- * hypothesis in pieces that share characters.
+ * Runs zero-shot classification on whole texts. Texts longer than the model's maximum length are
+ * split into overlapping chunks.
  */
 export async function classifyInChunks(
   model: EntailmentClassifier,
-  looks: readonly TextVariant[],
-  question: Omit<ZeroShotRequest, 'texts'>,
-  pieces: ChunkOptions,
+  variants: readonly TextVariant[],
+  request: Omit<ZeroShotRequest, 'texts'>,
+  chunking: ChunkOptions,
   options: InferOptions,
 ): Promise<CheckResult> {
   const hits: Hit[] = [];
   const inferences: Inference[] = [];
   const unread = new Map<TextVariant, UnreadText>();
-  const asked = new Map<TextVariant, number>();
-  let waiting = looks.flatMap((look) =>
-    split({ variant: look, start: 0, end: look.text.length }, pieces.maxLength, pieces.overlap),
+  const chunkCounts = new Map<TextVariant, number>();
+  let pending = variants.flatMap((variant) =>
+    split({ variant, start: 0, end: variant.text.length }, chunking.maxLength, chunking.overlap),
   );
-  while (waiting.length > 0) {
-    const now = waiting.slice(0, BATCH_SIZE).filter((piece) => {
-      const count = (asked.get(piece.variant) ?? 0) + 1;
-      asked.set(piece.variant, count);
-      if (count > pieces.maxChunks) leave(unread, piece);
-      return count <= pieces.maxChunks;
+  while (pending.length > 0) {
+    const batch = pending.slice(0, BATCH_SIZE).filter((chunk) => {
+      const count = (chunkCounts.get(chunk.variant) ?? 0) + 1;
+      chunkCounts.set(chunk.variant, count);
+      if (count > chunking.maxChunks) recordUnread(unread, chunk);
+      return count <= chunking.maxChunks;
     });
-    waiting = waiting.slice(BATCH_SIZE);
-    const texts = now.map(({ variant: look, start, end }) => look.text.slice(start, end));
-    const ran = await classifyZeroShot(model, { ...question, texts }, options);
+    pending = pending.slice(BATCH_SIZE);
+    const texts = batch.map(({ variant, start, end }) => variant.text.slice(start, end));
+    const ran = await classifyZeroShot(model, { ...request, texts }, options);
     inferences.push(...ran.inferences);
-    for (const [index, piece] of now.entries()) {
-      const { length } = question.labels;
+    for (const [index, chunk] of batch.entries()) {
+      const { length } = request.labels;
       const own = ran.inferences.slice(index * length, (index + 1) * length);
       const isCut = own.some(({ truncated }) => truncated);
-      const halves = isCut ? halved(piece, pieces.overlap) : [];
-      waiting.push(...halves);
+      const halves = isCut ? halved(chunk, chunking.overlap) : [];
+      pending.push(...halves);
       if (halves.length > 0) continue;
-      if (isCut) leave(unread, piece);
-      hits.push(...(ran.answers[index] ?? []).map((one) => ({ ...piece, ...one })));
+      if (isCut) recordUnread(unread, chunk);
+      hits.push(...(ran.answers[index] ?? []).map((scored) => ({ ...chunk, ...scored })));
     }
   }
   return { hits, inferences, unread: [...unread.values()] };
 }
 
-/** Of each look from where on the first piece was not read. */
-function leave(unread: Map<TextVariant, UnreadText>, { variant: look, start }: Chunk): void {
-  const known = unread.get(look);
-  if (!known || start < known.start) unread.set(look, { variant: look, start });
+/** Records the start of the first unread chunk of each text variant. */
+function recordUnread(unread: Map<TextVariant, UnreadText>, { variant, start }: Chunk): void {
+  const first = unread.get(variant);
+  if (!first || start < first.start) unread.set(variant, { variant, start });
 }
 
-/** Nothing: it is as short as may be. */
-function halved(piece: Chunk, overlap: number): readonly Chunk[] {
-  const length = piece.end - piece.start;
+/** Halves a chunk; returns an empty array for chunks of minimum length. */
+function halved(chunk: Chunk, overlap: number): readonly Chunk[] {
+  const length = chunk.end - chunk.start;
   if (length < MIN_LENGTH) return [];
   const shared = Math.min(overlap, length >> 2);
-  return split(piece, (length + shared + 1) >> 1, shared);
+  return split(chunk, (length + shared + 1) >> 1, shared);
 }
 
-/** Into pieces that are no longer than that, none of which ends within a character. */
+/** Splits a span into chunks of at most `maxLength` characters, without splitting surrogate pairs. */
 function split(
-  { variant: look, start, end }: Chunk,
-  longest: number,
+  { variant, start, end }: Chunk,
+  maxLength: number,
   overlap: number,
 ): readonly Chunk[] {
-  const pieces: Chunk[] = [];
-  const step = Math.max(1, longest - overlap);
+  const chunks: Chunk[] = [];
+  const step = Math.max(1, maxLength - overlap);
   for (let from = start; ; from += step) {
-    const to = Math.min(end, from + longest);
-    pieces.push({ variant: look, start: whole(look.text, from), end: whole(look.text, to) });
-    if (to === end) return pieces;
+    const to = Math.min(end, from + maxLength);
+    chunks.push({
+      variant,
+      start: wholeCharacter(variant.text, from),
+      end: wholeCharacter(variant.text, to),
+    });
+    if (to === end) return chunks;
   }
 }
 
-function whole(text: string, place: number): number {
-  const isWithin = place > 0 && (text.codePointAt(place - 1) as number) > 0xffff;
-  return isWithin ? place - 1 : place;
+function wholeCharacter(text: string, offset: number): number {
+  const isWithin = offset > 0 && (text.codePointAt(offset - 1) as number) > 0xffff;
+  return isWithin ? offset - 1 : offset;
 }

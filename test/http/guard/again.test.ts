@@ -7,7 +7,7 @@ import { removeDirectories } from '../../helpers/models-directory';
 import { FIXTURES, type Service } from '../../helpers/service';
 
 const TEXT = 'A warm, funny film, and awful, a terrible waste of time.';
-const TAGS = { type: 'token-classification', model: 'names', action: 'note' } as const;
+const TAGS = { type: 'token-classification', model: 'names', action: 'flag' } as const;
 const MODELS = ['sentiment', 'names'];
 
 afterAll(removeDirectories);
@@ -47,9 +47,9 @@ const guard = (service: Service, body: object) =>
     return json as { readonly action: string; readonly findings: readonly { check: string }[] };
   });
 
-const WINDOWS = { ...TONE, labels: { NEGATIVE: 0 }, action: 'note', long_texts: { window: 8 } };
+const WINDOWS = { ...TONE, labels: { NEGATIVE: 0 }, action: 'flag', long_texts: { window: 8 } };
 const ALL = [
-  { ...TONE, name: 'any', labels: { NEGATIVE: 0, POSITIVE: 0 }, action: 'note' },
+  { ...TONE, name: 'any', labels: { NEGATIVE: 0, POSITIVE: 0 }, action: 'flag' },
   { ...WINDOWS, name: 'windows' },
   { ...TAGS, name: 'all', labels: { PER: 0, LOC: 0 } },
 ];
@@ -57,9 +57,9 @@ const ALL = [
 it('checks of one model ask it once, and each has its own labels, thresholds and views', async () => {
   const alone = await start(ALL);
   const many = await start([
-    { ...TONE, name: 'sure', labels: { NEGATIVE: 0.9 }, action: 'note' },
+    { ...TONE, name: 'sure', labels: { NEGATIVE: 0.9 }, action: 'flag' },
     ...ALL,
-    { ...TONE, name: 'plain', views: [], labels: { POSITIVE: 0 }, action: 'note' },
+    { ...TONE, name: 'plain', variants: [], labels: { POSITIVE: 0 }, action: 'flag' },
     { ...WINDOWS, name: 'other', long_texts: { window: 8, combine: 'mean' } },
     { ...TAGS, name: 'some', labels: { PER: 0 } },
   ]);

@@ -24,8 +24,8 @@ beforeAll(async () => {
   const checks = [
     { type: 'patterns', name: 'data', action: 'redact', kinds: ['email', 'card', 'iban'] },
     { ...tone, name: 'tone', model: 'sentiment', action: 'block', on: 'input' },
-    { ...tone, name: 'gone', model: 'nobody', action: 'note', on_error: 'allow', on: 'input' },
-    { ...tone, name: 'strict', model: 'nobody', action: 'note', on: 'output' },
+    { ...tone, name: 'gone', model: 'nobody', action: 'flag', on_error: 'allow', on: 'input' },
+    { ...tone, name: 'strict', model: 'nobody', action: 'flag', on: 'output' },
   ];
   directory.write('guard.json', JSON.stringify({ checks }));
   service = await directory.start();
@@ -77,7 +77,7 @@ it('names the field at fault', async () => {
   const detailOf = async (body: object) => (await ask(body)).json;
   expect(await detailOf({})).toEqual({ detail: 'text: is required' });
   expect(await detailOf({ text: 'a', texts: [] })).toEqual({
-    detail: 'texts: expected without text',
+    detail: 'text, texts: send one of them, not both',
   });
   expect(await detailOf({ texts: ['a', 1] })).toEqual({ detail: 'texts[1]: expected a string' });
   expect(await detailOf({ text: 'a', direction: 'up' })).toEqual({

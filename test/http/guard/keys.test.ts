@@ -19,7 +19,7 @@ beforeAll(async () => {
   const file = {
     checks: [
       { ...TONE, on: 'input' },
-      { type: 'patterns', name: 'data', action: 'note', kinds: ['ip'] },
+      { type: 'patterns', name: 'data', action: 'flag', kinds: ['ip'] },
     ],
     moderations: { categories: { hate: { check: 'tone', label: 'NEGATIVE' } } },
   };

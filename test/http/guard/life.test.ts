@@ -34,7 +34,7 @@ it('a bad file is said and stops nothing else; SIGHUP reads it again, and a bad 
   directory.write('guard.json', '{"checks": [{"type": "patterns", "name": "data"}]}');
   const service = await directory.start();
   const problem =
-    'guard.json: checks.0.action: Invalid option: expected one of "block"|"redact"|"note"';
+    'guard.json: checks.0.action: Invalid option: expected one of "block"|"redact"|"flag"';
   expect(await guarded(service, EMAIL)).toBe(`500 The guard is not loaded: ${problem}`);
   expect((await post(service, '/models/first/analyze', { text: 'a' })).status).toBe(200);
   expect(service.logs).toContainEqual(
@@ -82,7 +82,7 @@ it('counts responses, and neither log nor metrics hold anything of a text', asyn
       type: 'text-classification',
       name: 'gone',
       model: 'nobody',
-      action: 'note',
+      action: 'flag',
       labels: { LABEL_0: 0.5 },
       on_error: 'allow',
     },

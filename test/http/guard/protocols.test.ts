@@ -263,7 +263,7 @@ describe('what cannot be answered', () => {
 
   it('is blocked, or an error where there is no word for that', async () => {
     const gone = await serve({
-      checks: [{ ...TONE, model: 'nobody', name: 'gone', action: 'note' }],
+      checks: [{ ...TONE, model: 'nobody', name: 'gone', action: 'flag' }],
       moderations: { categories: { hate: { check: 'gone', label: 'NEGATIVE' } } },
     });
     expect((await noted(GUARDRAIL, BODIES[GUARDRAIL], gone)).json).toEqual({
@@ -281,7 +281,7 @@ describe('what cannot be answered', () => {
 
   it('is too long', async () => {
     const short = await serve({
-      checks: [{ ...data, action: 'note' }],
+      checks: [{ ...data, action: 'flag' }],
       limits: { characters: 5 },
       moderations: { categories: { hate: { check: 'data', label: 'EMAIL' } } },
     });

@@ -22,7 +22,7 @@ const streams: ExtProcStream[] = [];
 beforeAll(async () => {
   // Without `decoded`: what finds them is that JSON is read.
   const checks = [
-    { type: 'patterns', name: 'data', action: 'redact', kinds: KINDS, views: ['forms'] },
+    { type: 'patterns', name: 'data', action: 'redact', kinds: KINDS, variants: ['normalized'] },
   ];
   service = await guardDirectory({ checks }).start({ env: { GRPC_PORT: '0' } });
 });

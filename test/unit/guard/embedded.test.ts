@@ -13,7 +13,7 @@ const TONE = {
   type: 'text-classification',
   name: 'tone',
   model: 'sentiment',
-  action: 'note',
+  action: 'flag',
   labels: { NEGATIVE: 0.9 },
 };
 const DATA = { type: 'patterns', name: 'data', action: 'block', kinds: ['email'] };
@@ -82,7 +82,7 @@ it('an entailment model reads a long text in pieces, all of it', async () => {
     type: 'zero-shot-classification',
     name: 'topic',
     model: 'nli',
-    action: 'note',
+    action: 'flag',
     candidate_labels: ['film', 'food'],
     labels: { film: 0, food: 0 },
     multi_label: true,
@@ -102,11 +102,11 @@ it('an entailment model reads a long text in pieces, all of it', async () => {
   }
   expect(read).toBe(text.length);
   const few = await Guard.load({
-    file: { checks: [topic], limits: { windows: 2, on_limit: 'note' } },
+    file: { checks: [topic], limits: { windows: 2, on_limit: 'flag' } },
     models: { nli: model },
   });
   const { unchecked: left } = await few.check(text);
-  expect(left).toMatchObject([{ check: 'topic', limit: 'windows', action: 'note' }]);
+  expect(left).toMatchObject([{ check: 'topic', limit: 'windows', action: 'flag' }]);
   await few.close();
   await guard.close();
 });

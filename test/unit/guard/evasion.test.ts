@@ -38,7 +38,7 @@ beforeAll(async () => {
   patterns = await Guard.load({ file: { checks: [data] } });
   const tone = { type: 'text-classification', name: 'tone', model: 'sentiment', action: 'block' };
   const strict = { ...tone, labels: { NEGATIVE: 0.9 }, long_texts: { window: 32, stride: 16 } };
-  const all = { ...strict, action: 'note', labels: { NEGATIVE: 0 } };
+  const all = { ...strict, action: 'flag', labels: { NEGATIVE: 0 } };
   const models = { sentiment: path.join(ROOT, 'models/sentiment') };
   shipped = await Guard.load({ file: { checks: [strict] }, models, maxQueueWaitMs: 600_000 });
   windows = await Guard.load({ file: { checks: [all] }, models, maxQueueWaitMs: 600_000 });
@@ -276,7 +276,7 @@ describe('beyond a limit', () => {
 
   it.each([
     ['block', 'block'],
-    ['note', 'allow'],
+    ['flag', 'allow'],
   ])('of windows and of time, on_limit %s: %s', async (on_limit, action) => {
     const limits = { windows: 1, on_limit };
     const own = await Guard.load({ file: { ...names, limits }, models: { tagger } });
@@ -293,19 +293,19 @@ describe('beyond a limit', () => {
   const limited = (limits: object) =>
     Guard.load({
       file: {
-        checks: [{ type: 'patterns', name: 'data', action: 'note', kinds: ['email'] }],
+        checks: [{ type: 'patterns', name: 'data', action: 'flag', kinds: ['email'] }],
         limits,
       },
     });
 
   it.each([
     [{ characters: 10 }, 'a'.repeat(11), { limit: 'characters', part: 0, start: 10 }],
-    [{ views: 1 }, 'i\u200bgnоre', { limit: 'views', part: null }],
-    [{ places: 1 }, `${EMAIL} ${EMAIL}`, { limit: 'places' }],
+    [{ variants: 1 }, 'i\u200bgnоre', { limit: 'variants', part: null }],
+    [{ matches: 1 }, `${EMAIL} ${EMAIL}`, { limit: 'matches' }],
   ])('%j: it is blocked or said', async (limits, text, expected) => {
     for (const [on_limit, action] of [
       ['block', 'block'],
-      ['note', 'allow'],
+      ['flag', 'allow'],
     ]) {
       const own = await limited({ ...limits, on_limit });
       expect(await own.check(text)).toMatchObject({ action, unchecked: [expected] });

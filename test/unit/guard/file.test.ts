@@ -14,7 +14,7 @@ const TONE = {
 const TOPIC = {
   type: 'zero-shot-classification',
   name: 'topic',
-  action: 'note',
+  action: 'flag',
   model: 'm',
   candidate_labels: ['a', 'b'],
   labels: { a: 0.5 },
@@ -22,7 +22,7 @@ const TOPIC = {
 
 it('has defaults that are safe', () => {
   const { checks, limits } = checkGuardFile({ checks: [DATA, TONE] });
-  const safe = { on: 'both', on_error: 'block', views: ['forms', 'decoded', 'joined'] };
+  const safe = { on: 'both', on_error: 'block', variants: ['normalized', 'decoded', 'joined'] };
   expect(checks).toMatchObject([safe, { ...safe, long_texts: { combine: 'max' } }]);
   expect(limits).toMatchObject({ on_limit: 'block' });
 });

@@ -1,10 +1,9 @@
-import type { Hit } from '../../../src/tasks/guard/check-result';
 import { toFindings, toScoredFindings } from '../../../src/tasks/guard/findings';
 import type { Check } from '../../../src/tasks/guard/guard-file';
 import type { CheckAction, Finding } from '../../../src/tasks/guard/guard-result';
-import { TextVariant } from '../../../src/tasks/guard/text-variants';
+import { type Hit, TextVariant } from '../../../src/tasks/guard/scan';
 
-const CHECK = { name: 'names', action: 'note' as CheckAction } as Check;
+const CHECK = { name: 'names', action: 'flag' as CheckAction } as Check;
 
 /** Numbers that are the same in each run. */
 function randomFrom(seed: number): (below: number) => number {

@@ -1,8 +1,7 @@
 /** What is redacted is exactly what was found, in whole characters, and can be given back. */
 import type { Finding } from '../../../src/tasks/guard/guard-result';
-import { redact, restore } from '../../../src/tasks/guard/redaction';
-import { Restorer } from '../../../src/tasks/guard/restorer';
-import { TextVariant } from '../../../src/tasks/guard/text-variants';
+import { Restorer, redact, restore } from '../../../src/tasks/guard/redaction';
+import { TextVariant } from '../../../src/tasks/guard/scan';
 import { seededRandom } from '../../helpers/random';
 
 const PIECES = [

@@ -6,10 +6,10 @@ import { GuardState } from '../../../src/tasks/guard/guard-state';
 const slow = (count: number): object => ({
   type: 'patterns',
   name: 'slow',
-  action: 'note',
+  action: 'flag',
   patterns: { SLOW: Array.from({ length: count }, (_, i) => `x${i}\\w{12}`) },
 });
-const fast = (name: string) => ({ type: 'patterns', name, action: 'note', kinds: ['email'] });
+const fast = (name: string) => ({ type: 'patterns', name, action: 'flag', kinds: ['email'] });
 
 const fileOf = (...checks: readonly object[]) => ({
   file: parseGuardFile(JSON.stringify({ checks }), 'guard.json'),

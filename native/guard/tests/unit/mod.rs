@@ -67,7 +67,7 @@ fn texts<const COUNT: usize>(parts: [&str; COUNT]) -> Vec<String> {
 
 fn all_variants() -> VariantOptions {
     VariantOptions {
-        forms: true,
+        normalized: true,
         decoded: true,
         joined: true,
         max_variants: 100,

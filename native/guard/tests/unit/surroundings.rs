@@ -151,7 +151,7 @@ fn any_value_is_found_in_any_surroundings() {
 fn every_value_is_found_however_it_is_written() {
     let patterns = each_kind();
     let variant_options = VariantOptions {
-        forms: true,
+        normalized: true,
         decoded: true,
         joined: false,
         max_variants: 1000,

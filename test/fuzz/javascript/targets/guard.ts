@@ -1,8 +1,7 @@
 import type { Finding } from '../../../../src/tasks/guard/guard-result';
-import { redact, restore } from '../../../../src/tasks/guard/redaction';
-import { Restorer } from '../../../../src/tasks/guard/restorer';
-import { TextVariant } from '../../../../src/tasks/guard/text-variants';
-import { bytesOf, type Target } from '../target';
+import { Restorer, redact, restore } from '../../../../src/tasks/guard/redaction';
+import { TextVariant } from '../../../../src/tasks/guard/scan';
+import { type Target, bytesOf } from '../target';
 
 const LABELS = ['A', 'b-x', '', 'EMAIL'];
 /** Bytes of a finding: part, label, start, length. */
