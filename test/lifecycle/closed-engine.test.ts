@@ -82,7 +82,13 @@ it('closes an engine that the package exports', async () => {
 
 it('frees patterns behind the looks that are under way', async () => {
   const patterns = await Patterns.compile([{ isKind: false, text: 'a+b' }]);
-  const options = { normalized: false, decoded: false, joined: false, maxVariants: 1, maxMatches: 9 };
+  const options = {
+    normalized: false,
+    decoded: false,
+    joined: false,
+    maxVariants: 1,
+    maxMatches: 9,
+  };
   const look = () => patterns.scan(['aab'], { ...options, timeoutMs: 0 });
   const looking = look();
   await patterns.close();

@@ -1,7 +1,7 @@
 import type { Finding } from '../../../../src/tasks/guard/guard-result';
 import { Restorer, redact, restore } from '../../../../src/tasks/guard/redaction';
 import { TextVariant } from '../../../../src/tasks/guard/scan';
-import { type Target, bytesOf } from '../target';
+import { bytesOf, type Target } from '../target';
 
 const LABELS = ['A', 'b-x', '', 'EMAIL'];
 /** Bytes of a finding: part, label, start, length. */
