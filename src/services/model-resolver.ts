@@ -7,13 +7,25 @@ import {
   currentVersion,
   findModel,
   isPrimaryCapability,
-  listNames,
   type NamedModel,
+  quoteNames,
   type ServedModel,
   singleModelCatalogue,
   unavailableReason,
   withCapability,
 } from '../tasks/served-model';
+
+/** Names of the abilities in error messages. */
+const DESCRIPTIONS: Readonly<Record<Capability, string>> = {
+  embedding: 'text embedding',
+  'token-embedding': 'token embedding',
+  'sparse-embedding': 'sparse embedding',
+  'text-classification': 'text classification',
+  'token-classification': 'token classification',
+  'signal-classification': 'signal classification',
+  reranking: 'reranking',
+  'zero-shot': 'zero-shot classification',
+};
 
 /**
  * Chooses the model of a request among the models with an ability: by the name in the request, or the default model.
@@ -53,26 +65,25 @@ export class ModelResolver<Name extends Capability> {
   ): ServedModel<Capabilities[Name]> & { readonly model: Capabilities[Name] } {
     const name = this.#isAddressed ? null : (given ?? null);
     const named = name === null ? this.#default() : this.#byName(name);
-    const asked = named?.name ?? name;
-    if (asked !== null) access.requireVisible(asked);
+    const requested = named?.name ?? name;
+    if (requested !== null) access.requireVisible(requested);
     const served = named && currentVersion(named)?.served;
     const able = served && withCapability(served, this.#ability);
     if (able?.model) return { ...able, model: able.model };
     if (this.#isAddressed) throw new ServiceError('MODEL_NOT_LOADED', 'Model is not loaded.');
     const reason = named && !served ? unavailableReason(named) : null;
     if (reason !== null) throw new ServiceError('NOT_READY', `Model is not loaded: ${reason}`);
-    const visible = this.#able.filter((one) => access.canSee(one.name));
-    const names = visible.map((one) => `"${one.name}"`);
-    const there = names.length === 0 ? 'there is none' : `there are ${listNames(names)}`;
-    const what = name === null ? 'No model is loaded' : `There is no model "${name}"`;
-    throw new ServiceError('NOT_FOUND', `${what} that ${this.#ability} here: ${there}.`);
+    const names = this.#able.filter(({ name }) => access.canSee(name)).map(({ name }) => name);
+    const subject = name === null ? 'no loaded model' : `no loaded model "${name}"`;
+    const problem = `${subject} supports ${DESCRIPTIONS[this.#ability]}`;
+    throw new ServiceError('NOT_FOUND', `model: ${problem}. Loaded models: ${quoteNames(names)}`);
   }
 
   /** Admission check before the body is read: only if a single model has the ability. */
   readonly admissionError = (timeoutMs: number): EngineError | null => {
-    const [one, ...others] = this.#able;
-    if (!one || others.length > 0) return null;
-    return currentVersion(one)?.served?.model?.admissionError(timeoutMs) ?? null;
+    const [only, ...rest] = this.#able;
+    if (!only || rest.length > 0) return null;
+    return currentVersion(only)?.served?.model?.admissionError(timeoutMs) ?? null;
   };
 
   /** Models with a loaded version that has the ability. */
@@ -84,21 +95,20 @@ export class ModelResolver<Name extends Capability> {
 
   /** The default model. Models whose task is the ability take precedence over models with an additional ability. */
   #default(): NamedModel | undefined {
-    const able = this.#able.filter((one) => currentVersion(one));
-    const isMade = (one: NamedModel): boolean => {
-      const served = currentVersion(one)?.served;
-      return Boolean(served && isPrimaryCapability(served, this.#ability));
-    };
-    const made = able.filter(isMade);
-    const first = made.length > 0 ? made : able;
-    return first.find(({ isDefault }) => isDefault) ?? first[0] ?? this.#able[0];
+    const able = this.#able.filter((model) => currentVersion(model));
+    const primary = able.filter((model) => {
+      const served = currentVersion(model)?.served;
+      return served && isPrimaryCapability(served, this.#ability);
+    });
+    const candidates = primary.length > 0 ? primary : able;
+    return candidates.find(({ isDefault }) => isDefault) ?? candidates[0] ?? this.#able[0];
   }
 
   #byName(name: string): NamedModel | undefined {
     const catalogue = this.#catalogue();
     return (
       findModel(catalogue, name) ??
-      catalogue.find((one) => currentVersion(one)?.served?.title === name)
+      catalogue.find((model) => currentVersion(model)?.served?.title === name)
     );
   }
 }

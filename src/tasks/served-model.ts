@@ -90,6 +90,11 @@ export function listNames(names: readonly string[]): string {
   return names.slice(0, MAX_LISTED).join(', ') + (left > 0 ? ` and ${left} more` : '');
 }
 
+/** Formats names for an error message: `"a", "b"`, or `none`. */
+export function quoteNames(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : listNames(names.map((name) => `"${name}"`));
+}
+
 /** Version for requests without a version: the default version if it is loaded, or the highest loaded version. */
 export function currentVersion({ versions, defaultVersion }: NamedModel): ModelVersion | null {
   const loaded = versions.filter(({ served }) => served?.model);

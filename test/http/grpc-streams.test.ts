@@ -71,7 +71,7 @@ it('answers each message in its order, errors too, and ends when its client does
     ['a', ''],
     ['b', 'TEXT[1]: Text payload cannot be empty.'],
     ['c', ''],
-    ['d', 'There is no such model here: expected "sentiment".'],
+    ['d', 'model: no model "other". Models: "sentiment"'],
     ['e', ''],
   ]);
   expect(stream.answers[0]?.infer_response).toMatchObject({

@@ -251,7 +251,7 @@ describe('of a directory of models', () => {
     const missing = await call(FILMS, 'ModelReady', { name: 'to-come', version: '' });
     expect(missing).toMatchObject({
       status: 'NOT_FOUND',
-      details: 'There is no such model here: expected "films", "waves".',
+      details: 'model: no model "to-come". Models: "films", "waves"',
     });
     grpc.close();
   });

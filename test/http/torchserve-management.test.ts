@@ -106,7 +106,7 @@ describe('management', () => {
       ),
     );
     expect(await answered('GET', '/models/nobody')).toEqual(
-      error(404, 'ModelNotFoundException', 'Model not found: nobody (there are films, reviews)'),
+      error(404, 'ModelNotFoundException', 'Model not found: nobody. Models: "films", "reviews"'),
     );
     expect(await answered('GET', '/v1/models/films')).toEqual([
       200,
@@ -145,7 +145,7 @@ describe('management', () => {
         error(
           404,
           'ModelNotFoundException',
-          'Model not found: http://elsewhere/films.mar (there are broken, films, late, reviews)',
+          'Model not found: http://elsewhere/films.mar. Models: "broken", "films", "late", "reviews"',
         ),
       ],
       [

@@ -170,7 +170,7 @@ describe('inference', () => {
         '/predictions/nobody',
         404,
         'ModelNotFoundException',
-        'Model not found: nobody (there are broken, films, reviews, waves)',
+        'Model not found: nobody. Models: "broken", "films", "reviews", "waves"',
       ],
       [
         '/predictions/reviews/7',

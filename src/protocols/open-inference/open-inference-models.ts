@@ -2,14 +2,14 @@ import type { Access } from '../../serving/access';
 import { ServiceError } from '../../serving/errors';
 import type { ServiceRequest } from '../../serving/service-request';
 import type { Repository } from '../../tasks/model-repository';
-import type { ServedModel } from '../../tasks/served-model';
 import {
   type Catalogue,
   currentVersion,
   findModel,
-  listNames,
   type ModelVersion,
   type NamedModel,
+  quoteNames,
+  type ServedModel,
 } from '../../tasks/served-model';
 import type { ProtocolOptions } from '../protocol';
 import { OpenInferenceModel } from './open-inference-model';
@@ -24,16 +24,16 @@ export class OpenInferenceModels {
   /** Repository that loads and unloads models; null: the models are fixed. */
   readonly repository: Repository | null;
   readonly #catalogue: () => Catalogue;
-  readonly #surroundings: ProtocolOptions;
+  readonly #options: ProtocolOptions;
   readonly #served = new WeakMap<ServedModel, OpenInferenceModel>();
 
   constructor(
     catalogue: () => Catalogue,
-    surroundings: ProtocolOptions,
+    options: ProtocolOptions,
     repository: Repository | null = null,
   ) {
     this.#catalogue = catalogue;
-    this.#surroundings = surroundings;
+    this.#options = options;
     this.repository = repository;
   }
 
@@ -45,7 +45,7 @@ export class OpenInferenceModels {
         return [
           ...(serving ? [[name, serving] as const] : []),
           ...model.versions.map(
-            (one) => [`${name}/versions/${one.version}`, this.#of(model, one)] as const,
+            (version) => [`${name}/versions/${version.version}`, this.#of(model, version)] as const,
           ),
         ];
       }),
@@ -66,28 +66,29 @@ export class OpenInferenceModels {
   ): OpenInferenceModel {
     access.requireVisible(name);
     const model = findModel(this.#catalogue(), name);
-    if (!model) throw notFound(`There is no such model here: expected ${this.namesFor(access)}.`);
-    const one = model.versions.find((each) => each.version === version);
-    const found = version === '' ? this.#serving(model) : one && this.#of(model, one);
+    if (!model) throw notFound(`model: no model "${name}". Models: ${this.namesFor(access)}`);
+    const requested = model.versions.find((candidate) => candidate.version === version);
+    const found = version === '' ? this.#serving(model) : requested && this.#of(model, requested);
     if (found) return found;
-    const versions = model.versions.map((each) => `"${each.version}"`).join(', ');
-    throw notFound(`There is no such version: expected ${versions} or none.`);
+    const versions = quoteNames(model.versions.map((candidate) => candidate.version));
+    throw notFound(`version: no version "${version}" of model "${name}". Versions: ${versions}`);
   }
 
   versionsOf({ name }: OpenInferenceModel): readonly string[] {
-    const model = this.#catalogue().find((one) => one.name === name);
+    const model = this.#catalogue().find((candidate) => candidate.name === name);
     return (model?.versions ?? []).map(({ version }) => version);
   }
 
   /** Lists the models in an error message. */
   namesFor(access: Access): string {
     const visible = this.#catalogue().filter(({ name }) => access.canSee(name));
-    const names = visible.map(({ name }) => `"${name}"`);
-    return names.length === 0 ? 'none, nothing is loaded' : listNames(names);
+    return quoteNames(visible.map(({ name }) => name));
   }
 
   get all(): readonly OpenInferenceModel[] {
-    return this.#catalogue().flatMap((model) => model.versions.map((one) => this.#of(model, one)));
+    return this.#catalogue().flatMap((model) =>
+      model.versions.map((version) => this.#of(model, version)),
+    );
   }
 
   /** Models that the API key may see. */
@@ -99,14 +100,14 @@ export class OpenInferenceModels {
   // names.
 
   describeServer() {
-    const { version } = this.#surroundings;
+    const { version } = this.#options;
     const extensions = this.repository ? [...EXTENSIONS, 'model_repository'] : EXTENSIONS;
     return { name: SERVER, version, extensions };
   }
 
   async describeStatistics(models: readonly OpenInferenceModel[]) {
     const all = await Promise.all(models.map((model) => model.describeStatistics()));
-    return { model_stats: all.filter((one) => one !== null) };
+    return { model_stats: all.filter((statistics) => statistics !== null) };
   }
 
   #serving(model: NamedModel): OpenInferenceModel | null {
@@ -115,12 +116,12 @@ export class OpenInferenceModels {
   }
 
   #of({ name }: NamedModel, { version, reason, served }: ModelVersion): OpenInferenceModel {
-    const known = served && this.#served.get(served);
-    if (known) return known;
+    const cached = served && this.#served.get(served);
+    if (cached) return cached;
     const created = new OpenInferenceModel(
       { name, version, reason: reason ?? 'it is loading' },
       served,
-      this.#surroundings,
+      this.#options,
     );
     if (served) this.#served.set(served, created);
     return created;

@@ -117,7 +117,7 @@ function moderations(guard: GuardService, { listLength }: ProtocolOptions): Rout
 /** The guardrail is the only model. Names of OpenAI's models also select it: some clients send them by default. */
 function requireGuard(name: string | null | undefined): void {
   if (!name || name === MODEL || OPENAI_MODELS.test(name)) return;
-  const message = `There is no model "${name}" that moderates here: there is "${MODEL}".`;
+  const message = `model: no model "${name}" supports moderations. Models: "${MODEL}"`;
   throw new ServiceError('NOT_FOUND', message);
 }
 

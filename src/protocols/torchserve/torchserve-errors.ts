@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
-import { listNames, type NamedModel } from '../../tasks/served-model';
+import { type NamedModel, quoteNames } from '../../tasks/served-model';
 import type { ErrorFormat } from '../protocol';
 
 const errorResponse = z.object({
@@ -70,11 +70,10 @@ export const errors: ErrorFormat = {
 
 /** 404. The message lists the models. */
 export function modelNotFound(name: string, names: readonly string[]): ServiceError {
-  const list = names.length === 0 ? 'there is none' : `there are ${listNames(names)}`;
   return new TypedError(
     'NOT_FOUND',
     'ModelNotFoundException',
-    `Model not found: ${name} (${list})`,
+    `Model not found: ${name}. Models: ${quoteNames(names)}`,
   );
 }
 

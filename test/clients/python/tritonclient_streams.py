@@ -93,7 +93,7 @@ def check_errors_stay_with_their_request(service):
     stream.ask(elements, timeout=1)
     stream.ask(elements)
     service.check_answer(stream.result(), elements)
-    for message in ("There is no such model", "parameters.sequence_id: ", "The deadline of 0.001"):
+    for message in ("model: no model \"other\"", "parameters.sequence_id: ", "The deadline of 0.001"):
         error = stream.error()
         assert error.status() is None and error.message().startswith(message), error
     service.check_answer(stream.result(), elements)
@@ -109,7 +109,7 @@ def check_errors_as_statuses(service):
     service.check_answer(stream.result(), elements)
     error = stream.error()
     assert error.status() == "StatusCode.NOT_FOUND", error
-    assert error.message().startswith("There is no such model"), error
+    assert error.message().startswith("model: no model \"other\""), error
     stream.client.stop_stream()
 
 

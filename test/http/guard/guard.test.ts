@@ -61,7 +61,7 @@ it('blocks what a model finds from its threshold on', async () => {
 });
 
 it('lets on_error decide where a model is not there', async () => {
-  const reason = expect.stringContaining('There is no model "nobody"');
+  const reason = expect.stringContaining('model: no loaded model "nobody"');
   expect((await ask({ text: 'A warm, funny film.' })).json).toMatchObject({
     action: 'allow',
     errors: [{ check: 'gone', reason, action: 'allow' }],

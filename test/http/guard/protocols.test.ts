@@ -194,7 +194,7 @@ describe('moderations, as `openai` asks them', () => {
     await expect(unknown).rejects.toMatchObject({
       status: 404,
       code: 'model_not_found',
-      message: expect.stringContaining('there is "guard"'),
+      message: expect.stringContaining('Models: "guard"'),
     });
   });
 
@@ -270,7 +270,7 @@ describe('what cannot be answered', () => {
       action: 'BLOCKED',
       blocked_reason: 'Blocked by the guard: gone could not run.',
     });
-    const message = expect.stringMatching(/^Check gone: There is no model "nobody"/);
+    const message = expect.stringMatching(/^Check gone: model: no loaded model "nobody"/);
     for (const route of [CONTENTS, GENERATION, CHAT] as const)
       expect((await noted(route, BODIES[route], gone)).json).toEqual({ code: 500, message });
     expect(await noted(MODERATIONS, BODIES[MODERATIONS], gone)).toMatchObject({
