@@ -88,8 +88,8 @@ export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMe
     options: EmbedOptions = {},
   ): Promise<readonly Float32Array[]> {
     const inputs = texts.map((text, index) => this.#toInput(text, index, options));
-    const answers = await this.model.runAll(inputs, options);
-    return answers.map((answer) => this.#toVector(answer, options));
+    const predictions = await this.model.runAll(inputs, options);
+    return predictions.map((prediction) => this.#toVector(prediction, options));
   }
 
   /**

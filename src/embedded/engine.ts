@@ -69,13 +69,13 @@ export abstract class ClassifierEngine<Given, Input, Result> extends ModelEngine
   ClassifierMetadata
 > {
   readonly #toInput: (given: Given, index: number | null) => Input;
-  readonly #toResult: (answer: Classification) => Result;
+  readonly #toResult: (prediction: Classification) => Result;
 
   /** @param toInput validates and converts an input; throws InputError with the index in a list */
   protected constructor(
     model: TaskModel<Input, Classification, ClassifierMetadata>,
     toInput: (given: Given, index: number | null) => Input,
-    toResult: (answer: Classification) => Result,
+    toResult: (prediction: Classification) => Result,
   ) {
     super(model);
     this.#toInput = toInput;
@@ -105,8 +105,8 @@ export abstract class ClassifierEngine<Given, Input, Result> extends ModelEngine
     options: RunOptions = {},
   ): Promise<readonly Result[]> {
     const taken = inputs.map((input, index) => this.#toInput(input, index));
-    const answers = await this.model.runAll(taken, options);
-    return answers.map((answer) => this.#toResult(answer));
+    const predictions = await this.model.runAll(taken, options);
+    return predictions.map((prediction) => this.#toResult(prediction));
   }
 }
 

@@ -84,8 +84,8 @@ export class Reranker extends ModelEngine<TextInput, PairScore, RerankerMetadata
   }
 }
 
-function requireText(value: unknown, place: string, index: number | null): void {
+function requireText(value: unknown, path: string, index: number | null): void {
   if (typeof value === 'string') return;
   const received = value === null ? 'null' : typeof value;
-  throw new InputError(`${place}expected a string, received ${received}`, index);
+  throw new InputError(`${path}expected a string, received ${received}`, index);
 }

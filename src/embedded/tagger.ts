@@ -94,16 +94,16 @@ export class Tagger extends ModelEngine<
     options: TagOptions = {},
   ): Promise<readonly TagResult[]> {
     const inputs = texts.map((text, index) => toInput(text, index, options));
-    const answers = await this.model.runAll(inputs, options);
-    return Promise.all(answers.map((answer) => this.#toResult(answer, options)));
+    const predictions = await this.model.runAll(inputs, options);
+    return Promise.all(predictions.map((prediction) => this.#toResult(prediction, options)));
   }
 
   async #toResult(
-    answer: TokenClassification,
+    prediction: TokenClassification,
     { strategy = 'simple', ignoreLabels }: TagOptions,
   ): Promise<TagResult> {
-    const tags = await toSpans(answer, this.model, { strategy, ignoreLabels });
-    return { tags, truncated: answer.inference.truncated };
+    const tags = await toSpans(prediction, this.model, { strategy, ignoreLabels });
+    return { tags, truncated: prediction.inference.truncated };
   }
 }
 

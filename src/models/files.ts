@@ -18,9 +18,9 @@ export class ModelFileError extends ExpectedError {
  * @throws ModelFileError if the file must not be read
  */
 export function fileSize(directory: string, name: string): number | null {
-  const place = path.join(directory, name);
-  if (!lstatSync(place, { throwIfNoEntry: false })) return null;
-  const real = withReadErrors(name, () => realpathSync(place));
+  const file = path.join(directory, name);
+  if (!lstatSync(file, { throwIfNoEntry: false })) return null;
+  const real = withReadErrors(name, () => realpathSync(file));
   const folder = realpathSync(directory);
   if (![folder, blobsOf(folder)].some((home) => home !== null && isWithin(home, real))) {
     throw new ModelFileError(
@@ -78,8 +78,8 @@ function withReadErrors<Result>(name: string, read: () => Result): Result {
 }
 
 /** Whether a path lies within a folder. Both are absolute and contain no symbolic links. */
-export function isWithin(folder: string, place: string): boolean {
-  return place.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
+export function isWithin(folder: string, file: string): boolean {
+  return file.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
 }
 
 /**

@@ -96,9 +96,9 @@ export function readDirectory<Schema extends z.ZodType<ModelConfig>>(
  * Returns the model folder of a path to a folder or to a file in a folder; null if the path is no
  * folder and no config.json is next to the file.
  */
-export function findModelFolder(place: string): string | null {
-  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory();
-  const folder = path.resolve(isFolder ? place : path.dirname(place));
+export function findModelFolder(location: string): string | null {
+  const isFolder = statSync(location, { throwIfNoEntry: false })?.isDirectory();
+  const folder = path.resolve(isFolder ? location : path.dirname(location));
   const hasConfiguration = statSync(path.join(folder, CONFIG), { throwIfNoEntry: false });
   return isFolder || hasConfiguration ? folder : null;
 }

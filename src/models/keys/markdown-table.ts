@@ -29,9 +29,9 @@ function byFile(): ReadonlyMap<string, readonly Described[]> {
     for (const described of describe(table, '')) {
       const isConfig = file.startsWith(CONFIG);
       const name = JSON.stringify([isConfig ? CONFIG : file, described]);
-      const known = kinds.get(name) ?? { described, files: [] };
-      known.files.push(file);
-      kinds.set(name, known);
+      const entry = kinds.get(name) ?? { described, files: [] };
+      entry.files.push(file);
+      kinds.set(name, entry);
     }
   }
   const files = new Map<string, Described[]>();
@@ -44,16 +44,16 @@ function byFile(): ReadonlyMap<string, readonly Described[]> {
 
 function titled(files: readonly string[]): string {
   const types = files.map((file) => (file.startsWith(CONFIG) ? file.slice(CONFIG.length) : null));
-  const known = types.filter((type) => type !== null);
-  return known.length === 0 ? (files[0] as string) : `config.json of ${known.join(', ')}`;
+  const modelTypes = types.filter((type) => type !== null);
+  return modelTypes.length === 0 ? (files[0] as string) : `config.json of ${modelTypes.join(', ')}`;
 }
 
-function* describe({ keys, unknownKeys: others }: KeyTable, before: string): Generator<Described> {
+function* describe({ keys, unknownKeys }: KeyTable, before: string): Generator<Described> {
   for (const [key, use] of Object.entries(keys)) {
     if (use.use === 'object') yield* describe(use.keys, `${before}${key}.`);
     else yield { key: `\`${before}${key}\``, use: effectOf(use) };
   }
-  if (others === 'rejected') yield { key: `${before}(any other)`, use: 'rejected' };
+  if (unknownKeys === 'rejected') yield { key: `${before}(any other)`, use: 'rejected' };
 }
 
 function effectOf(use: Exclude<KeyUse, { use: 'object' }>): string {

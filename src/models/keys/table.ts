@@ -38,9 +38,9 @@ export const alias = (of: string): KeyUse => ({ use: 'alias', of });
 
 export const object = (
   keys: Readonly<Record<string, KeyUse>>,
-  others: KeyTable['unknownKeys'],
+  unknownKeys: KeyTable['unknownKeys'],
 ): KeyUse => {
-  return { use: 'object', keys: { keys, unknownKeys: others } };
+  return { use: 'object', keys: { keys, unknownKeys } };
 };
 
 /** Assigns one handling to several keys. */
@@ -54,47 +54,39 @@ export function each(names: readonly string[], use: KeyUse): Readonly<Record<str
  * @param file start of the error message
  * @throws ModelFileError that names the key
  */
-export function checkKeys(
-  { keys, unknownKeys: others }: KeyTable,
-  file: string,
-  content: unknown,
-): void {
-  checkObject({ keys, unknownKeys: others }, `${file}: `, content);
+export function checkKeys({ keys, unknownKeys }: KeyTable, file: string, content: unknown): void {
+  checkObject({ keys, unknownKeys }, `${file}: `, content);
 }
 
-function checkObject(
-  { keys, unknownKeys: others }: KeyTable,
-  place: string,
-  content: unknown,
-): void {
+function checkObject({ keys, unknownKeys }: KeyTable, path: string, content: unknown): void {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return;
   for (const [key, value] of Object.entries(content)) {
     if (value === null) continue;
     const use = Object.hasOwn(keys, key) ? keys[key] : undefined;
-    if (use?.use === 'alias') requireSame(place + key, value, [use.of, content]);
-    else if (use !== undefined) checkValue(use, place + key, value);
-    else if (others === 'rejected') {
-      throw new ModelFileError(`${place}${key}: is not supported. Remove it`);
+    if (use?.use === 'alias') requireSame(path + key, value, [use.of, content]);
+    else if (use !== undefined) checkValue(use, path + key, value);
+    else if (unknownKeys === 'rejected') {
+      throw new ModelFileError(`${path}${key}: is not supported. Remove it`);
     }
   }
 }
 
 function requireSame(
-  place: string,
+  path: string,
   value: unknown,
   [key, content]: readonly [string, object],
 ): void {
   const own = (content as Readonly<Record<string, unknown>>)[key];
   if (own === value) return;
   const found = `${quoted(value)} and ${own === undefined ? 'none' : quoted(own)}`;
-  throw new ModelFileError(`${place}: expected the same as ${key}, received ${found}. Remove it`);
+  throw new ModelFileError(`${path}: expected the same as ${key}, received ${found}. Remove it`);
 }
 
-function checkValue(use: KeyUse, place: string, value: unknown): void {
-  if (use.use === 'object') checkObject(use.keys, `${place}.`, value);
+function checkValue(use: KeyUse, path: string, value: unknown): void {
+  if (use.use === 'object') checkObject(use.keys, `${path}.`, value);
   if (use.use !== 'rejected') return;
   const given = JSON.stringify(value);
   if (use.accepts.some((accepted) => JSON.stringify(accepted) === given)) return;
   const expected = use.accepts.map(quoted).join(' or ') || 'none';
-  throw new ModelFileError(`${place}: expected ${expected}, received ${quoted(value)}. ${use.fix}`);
+  throw new ModelFileError(`${path}: expected ${expected}, received ${quoted(value)}. ${use.fix}`);
 }

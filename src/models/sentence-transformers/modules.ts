@@ -202,11 +202,11 @@ function readPooling(directory: string, name: string): SentenceModule {
 
 function readDense(directory: string, name: string): SentenceModule {
   const config = readConfig(directory, name, denseSchema, 'Dense');
-  const given = config.activation_function;
-  const activation = ACTIVATIONS[given];
+  const activationName = config.activation_function;
+  const activation = ACTIVATIONS[activationName];
   if (activation === undefined) {
-    const known = Object.keys(ACTIVATIONS).join(', ');
-    const what = `activation_function: ${quoted(given)} is not supported (${known})`;
+    const names = Object.keys(ACTIVATIONS).join(', ');
+    const what = `activation_function: ${quoted(activationName)} is not supported (${names})`;
     throw new ModelFileError(`${name}/${CONFIG}: ${what}`);
   }
   return {

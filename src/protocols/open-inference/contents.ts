@@ -62,16 +62,16 @@ function flatten(name: string, shape: readonly number[], data: unknown): readonl
   if (!Array.isArray(data)) throw invalid(`${name}: data: expected an array`);
   if (!Array.isArray(data[0])) return data;
   const flat: unknown[] = [];
-  const append = (node: unknown, axis: number, place: string): void => {
+  const append = (node: unknown, axis: number, path: string): void => {
     if (axis === shape.length) {
       flat.push(node);
       return;
     }
     if (!Array.isArray(node) || node.length !== shape[axis]) {
       const wanted = `an array of ${shape[axis]}, as the shape ${describeShape(shape)} says`;
-      throw invalid(`${place}: expected ${wanted}`);
+      throw invalid(`${path}: expected ${wanted}`);
     }
-    for (const [index, next] of node.entries()) append(next, axis + 1, `${place}[${index}]`);
+    for (const [index, next] of node.entries()) append(next, axis + 1, `${path}[${index}]`);
   };
   append(data, 0, name);
   return flat;

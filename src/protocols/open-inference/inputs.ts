@@ -58,10 +58,10 @@ export function countElements(
  *   them
  */
 function elementsOf({ name, shape }: InputTensor, rest: readonly number[], most: number): number {
-  const [length, ...others] = shape;
-  const known = [rest, [1, ...rest]].map(describeShape);
-  if (length === undefined || length < 0 || !known.includes(describeShape(others))) {
-    const wanted = [rest, [1, ...rest]].map((axes) => describeShape(['n', ...axes])).join(' or ');
+  const [length, ...axes] = shape;
+  const accepted = [rest, [1, ...rest]].map(describeShape);
+  if (length === undefined || length < 0 || !accepted.includes(describeShape(axes))) {
+    const wanted = [rest, [1, ...rest]].map((tail) => describeShape(['n', ...tail])).join(' or ');
     throw invalid(`${name}: expected the shape ${wanted}, received ${describeShape(shape)}`);
   }
   if (length > most) {

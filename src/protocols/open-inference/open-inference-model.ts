@@ -49,8 +49,8 @@ export class OpenInferenceModel {
     call: Pick<ServiceRequest, 'inferOptions'>,
     numberBytes: (output: string) => number,
   ): Promise<InferResult> {
-    const asked = this.#served ?? this;
-    const options = () => call.inferOptions(asked, request.timeoutMs);
+    const target = this.#served ?? this;
+    const options = () => call.inferOptions(target, request.timeoutMs);
     return this.model.infer(request, options, numberBytes);
   }
 

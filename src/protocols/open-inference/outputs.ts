@@ -20,12 +20,12 @@ export function requireKnownOutputs(
   const names = outputs.map(({ name }) => name);
   const seen = new Set<string>();
   for (const [index, { name, classification }] of (requested ?? []).entries()) {
-    const place = `outputs[${index}]`;
-    if (!names.includes(name)) throw invalid(`${place}.name: expected ${names.join(', ')}`);
-    if (seen.has(name)) throw invalid(`${place}.name: is asked for twice`);
+    const path = `outputs[${index}]`;
+    if (!names.includes(name)) throw invalid(`${path}.name: expected ${names.join(', ')}`);
+    if (seen.has(name)) throw invalid(`${path}.name: is asked for twice`);
     if (classification > 0 && name !== classified?.name) {
       const what = classified ? `is for ${classified.name} only` : 'the model has no labels';
-      throw invalid(`${place}.parameters.classification: ${what}`);
+      throw invalid(`${path}.parameters.classification: ${what}`);
     }
     seen.add(name);
   }

@@ -102,9 +102,9 @@ export function readInferRequest(body: Buffer, header: string | undefined): Http
   if (!parsed.success) throw invalid(describeFirstIssue(parsed.error));
   const { id = '', parameters, inputs, outputs } = parsed.data;
   let rest = body.subarray(jsonBytes);
-  const take = (length: number, place: string): Buffer => {
+  const take = (length: number, path: string): Buffer => {
     if (length > rest.length) {
-      throw invalid(`${place}: is ${length}, but ${rest.length} bytes of the body are left`);
+      throw invalid(`${path}: is ${length}, but ${rest.length} bytes of the body are left`);
     }
     const taken = rest.subarray(0, length);
     rest = rest.subarray(length);
@@ -138,19 +138,19 @@ export function readInferRequest(body: Buffer, header: string | undefined): Http
  * @param take reads the next bytes after the JSON
  */
 function contentsOf(
-  take: (length: number, place: string) => Buffer,
-  place: string,
+  take: (length: number, path: string) => Buffer,
+  path: string,
   data: unknown,
   binaryBytes: number | undefined,
 ): Contents {
   if (binaryBytes === undefined) {
-    if (data === undefined) throw invalid(`${place}.data: is required`);
+    if (data === undefined) throw invalid(`${path}.data: is required`);
     return { form: 'json', data };
   }
   if (data !== undefined) {
-    throw invalid(`${place}: expected data or parameters.binary_data_size, not both`);
+    throw invalid(`${path}: expected data or parameters.binary_data_size, not both`);
   }
-  return { form: 'raw', bytes: take(binaryBytes, `${place}.parameters.binary_data_size`) };
+  return { form: 'raw', bytes: take(binaryBytes, `${path}.parameters.binary_data_size`) };
 }
 
 function jsonLength(header: string, most: number): number {

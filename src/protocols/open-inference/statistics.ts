@@ -27,8 +27,8 @@ interface Counts {
 export function statisticsOf(
   served: ServedModel<{ readonly monitor: EngineMonitor }>,
 ): ModelStatistics | null {
-  const known = STATISTICS.get(served);
-  if (known) return known;
+  const cached = STATISTICS.get(served);
+  if (cached) return cached;
   const { model } = served;
   if (!model) return null;
   const statistics = new ModelStatistics(model.monitor);

@@ -70,26 +70,21 @@ export class TensorModel {
     numberBytes: (output: string) => number,
   ): Promise<InferResult> {
     requireKnownOutputs(request.outputs, this);
-    const given = matchInputs(request.inputs, this.inputs);
-    const count = countElements(given, this.inputs, this.#limits.listLength);
+    const ordered = matchInputs(request.inputs, this.inputs);
+    const count = countElements(ordered, this.inputs, this.#limits.listLength);
     const selected = { outputs: this.outputs, requested: request.outputs, numberBytes };
     const { responseLimit } = this.#limits;
     const isByToken = this.#tensors.hasRowPerToken ?? false;
     if (!isByToken) requireResponseSize(count * rowBytes(selected), responseLimit);
     const maxOutputs = isByToken ? maxTokenOutputs(selected, responseLimit) : null;
-    const columns = given.map((input, index) => input && this.#read(input, index, count));
+    const columns = ordered.map((input, index) => input && this.#read(input, index, count));
     const inputs = Array.from({ length: count }, (_, row) =>
       this.#tensors.toInput(columns.map((column) => column?.[row])),
     );
-    const { name } = given[0] as InputTensor;
+    const { name } = ordered[0] as InputTensor;
     const limited = { ...options(), ...(maxOutputs !== null && { maxOutputs }) };
-    const { predictions: answers, inferences } = await inferList(
-      this.#model,
-      inputs,
-      limited,
-      name,
-    );
-    const outputs = this.#tensors.write(answers, this.#model.metadata);
+    const { predictions, inferences } = await inferList(this.#model, inputs, limited, name);
+    const outputs = this.#tensors.write(predictions, this.#model.metadata);
     return { outputs: selectOutputs(outputs, request.outputs, this), inferences };
   }
 

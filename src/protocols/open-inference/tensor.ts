@@ -68,13 +68,13 @@ export function countOf(shape: readonly number[]): number {
  */
 export function elementPath({ name, shape }: InputTensor, index: number): string {
   let rest = index;
-  let place = '';
+  let indexes = '';
   for (let axis = shape.length - 1; axis >= 0; axis--) {
     const length = shape[axis] as number;
-    place = `[${rest % length}]${place}`;
+    indexes = `[${rest % length}]${indexes}`;
     rest = Math.floor(rest / length);
   }
-  return name + place;
+  return name + indexes;
 }
 
 export function describeShape(shape: readonly (number | string)[]): string {

@@ -24,10 +24,10 @@ const tensors: Tensors<TextInput, PairScore, RerankerMetadata> = {
   labeledOutput: () => null,
   findProblem: () => null,
   toInput: ([query, document]) => toPair(query as string, document as string),
-  write: (answers, { labels: { length } }): readonly OutputTensor[] => {
-    const values = new Float32Array(answers.length * length);
-    for (const [index, { scores }] of answers.entries()) values.set(scores, index * length);
-    const shape = length === 1 ? [answers.length] : [answers.length, length];
+  write: (predictions, { labels: { length } }): readonly OutputTensor[] => {
+    const values = new Float32Array(predictions.length * length);
+    for (const [index, { scores }] of predictions.entries()) values.set(scores, index * length);
+    const shape = length === 1 ? [predictions.length] : [predictions.length, length];
     return [{ name: 'SCORE', datatype: 'FP32', shape, values }];
   },
 };

@@ -133,9 +133,9 @@ export function settingsPath(modelPath: string): string {
  * @throws ModelFileError
  */
 export function readModelSettings(modelPath: string): ModelSettings {
-  const place = settingsPath(modelPath);
-  const name = path.basename(place);
-  const content = readModelJson(path.dirname(place), name);
+  const file = settingsPath(modelPath);
+  const name = path.basename(file);
+  const content = readModelJson(path.dirname(file), name);
   const given = content === undefined ? {} : checkModelSettings(content, name);
   return {
     file: content === undefined ? null : name,

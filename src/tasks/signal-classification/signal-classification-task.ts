@@ -39,7 +39,7 @@ export const signalClassification: Task<readonly number[], Classification, Signa
   disclaimer: '**Demonstration, not a medical device.** ',
   inputKind: 'signals',
   capabilities: ['signal-classification'],
-  resolveModelPath: (place) => path.resolve(place),
+  resolveModelPath: (location) => path.resolve(location),
   findModelPaths: (folder) =>
     readdirSync(folder)
       .filter((name) => /\.pt2?$/.test(name))

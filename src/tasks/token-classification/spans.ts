@@ -185,13 +185,13 @@ function best(
   strategy: Exclude<Strategy, 'none' | 'simple'>,
 ): { readonly label: string; readonly score: number } {
   const first = word[0] as Token;
-  const told = ({ label, score }: Pick<Token, 'label' | 'score'>) => ({
+  const toLabel = ({ label, score }: Pick<Token, 'label' | 'score'>) => ({
     label: source.labels[label] as string,
     score,
   });
-  if (strategy === 'first' || word.length === 1) return told(first);
+  if (strategy === 'first' || word.length === 1) return toLabel(first);
   if (strategy === 'max') {
-    return told(word.reduce((surest, token) => (token.score > surest.score ? token : surest)));
+    return toLabel(word.reduce((surest, token) => (token.score > surest.score ? token : surest)));
   }
   // Adds float32 values sequentially, as numpy does along the first axis.
   const means = new Float32Array(source.labels.length);
@@ -202,5 +202,5 @@ function best(
   }
   for (let i = 0; i < means.length; i++) means[i] = (means[i] as number) / word.length;
   const label = argmax(means);
-  return told({ label, score: means[label] as number });
+  return toLabel({ label, score: means[label] as number });
 }

@@ -25,27 +25,27 @@ export const taggingTensors: Tensors<
   labeledOutput: () => null,
   findProblem: () => null,
   toInput: ([text]) => ({ text: text as string }),
-  write: (answers, { labels: { length } }) => {
-    const rows = answers.map(rowsOf);
+  write: (predictions, { labels: { length } }) => {
+    const rows = predictions.map(rowsOf);
     const count = rows.reduce((sum, { length }) => sum + length, 0);
     const logits = new Float32Array(count * length);
     const offsets = new Uint32Array(count * 2);
-    let place = 0;
-    for (const [index, { inference, text }] of answers.entries()) {
+    let token = 0;
+    for (const [index, { inference, text }] of predictions.entries()) {
       const own = inference.places?.offsets ?? [];
       const toCodePoint = codePointCounter(text);
       for (const row of rows[index] ?? []) {
-        logits.set(inference.values.subarray(row * length, (row + 1) * length), place * length);
-        offsets[2 * place] = toCodePoint(own[2 * row] as number);
-        offsets[2 * place + 1] = toCodePoint(own[2 * row + 1] as number);
-        place++;
+        logits.set(inference.values.subarray(row * length, (row + 1) * length), token * length);
+        offsets[2 * token] = toCodePoint(own[2 * row] as number);
+        offsets[2 * token + 1] = toCodePoint(own[2 * row + 1] as number);
+        token++;
       }
     }
     const tokens = Uint32Array.from(rows, (own) => own.length);
     return [
       { name: 'LOGITS', datatype: 'FP32', shape: [count, length], values: logits },
       { name: 'OFFSETS', datatype: 'UINT32', shape: [count, 2], values: offsets },
-      { name: 'TOKENS', datatype: 'UINT32', shape: [answers.length], values: tokens },
+      { name: 'TOKENS', datatype: 'UINT32', shape: [predictions.length], values: tokens },
     ];
   },
 };

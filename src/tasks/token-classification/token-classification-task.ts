@@ -26,8 +26,8 @@ export const tokenClassification: Task<
   disclaimer: null,
   inputKind: 'texts',
   capabilities: ['token-classification'],
-  resolveModelPath: (place) => {
-    const folder = findModelFolder(place);
+  resolveModelPath: (location) => {
+    const folder = findModelFolder(location);
     return folder !== null && isTokenClassifier(folder) ? folder : null;
   },
   findModelPaths: (folder) => (isTokenClassifier(folder) ? [folder] : []),

@@ -51,8 +51,8 @@ export async function classifyZeroShot(
     const own = inferences.slice(index * labels.length, (index + 1) * labels.length);
     const scores = scoresOf(own, model.metadata, isMultiLabel);
     return labels
-      .map((label, place) => ({ label, place, score: scores[place] as number }))
-      .sort((a, b) => b.score - a.score || b.place - a.place) // equal scores in the order of numpy's reversed argsort
+      .map((label, index) => ({ label, index, score: scores[index] as number }))
+      .sort((a, b) => b.score - a.score || b.index - a.index) // equal scores in the order of numpy's reversed argsort
       .map(({ label, score }) => ({ label, score }));
   });
   return { answers, inferences };

@@ -24,11 +24,11 @@ export async function infer(
   call: ServiceRequest,
 ): Promise<ServiceResponse> {
   const served = models.find(request.model_name, request.model_version, call);
-  const asked = readInferRequest(request);
+  const inferRequest = readInferRequest(request);
   const isRaw = request.raw_input_contents.length > 0;
-  const answered = await served.infer(asked, call, () => (isRaw ? FLOAT_BYTES : TYPED_BYTES));
-  const { inferences } = answered;
-  return { body: writeInferResponse(request, served, answered), inferences };
+  const result = await served.infer(inferRequest, call, () => (isRaw ? FLOAT_BYTES : TYPED_BYTES));
+  const { inferences } = result;
+  return { body: writeInferResponse(request, served, result), inferences };
 }
 
 /**

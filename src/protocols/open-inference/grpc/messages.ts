@@ -92,10 +92,10 @@ function readInputs({ inputs, raw_input_contents: raw }: ModelInferRequest): Inp
     throw invalid(`raw_input_contents: expected one of each of ${inputs.length} inputs, or none`);
   }
   return inputs.map(({ name, datatype, shape, parameters, contents }, index) => {
-    const place = `inputs[${index}]`;
-    refuseSharedMemory(parameters, place);
+    const path = `inputs[${index}]`;
+    refuseSharedMemory(parameters, path);
     if (raw.length > 0 && contents) {
-      throw invalid(`${place}.contents: expected none beside raw_input_contents`);
+      throw invalid(`${path}.contents: expected none beside raw_input_contents`);
     }
     const bytes = raw[index];
     const given: Contents = bytes
@@ -115,9 +115,9 @@ function readOutput(
   { name, parameters }: ModelInferRequest['outputs'][number],
   index: number,
 ): RequestedOutput {
-  const place = `outputs[${index}]`;
-  refuseSharedMemory(parameters, place);
-  const classification = wholeNumber(parameters, 'classification', `${place}.parameters`);
+  const path = `outputs[${index}]`;
+  refuseSharedMemory(parameters, path);
+  const classification = wholeNumber(parameters, 'classification', `${path}.parameters`);
   return { name, classification, binary: null };
 }
 
@@ -134,14 +134,14 @@ function parameterOf(parameters: Parameters, name: string): unknown {
 }
 
 /** Returns an integer parameter; 0 if missing. */
-function wholeNumber(parameters: Parameters, name: string, place: string): number {
+function wholeNumber(parameters: Parameters, name: string, path: string): number {
   const value = parameterOf(parameters, name) ?? 0;
   if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value);
-  throw invalid(`${place}.${name}: expected a whole number, at least 0`);
+  throw invalid(`${path}.${name}: expected a whole number, at least 0`);
 }
 
-function refuseSharedMemory(parameters: Parameters, place: string): void {
+function refuseSharedMemory(parameters: Parameters, path: string): void {
   const name = 'shared_memory_region';
   if (parameterOf(parameters, name) === undefined) return;
-  throw invalid(`${place}.parameters.${name}: shared memory is not supported`);
+  throw invalid(`${path}.parameters.${name}: shared memory is not supported`);
 }

@@ -59,8 +59,8 @@ export function grpcService(models: OpenInferenceModels, mostElements: number): 
     // With several models, the message selects the model, so the request is rejected after it has
     // been read.
     admissionError: (timeoutMs) => {
-      const [only, ...others] = models.all;
-      return others.length === 0 ? (only?.modelIfLoaded?.admissionError(timeoutMs) ?? null) : null;
+      const [only, ...rest] = models.all;
+      return rest.length === 0 ? (only?.modelIfLoaded?.admissionError(timeoutMs) ?? null) : null;
     },
     methods: {
       ServerLive: () => ({ body: { live: true } }),
@@ -72,8 +72,8 @@ export function grpcService(models: OpenInferenceModels, mostElements: number): 
       ModelMetadata: ofModel((model) => model.describeMetadata(models.versionsOf(model))),
       ModelConfig: ofModel((model) => ({ config: model.describeConfiguration() })),
       ModelStatistics: async ({ name, version }: OfModel, call: ServiceRequest) => {
-        const asked = name === '' ? models.visible(call) : [models.find(name, version, call)];
-        return { body: await models.describeStatistics(asked) };
+        const selected = name === '' ? models.visible(call) : [models.find(name, version, call)];
+        return { body: await models.describeStatistics(selected) };
       },
       ModelInfer: (request: ModelInferRequest, call: ServiceRequest) =>
         infer(models, request, call),

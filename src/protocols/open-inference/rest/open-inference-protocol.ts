@@ -197,7 +197,7 @@ function infer(
 /** Error format of Triton's server, except for deadlines: 504 instead of 503. */
 function errorsOf(models: OpenInferenceModels): ErrorFormat {
   const [only] = models.all;
-  const known = (access: Access) =>
+  const hint = (access: Access) =>
     models.repository === null && only
       ? `the model is "${only.name}", its one version "${only.version}"`
       : `models are ${models.namesFor(access)}`;
@@ -205,9 +205,7 @@ function errorsOf(models: OpenInferenceModels): ErrorFormat {
     status: (code) => (code === 'BODY_INVALID' ? 400 : ERRORS[code].http),
     body: (error: ServiceError, access: Access) => ({
       error:
-        error.code === 'NOT_FOUND'
-          ? `There is no such path here: ${known(access)}.`
-          : error.message,
+        error.code === 'NOT_FOUND' ? `There is no such path here: ${hint(access)}.` : error.message,
     }),
   };
 }
