@@ -67,7 +67,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['EEG (a demonstration) on port {}', Number(SETTINGS.PORT.default) + 1],
   ['headers | {} KiB', http.maxHeaderSize / 1024],
   ['KiB, {} of them', constant('src/http/request-head.ts#MAX_HEADERS')],
-  ['objects in it | {}', constant('src/serving/json.ts#MOST_LEVELS')],
+  ['objects in it | {}', constant('src/serving/json.ts#MAX_DEPTH')],
   ['for request line and headers | {} s', constant('src/http/server.ts#HEADERS_TIMEOUT_MS') / 1000],
   ['time for a whole request | {} s', constant('src/serving/timeouts.ts#CLIENT_TIMEOUT_MS') / 1000],
   ['taking an answer | {} s', constant('src/serving/timeouts.ts#CLIENT_TIMEOUT_MS') / 1000],

@@ -77,7 +77,7 @@ describe('readModelDirectory', () => {
         tokenizerDirectory: directory,
       },
       files: ['config.json', 'model.safetensors'].map((name) => path.join(directory, name)),
-      about: {
+      metadata: {
         labels: ['NEGATIVE', 'POSITIVE'],
         scoreFunction: 'softmax',
         namedEntailment: null,
@@ -130,7 +130,7 @@ describe('readModelDirectory', () => {
   ])('reads labels and score function of %j', (changes, labels, scoreFunction) => {
     write('config.json', { ...CONFIG, ...changes });
     expect(readTextClassifier(directory)).toMatchObject({
-      about: { labels, scoreFunction },
+      metadata: { labels, scoreFunction },
       source: { config: { num_labels: labels.length } },
     });
   });
