@@ -4,7 +4,7 @@ import { spans } from './spans.mjs';
 
 /** @param require of dist/tasks, at `tasks` */
 export function kindOf(directory, require, tasks) {
-  const { claimsOn, TASKS } = require(path.join(tasks, 'registry.js'));
+  const { matchTasks, TASKS } = require(path.join(tasks, 'registry.js'));
   const task = (name) => TASKS.find((each) => each.name === name);
   const kinds = [
     numbers(task('text-classification'), {
@@ -33,7 +33,7 @@ export function kindOf(directory, require, tasks) {
     }),
     spans(task('token-classification'), require, tasks),
   ];
-  const able = claimsOn(directory).flatMap(([one]) => kinds.filter(({ task }) => task === one));
+  const able = matchTasks(directory).flatMap(([one]) => kinds.filter(({ task }) => task === one));
   return able[0] ?? kinds[0];
 }
 

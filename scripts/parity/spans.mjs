@@ -7,7 +7,7 @@ const STRATEGIES = ['none', 'simple', 'first', 'average', 'max'];
 export function spans(task, require, tasks) {
   const folder = path.join(tasks, 'token-classification');
   const { spansOf } = require(path.join(folder, 'spans.js'));
-  const { codePointsOf } = require(path.join(folder, 'code-points.js'));
+  const { codePointsOf } = require(path.join(tasks, '../lib/code-points.js'));
   return {
     name: task.name,
     task,

@@ -45,7 +45,7 @@ function wheelsMegabytes(platform: string): number {
 
 const MIB = 1024 ** 2;
 const TORCHSCRIPT = 'native/backend/programs/torchscript';
-const COMPRESSED = 'src/http/send.ts#LEAST_TO_COMPRESS';
+const COMPRESSED = 'src/http/http-request-context.ts#LEAST_TO_COMPRESS';
 const CHUNK_ROWS = constant('src/files/readers/row-reader.ts#ROWS_PER_CHUNK');
 
 /**
@@ -72,7 +72,7 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['time for a whole request | {} s', constant('src/serving/timeouts.ts#CLIENT_TIMEOUT_MS') / 1000],
   ['taking an answer | {} s', constant('src/serving/timeouts.ts#CLIENT_TIMEOUT_MS') / 1000],
   ['worked on at once | {}', constant('src/http/body.ts#MAX_PIPELINED')],
-  ['what was pipelined (up to {})', constant('src/http/pending-responses.ts#GRACE')],
+  ['what was pipelined (up to {})', constant('src/serving/connections.ts#GRACE')],
   ['each of which may have {} calls under way', constant('src/grpc/server.ts#MOST_STREAMS')],
   ['answers of {} bytes and more', constant(COMPRESSED)],
   ['within {} ms of the first', constant('src/commands/serve/shutdown.ts#DUPLICATE_SIGNAL_MS')],

@@ -8,7 +8,7 @@ import { Connections } from '../../src/serving/connections';
 function pipelined(isOver: boolean): Response {
   const connections = new Connections(10, () => undefined, null);
   const response = new http.ServerResponse(new http.IncomingMessage(new net.Socket()));
-  const locals = { isOver, unsentAnswers: new UnsentResponses(1000, connections) };
+  const locals = { isOver, unsentResponses: new UnsentResponses(1000, connections) };
   return Object.assign(response, { locals }) as unknown as Response;
 }
 
