@@ -15,12 +15,15 @@ import { createRoutes } from './routes';
 
 const KEY_NEEDED = 'An API key is needed, in metadata: "authorization: Bearer KEY".';
 
+/** Maximum number of concurrent calls per connection. */
+const MAX_CONCURRENT_STREAMS = 1000;
+
 const HTTP2_OPTIONS: http2.ServerOptions = {
   /** Memory of one connection for responses that the client has not taken and for header tables, in MB. */
   maxSessionMemory: 16,
   maxSendHeaderBlockLength: Number.MAX_SAFE_INTEGER,
   /** Calls that one connection may have open at once. */
-  settings: { maxConcurrentStreams: 1000 },
+  settings: { maxConcurrentStreams: MAX_CONCURRENT_STREAMS },
 };
 /** How long clients may take to close their connections during shutdown, in ms. */
 const CLOSE_MS = 500;

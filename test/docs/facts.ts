@@ -73,7 +73,10 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['taking an answer | {} s', constant('src/serving/timeouts.ts#CLIENT_TIMEOUT_MS') / 1000],
   ['worked on at once | {}', constant('src/http/body.ts#MAX_PIPELINED')],
   ['what was pipelined (up to {})', constant('src/serving/connections.ts#GRACE')],
-  ['each of which may have {} calls under way', constant('src/grpc/server.ts#MOST_STREAMS')],
+  [
+    'each of which may have {} calls under way',
+    constant('src/grpc/server.ts#MAX_CONCURRENT_STREAMS'),
+  ],
   ['answers of {} bytes and more', constant(COMPRESSED)],
   ['within {} ms of the first', constant('src/commands/serve/shutdown.ts#DUPLICATE_SIGNAL_MS')],
   ['| {} | the command line or a setting is wrong', constant('src/commands/exit.ts#EXIT_USAGE')],
