@@ -45,7 +45,7 @@ function wheelsMegabytes(platform: string): number {
 
 const MIB = 1024 ** 2;
 const TORCHSCRIPT = 'native/backend/programs/torchscript';
-const COMPRESSED = 'src/http/http-request-context.ts#LEAST_TO_COMPRESS';
+const COMPRESSED = 'src/http/http-request-context.ts#MIN_COMPRESSED_BYTES';
 const CHUNK_ROWS = constant('src/files/readers/row-reader.ts#ROWS_PER_CHUNK');
 
 /**
