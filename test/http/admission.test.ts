@@ -51,9 +51,9 @@ describe('a wait that would be too long', () => {
     const answers = await times(300, () => analyze(quiet, LONG));
     const summed = (): number =>
       quiet.logs
-        .filter(({ msg }) => msg === 'requests refused unread')
+        .filter(({ msg }) => msg === 'requests rejected unread')
         .reduce(
-          (sum, { refused }) => sum + ((refused as Record<string, number>).queue_wait ?? 0),
+          (sum, { rejected }) => sum + ((rejected as Record<string, number>).queue_wait ?? 0),
           0,
         );
     const alone = (service: Service): number =>

@@ -197,7 +197,7 @@ describe('with a key', () => {
     expect(count(after) - count(before)).toBe(20);
     const refused = after.byLabel('libtorch_serve_http_requests_rejected_total', 'reason');
     expect(Object.values(refused)).toEqual(Object.values(refused).map(() => 0));
-    await service.waitForLog(({ refused }) => refused !== undefined);
+    await service.waitForLog(({ rejected }) => rejected !== undefined);
     expect(service.logs.filter(({ status }) => status === 401)).toEqual([]);
   });
 });
@@ -265,7 +265,10 @@ describe('API_KEYS_FILE', () => {
   }
 
   function reloaded(service: Service, times: number) {
-    const lines = () => service.logs.filter(({ msg }) => msg.startsWith('API_KEYS_FILE'));
+    const lines = () =>
+      service.logs.filter(
+        ({ msg }) => msg.startsWith('API keys reloaded') || msg.startsWith('reloading API keys'),
+      );
     service.kill('SIGHUP');
     return service.waitForLog(() => lines().length === times).then(() => lines().at(-1));
   }

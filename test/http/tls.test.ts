@@ -79,7 +79,12 @@ const opened = (seen: Scrape) => seen.value('libtorch_serve_http_connections');
 
 /** Sends SIGHUP and resolves with the line about the certificate that follows. */
 async function reload(service: Service) {
-  const lines = () => service.logs.filter(({ msg }) => msg.startsWith('TLS_'));
+  const lines = () =>
+    service.logs.filter(
+      ({ msg }) =>
+        msg.startsWith('TLS certificate reloaded') ||
+        msg.startsWith('reloading the TLS certificate'),
+    );
   const { length } = lines();
   service.kill('SIGHUP');
   await service.waitForLog(() => lines().length > length);
