@@ -7,9 +7,10 @@ import { EXIT_USAGE, failWith } from './commands/exit';
 import { installLibtorchIfMissing, runScript } from './commands/scripts';
 import { serve } from './commands/serve/serve';
 import { packageVersion } from './lib/package-version';
-import { type Command, helpText, isHelpRequested, readCommand } from './settings/command-line';
+import { type Command, isHelpRequested, readCommand } from './settings/command-line';
 import { ConfigError } from './settings/config';
 import { type Environment, readEnvironment } from './settings/environment';
+import { helpText } from './settings/help';
 
 const PACKAGE_ROOT = path.resolve(__dirname, '..');
 
@@ -20,7 +21,7 @@ async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2), environment);
   switch (command.type) {
     case 'help':
-      process.stdout.write(helpText());
+      process.stdout.write(helpText(command.isComplete));
       return;
     case 'version':
       process.stdout.write(`${version}\n`);

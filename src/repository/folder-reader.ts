@@ -8,12 +8,13 @@ import { ModelFileError } from '../models/files';
 import type { Dtype } from '../native/engine';
 import type { GuardSource } from '../tasks/guard/guard-state';
 import type { MemoryBudget } from './memory-budget';
-import type { FolderListing, ModelFolder } from './read-folder';
+import type { ModelFolder } from './read-folder';
+import type { FolderListing } from './repository-paths';
 
 /** Start data of the reader thread. */
 export interface ReaderData {
-  /** Path of the model repository. */
-  readonly directory: string;
+  /** Absolute paths of model repositories, model folders and model files. */
+  readonly paths: readonly string[];
   /** Private folder of the thread for unpacked archives. */
   readonly unpackInto: string;
   /** Number format of text models without `dtype` in model.json. */

@@ -1,21 +1,33 @@
-/** Stamps of model folders, by which changes are detected. Runs on the reader thread. */
+/** Stamps of models, by which changes are detected. Runs on the reader thread. */
 import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { listModels, type RepositoryPath } from './read-folder';
+import { ModelFileError } from '../models/files';
+import { MODEL_JSON } from './model-json';
+import type { ModelLocation, RepositoryPaths } from './repository-paths';
 
 /** Maximum number of files of a model folder in its stamp. */
 const MAX_STAMPED_FILES = 10_000;
 
-/** Hash of the names, sizes and times of all files of each model folder, by model name. @throws ModelFileError */
-export function folderStamps(repository: RepositoryPath): Readonly<Record<string, string>> {
-  const { names } = listModels(repository);
-  const stamp = (name: string): string => {
-    const folder = path.join(repository.directory, name);
-    // A single model folder that is missing can be mounted later: report the error.
-    return repository.only === null ? stampIfReadable(folder) : stampFolder(folder);
-  };
-  return Object.fromEntries(names.map((name) => [name, stamp(name)]));
+/** Hash of the names, sizes and times of the files of each model, by model name. @throws ModelFileError */
+export function folderStamps(repository: RepositoryPaths): Readonly<Record<string, string>> {
+  const { names } = repository.list();
+  return Object.fromEntries(names.map((name) => [name, stampOf(name, repository.find(name))]));
+}
+
+function stampOf(name: string, location: ModelLocation | null): string {
+  // A single model that is missing can be mounted later: report the error.
+  if (location === null) throw new ModelFileError(`"${name}": not found`);
+  const { folder, file, isSingle } = location;
+  if (file !== null) return stampFiles(folder, filesNextTo(folder, file));
+  return isSingle ? stampFolder(folder) : stampIfReadable(folder);
+}
+
+/** The model file, the files with its name and another extension, and model.json. */
+function filesNextTo(folder: string, file: string): readonly string[] {
+  const { name: stem } = path.parse(file);
+  const belongs = (name: string) => name === MODEL_JSON || path.parse(name).name === stem;
+  return readdirSync(folder).filter(belongs);
 }
 
 /** Stamp of a folder; an unreadable folder does not affect other folders, its load reports the error. */
@@ -28,12 +40,13 @@ function stampIfReadable(folder: string): string {
 }
 
 function stampFolder(folder: string): string {
+  return stampFiles(folder, readdirSync(folder, { recursive: true }).map(String));
+}
+
+function stampFiles(folder: string, names: readonly string[]): string {
   const digest = createHash('sha256');
-  for (const name of readdirSync(folder, { recursive: true }).slice(0, MAX_STAMPED_FILES).sort()) {
-    const stats = statSync(path.join(folder, String(name)), {
-      bigint: true,
-      throwIfNoEntry: false,
-    });
+  for (const name of names.slice(0, MAX_STAMPED_FILES).sort()) {
+    const stats = statSync(path.join(folder, name), { bigint: true, throwIfNoEntry: false });
     digest.update(`${name} ${stats?.size} ${stats?.mtimeNs} ${stats?.ino}\n`);
   }
   return digest.digest('hex');

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { redactPaths } from '../lib/redact-paths';
 import { fileIdentity, ModelFileError, readText } from '../models/files';
@@ -11,11 +11,11 @@ const MAX_BYTES = 4 * 2 ** 20;
 /**
  * Reads the guardrail policy.
  *
- * @param directory model repository
- * @param file path of the policy; null: `guard.json` in the model repository, if it exists
+ * @param paths paths of models and model repositories
+ * @param file path of the policy; null: `guard.json` in the first of `paths` that contains it
  */
-export function readGuardPolicy(directory: string, file: string | null): GuardSource {
-  const { folder, name } = guardPathOf(directory, file);
+export function readGuardPolicy(paths: readonly string[], file: string | null): GuardSource {
+  const { folder, name } = guardPathOf(paths, file);
   try {
     const text = readText(folder, name, MAX_BYTES);
     if (text !== null) return { file: parseGuardFile(text, name) };
@@ -29,13 +29,14 @@ export function readGuardPolicy(directory: string, file: string | null): GuardSo
 }
 
 /** Stamp that changes with the policy file; empty: no file. */
-export function guardPolicyStamp(directory: string, file: string | null): string {
-  const { folder, name } = guardPathOf(directory, file);
+export function guardPolicyStamp(paths: readonly string[], file: string | null): string {
+  const { folder, name } = guardPathOf(paths, file);
   const policy = path.join(folder, name);
   return statSync(policy, { throwIfNoEntry: false }) ? fileIdentity(policy) : '';
 }
 
-function guardPathOf(directory: string, file: string | null) {
-  if (file === null) return { folder: directory, name: GUARD_JSON };
-  return { folder: path.dirname(file), name: path.basename(file) };
+function guardPathOf(paths: readonly string[], file: string | null) {
+  if (file !== null) return { folder: path.dirname(file), name: path.basename(file) };
+  const folder = paths.find((one) => existsSync(path.join(one, GUARD_JSON))) ?? paths[0];
+  return { folder: folder as string, name: GUARD_JSON };
 }

@@ -16,8 +16,8 @@ const HANG_CHECK_INTERVAL_MS = 100;
 const RETRY_INTERVAL_MS = 1000;
 
 export interface ModelManagerOptions {
-  /** Path of the model repository (MODELS_DIR). */
-  readonly directory: string;
+  /** Absolute paths of model repositories, model folders and model files. */
+  readonly paths: readonly string[];
   /** Path of the guardrail policy (GUARD_FILE); null: `guard.json` in the repository, if any. */
   readonly guardFile: string | null;
   readonly scheduling: SchedulingOptions;
@@ -93,9 +93,9 @@ export class ModelManager {
   }
 
   #createRepository(): ModelRepository {
-    const { directory, guardFile, scheduling } = this.#options;
+    const { paths, guardFile, scheduling } = this.#options;
     const logger = this.#logger;
-    return new ModelRepository({ directory, guardFile }, scheduling, {
+    return new ModelRepository({ paths, guardFile }, scheduling, {
       catalogueChanged: coalesce(async () => {
         this.catalogue = this.#repository.catalogue;
         if (this.isStarting) for (const { name } of this.catalogue) this.startupNames.add(name);

@@ -37,14 +37,17 @@ export class ModelRepository {
   readonly #operations = new SerialOperations();
   #isClosed = false;
 
-  /** @param guardFile path of the guardrail policy; null: `guard.json` in the directory, if it exists */
+  /**
+   * @param paths absolute paths of model repositories, model folders and model files
+   * @param guardFile path of the guardrail policy; null: `guard.json` in a directory of `paths`, if it exists
+   */
   constructor(
-    { directory, guardFile }: { readonly directory: string; readonly guardFile: string | null },
+    { paths, guardFile }: { readonly paths: readonly string[]; readonly guardFile: string | null },
     scheduling: SchedulingOptions,
     events: RepositoryEvents,
   ) {
     const { dtype = 'float32' } = scheduling;
-    const data = { directory, dtype, guardFile };
+    const data = { paths, dtype, guardFile };
     this.#reader = new FolderReader(data, (error) => events.readerFailed(error));
     this.#loaded = new LoadedModels(scheduling, () => this.#reader.readMemoryBudget());
     this.#events = events;

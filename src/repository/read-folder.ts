@@ -1,20 +1,18 @@
 /** Reads the folders and files of a model repository. Runs on the reader thread (folder-reader-thread.ts). */
 import { createHash } from 'node:crypto';
-import { type Dirent, opendirSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { redactPaths } from '../lib/redact-paths';
 import { fileIdentity, isWithin, ModelFileError } from '../models/files';
 import type { Dtype, ModelSource } from '../native/engine';
-import { MODEL_NAME } from '../settings/parsers';
 import type { ClassifierMetadata, ModelMetadata } from '../tasks/capabilities';
-import { matchTasks, TASKS } from '../tasks/registry';
+import { matchTasks } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import { estimateMemory } from './memory-budget';
 import { MODEL_JSON, type ModelJson, readModelSettings, VERSION_FOLDER } from './model-json';
+import { findAllModels, isFolder, type ModelLocation } from './repository-paths';
 import { listArchives, type UnpackedArchives } from './unpacked-archives';
 
-/** Maximum number of model folders in a repository. */
-export const MAX_MODELS = 1000;
 /** Maximum number of version folders of a model. */
 const MAX_VERSIONS = 1000;
 
@@ -48,74 +46,23 @@ export interface ModelFolder {
   readonly versions: readonly (ReadableVersion | UnreadableVersion)[];
 }
 
-export interface FolderListing {
-  /** Names of model folders, sorted. */
-  readonly names: readonly string[];
-  /** Folders that are ignored, with the reason. */
-  readonly problems: readonly string[];
-}
-
-/** Path of a model repository, or of one model folder that is served as a repository. */
-export interface RepositoryPath {
-  readonly directory: string;
-  /** Name of the model folder; null: all folders of the directory. */
-  readonly only: string | null;
-}
-
-/** @param directory a model repository, or a Hugging Face model folder */
-export function resolveRepositoryPath(directory: string): RepositoryPath {
-  const all = { directory, only: null };
-  try {
-    if (!findAllModels(directory).includes(directory)) return all;
-    const folder = realpathSync(directory);
-    return { directory: path.dirname(folder), only: path.basename(folder) };
-  } catch {
-    return all; // `listModels` reports the error.
-  }
-}
-
-/** Lists the model folders, without folders that begin with a dot. @throws ModelFileError */
-export function listModels({ directory, only }: RepositoryPath): FolderListing {
-  if (only !== null) {
-    const isName = MODEL_NAME.pattern.test(only);
-    const problems = isName ? [] : [`${JSON.stringify(only)}: is no name of a model`];
-    return { names: isName ? [only] : [], problems };
-  }
-  const names: string[] = [];
-  const problems: string[] = [];
-  let left = 0;
-  for (const entry of readEntries(directory)) {
-    if (entry.name.startsWith('.') || !isFolder(directory, entry)) continue;
-    if (!MODEL_NAME.pattern.test(entry.name))
-      problems.push(`${JSON.stringify(entry.name)}: is no name of a model`);
-    else if (names.length < MAX_MODELS) names.push(entry.name);
-    else left++;
-  }
-  if (left > 0)
-    problems.push(`${left} folders over the limit of ${MAX_MODELS} models are left out`);
-  return { names: names.sort(), problems: problems.slice(0, MAX_MODELS) };
-}
-
 /**
  * Reads a model folder: model.json and the versions to load.
  *
  * @param dtype number format of text models without `dtype` in model.json
- * @returns null: the folder is missing
  * @throws ModelFileError: the folder or its model.json is invalid
  */
 export async function readModel(
-  { directory, only }: RepositoryPath,
-  name: string,
+  { name, folder, file, root, isSingle }: ModelLocation,
   { dtype, unpacked }: { readonly dtype: Dtype; readonly unpacked: UnpackedArchives },
-): Promise<ModelFolder | null> {
-  const folder = path.join(directory, name);
-  if (only !== null && name !== only) return null;
-  if (!MODEL_NAME.pattern.test(name) || !statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    return null;
-  requireWithin(directory, folder, name);
-  const settings = readModelSettings(folder, dtype);
+): Promise<ModelFolder> {
+  requireWithin(root, folder, name);
+  const fromFile = readModelSettings(folder, dtype);
+  // A model that the command line names is required.
+  const settings = { ...fromFile, required: fromFile.required || isSingle };
   const read = (versionFolder: string, version: string) =>
-    readVersion(versionFolder, version, settings, unpacked);
+    readVersion({ name, folder: versionFolder, file, version }, settings, unpacked);
+  if (file !== null) return { settings, versions: [await read(folder, '1')] };
   const numbers = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => VERSION_FOLDER.test(entry.name) && isFolder(folder, entry))
     .map((entry) => Number(entry.name))
@@ -124,7 +71,7 @@ export async function readModel(
   const chosen = selectVersions(numbers, settings).map(String);
   const folders =
     numbers.length === 0 ? [folder] : chosen.map((version) => path.join(folder, version));
-  unpacked.removeBelow(folder, folders);
+  unpacked.removeOf(name, folders);
   if (numbers.length === 0) return { settings, versions: [await read(folder, '1')] };
   const isMixed = findAllModels(folder).length > 0;
   if (isMixed) {
@@ -142,30 +89,26 @@ export async function readModel(
   return { settings, versions };
 }
 
-/** Paths of all models and archives directly in a folder. */
-function findAllModels(folder: string): readonly string[] {
-  return [
-    ...new Set(TASKS.flatMap((task) => task.findModelPaths(folder))),
-    ...listArchives(folder),
-  ];
-}
-
 function selectVersions(numbers: readonly number[], { versions }: ModelJson): readonly number[] {
   if (versions === 'latest') return numbers.slice(-MAX_LATEST_ATTEMPTS);
   return versions === 'all' ? numbers : [...new Set(versions)].sort((a, b) => a - b);
 }
 
+/** Where the files of a version are. */
+type VersionLocation = Pick<ModelLocation, 'name' | 'folder' | 'file'> & {
+  readonly version: string;
+};
+
 async function readVersion(
-  folder: string,
-  version: string,
+  { name, folder, file, version }: VersionLocation,
   settings: ModelJson,
   unpacked: UnpackedArchives,
 ): Promise<ReadableVersion | UnreadableVersion> {
   try {
     requireWithin(path.dirname(folder), folder, path.basename(folder));
-    const archive = findArchive(folder);
-    const modelFolder = archive === null ? folder : await unpacked.folderOf(archive);
-    const { task, modelPath } = findModel(modelFolder, settings);
+    const archive = findArchive(folder, file);
+    const modelFolder = archive === null ? folder : await unpacked.folderOf(archive, name);
+    const { task, modelPath } = findModel(modelFolder, archive === null ? file : null, settings);
     const { source, metadata: fileMetadata } = task.read(modelPath);
     const metadata = { ...fileMetadata, ...longTextMetadata(task, settings) };
     const { dtype, max_queue_requests, max_queue_wait_ms, weight } = settings;
@@ -199,7 +142,8 @@ function longTextMetadata(
 }
 
 /** Archive in a model folder; null: the folder contains the model files. @throws ModelFileError: several models */
-function findArchive(folder: string): string | null {
+function findArchive(folder: string, file: string | null): string | null {
+  if (file !== null) return file.endsWith('.mar') ? file : null;
   const [archive] = listArchives(folder);
   if (archive === undefined) return null;
   const names = findAllModels(folder).map((file) => path.basename(file));
@@ -211,15 +155,17 @@ function findArchive(folder: string): string | null {
 
 function findModel(
   folder: string,
+  file: string | null,
   { task: taskName }: ModelJson,
 ): { readonly task: Task; readonly modelPath: string } {
   const matches = matchTasks(folder).filter(
-    ([{ name }]) => taskName === undefined || name === taskName,
+    ([{ name }, modelPath]) =>
+      (taskName === undefined || name === taskName) && (file === null || modelPath === file),
   );
   const [first] = matches;
   if (first === undefined) {
     const problem =
-      'expected config.json beside its weights, or one .pt or .pt2 file, found neither';
+      'expected config.json next to its weights, or one .pt or .pt2 file, found neither';
     throw new ModelFileError(taskName ? `task: ${taskName}: ${problem}` : problem);
   }
   const [task, modelPath] = first;
@@ -242,30 +188,4 @@ function computeFingerprint(files: readonly string[], settings: readonly unknown
 function requireWithin(directory: string, folder: string, name: string): void {
   if (isWithin(realpathSync(directory), realpathSync(folder))) return;
   throw new ModelFileError(`${name}: is a link that leads out of the directory of models`);
-}
-
-function isFolder(directory: string, entry: Dirent): boolean {
-  if (!entry.isSymbolicLink()) return entry.isDirectory();
-  try {
-    const stats = statSync(path.join(directory, entry.name), { throwIfNoEntry: false });
-    return stats?.isDirectory() ?? false;
-  } catch {
-    return true; // An invalid link does not affect other folders: its load reports the error.
-  }
-}
-
-function* readEntries(directory: string): Generator<Dirent> {
-  let folder: ReturnType<typeof opendirSync>;
-  try {
-    folder = opendirSync(directory);
-  } catch (error) {
-    throw new ModelFileError(
-      `MODELS_DIR: cannot be read: ${(error as NodeJS.ErrnoException).code}`,
-    );
-  }
-  try {
-    for (let entry = folder.readSync(); entry; entry = folder.readSync()) yield entry;
-  } finally {
-    folder.closeSync();
-  }
 }

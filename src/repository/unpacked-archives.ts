@@ -4,6 +4,8 @@ import { fileIdentity, fileSize, ModelFileError } from '../models/files';
 import { unpackArchive } from './torchserve-archive';
 
 interface UnpackedArchive {
+  /** Name of the model. */
+  readonly model: string;
   /** Identity of the archive file; differs after a change. */
   readonly identity: string;
   readonly folder: Promise<string>;
@@ -22,14 +24,14 @@ export class UnpackedArchives {
   }
 
   /** Unpacks an archive, unless it is unchanged. @returns folder of the content. @throws ModelFileError */
-  async folderOf(archive: string): Promise<string> {
+  async folderOf(archive: string, model: string): Promise<string> {
     fileSize(path.dirname(archive), path.basename(archive)); // Rejects links to outside of the folder.
     const identity = fileIdentity(archive);
     const previous = this.#unpacked.get(archive);
     if (previous?.identity === identity) return previous.folder;
     this.#remove(archive);
     const folder = this.#unpack(archive);
-    this.#unpacked.set(archive, { identity, folder });
+    this.#unpacked.set(archive, { model, identity, folder });
     try {
       return await folder;
     } catch (error) {
@@ -38,11 +40,10 @@ export class UnpackedArchives {
     }
   }
 
-  /** Removes the content of archives below a folder, except for archives directly in the folders `kept`. */
-  removeBelow(folder: string, kept: readonly string[]): void {
-    for (const archive of this.#unpacked.keys()) {
-      if (archive.startsWith(folder + path.sep) && !kept.includes(path.dirname(archive)))
-        this.#remove(archive);
+  /** Removes the content of the archives of a model, except for archives directly in the folders `kept`. */
+  removeOf(model: string, kept: readonly string[] = []): void {
+    for (const [archive, unpacked] of this.#unpacked) {
+      if (unpacked.model === model && !kept.includes(path.dirname(archive))) this.#remove(archive);
     }
   }
 

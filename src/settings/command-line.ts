@@ -1,7 +1,6 @@
-/** The command line of `libtorch-serve`: which command runs, and the text of `--help`. */
-import { type Config, flagOf, MODELS, readConfig, SERVICES } from './config';
+/** The command line of `libtorch-serve`: which command runs. */
+import { type Config, readConfig } from './config';
 import type { Environment } from './environment';
-import { SETTINGS, type Setting } from './settings';
 
 /** Batch inference commands. */
 const BATCH_COMMANDS = ['classify', 'embed', 'rerank', 'tag'] as const;
@@ -9,7 +8,9 @@ export type BatchCommandName = (typeof BATCH_COMMANDS)[number];
 
 /** A command. Commands with `args` parse their own flags. */
 export type Command =
-  | { readonly type: 'help' | 'version' }
+  | { readonly type: 'version' }
+  /** `isComplete`: with all settings. */
+  | { readonly type: 'help'; readonly isComplete: boolean }
   /** `build` compiles the addon; `install` downloads LibTorch for the prebuilt addon. */
   | { readonly type: 'build' | 'install' }
   | { readonly type: 'batch'; readonly name: BatchCommandName; readonly args: readonly string[] }
@@ -28,7 +29,7 @@ export function readCommand(args: readonly string[], environment: Environment): 
   if (batchCommand) return { type: 'batch', name: batchCommand, args: args.slice(1) };
   if (first === 'inspect' || first === 'import-torchserve')
     return { type: first, args: args.slice(1) };
-  if (isHelpRequested(args)) return { type: 'help' };
+  if (isHelpRequested(args)) return { type: 'help', isComplete: args.includes('all') };
   if (args.includes('--version') || args.includes('-v')) return { type: 'version' };
   if (args.length === 1 && (first === 'build' || first === 'install')) return { type: first };
   return { type: 'serve', config: readConfig(args, environment) };
@@ -36,28 +37,4 @@ export function readCommand(args: readonly string[], environment: Environment): 
 
 export function isHelpRequested(args: readonly string[]): boolean {
   return args.includes('--help') || args.includes('-h');
-}
-
-/** Returns the text of `--help`. */
-export function helpText(): string {
-  const rows = Object.entries<Setting>(SETTINGS).map(
-    ([name, { help, shownDefault, ...setting }]) =>
-      `  ${flagOf(name).padEnd(26)}${help} (default: ${shownDefault ?? setting.default})`,
-  );
-  return [
-    `Usage: libtorch-serve ${SERVICES.join('|')} [--setting value ...]`,
-    `       libtorch-serve ${MODELS} DIRECTORY [--setting value ...]  serve a model repository`,
-    `       libtorch-serve ${BATCH_COMMANDS.join('|')}  run batch inference on files: embed --help`,
-    '       libtorch-serve inspect   show inputs, outputs and load errors of a model: inspect --help',
-    '       libtorch-serve import-torchserve  convert config.properties: import-torchserve --help',
-    '       libtorch-serve install   download LibTorch now instead of at the first start',
-    '       libtorch-serve build     compile the addon if no prebuilt addon fits',
-    '',
-    'Each setting is also an environment variable: --max-batch-tokens is MAX_BATCH_TOKENS.',
-    '',
-    ...rows,
-    `  ${'--help, -h'.padEnd(26)}show this text`,
-    `  ${'--version, -v'.padEnd(26)}show the version`,
-    '',
-  ].join('\n');
 }

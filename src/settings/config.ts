@@ -1,5 +1,6 @@
 /** Server configuration, from flags and environment variables. */
 import type { Environment } from './environment';
+import { filePath } from './parsers';
 import type { RawSettings } from './setting-defaults';
 import { SETTINGS, type Setting, type SettingName, type SettingValues } from './settings';
 import { readTracingSettings, type TracingSettings } from './tracing-settings';
@@ -10,10 +11,14 @@ export const SERVICES = ['sentiment', 'eeg'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 /** Service with all models of a model repository. */
 export const MODELS = 'models';
+/** Command that serves models, model files and model repositories, each given by its path. */
+export const SERVE = 'serve';
 
 /** Parsed settings by camel-case name (`scheduling.maxBatchTokens` is MAX_BATCH_TOKENS), and derived values. */
 export interface Config extends ValuesOf<null> {
   readonly service: ServiceName | typeof MODELS;
+  /** Absolute paths of model repositories, model folders and model files; empty for a service with one model. */
+  readonly modelPaths: readonly string[];
   readonly scheduling: ValuesOf<'scheduling'>;
   /** Settings of authentication, TLS and browser access. */
   readonly access: ValuesOf<'access'>;
@@ -57,16 +62,7 @@ export function readConfig(args: readonly string[], environment: Environment): C
   const raw = readVariables(environment);
   const apiKeyVariable = raw.get('API_KEY');
   const positionals = readFlags(args, raw, problems);
-  const service = ([...SERVICES, MODELS] as const).find((name) => name === positionals[0]);
-  const [, directory] = positionals;
-  if (service === MODELS && directory !== undefined) raw.set('MODELS_DIR', directory);
-  if (service === undefined || positionals.length > (service === MODELS ? 2 : 1)) {
-    const received = positionals.length === 0 ? 'nothing' : positionals.join(' ');
-    const expected = `${SERVICES.join(', ')} or ${MODELS} DIRECTORY`;
-    problems.unshift(`expected a service, ${expected}, received ${received}`);
-  } else if (service === MODELS && !raw.has('MODELS_DIR')) {
-    problems.unshift('MODELS_DIR: required by models. Set it, or append the directory to models');
-  }
+  const service = readService(positionals, raw, problems);
   const values = parseSettings(raw, environment, problems);
   problems.push(...validateSettings(values));
   if (service === undefined || problems.length > 0) throw new ConfigError(problems);
@@ -81,11 +77,52 @@ export function readConfig(args: readonly string[], environment: Environment): C
   return {
     ...groupValues(values, null),
     service,
+    modelPaths: service === MODELS ? modelPaths(positionals, values, environment) : [],
     scheduling: groupValues(values, 'scheduling'),
     access: groupValues(values, 'access'),
     tracing,
     warnings,
   };
+}
+
+/**
+ * Reads the service and the paths from the positional arguments. `models DIRECTORY` sets MODELS_DIR.
+ *
+ * @param problems gets a message if no service can be started
+ */
+function readService(
+  positionals: readonly string[],
+  raw: Map<string, string>,
+  problems: string[],
+): Config['service'] | undefined {
+  const [command, ...paths] = positionals;
+  const isSingle = SERVICES.some((name) => name === command);
+  const isKnown = isSingle || command === MODELS || command === SERVE;
+  if (command === MODELS && paths[0] !== undefined) raw.set('MODELS_DIR', paths[0]);
+  if (!isKnown || (isSingle && paths.length > 0) || (command === MODELS && paths.length > 1)) {
+    const received = command === undefined ? 'nothing' : positionals.join(' ');
+    const expected = `${SERVE} PATH, ${MODELS} DIRECTORY, ${SERVICES.join(' or ')}`;
+    problems.unshift(`expected a command, ${expected}, received ${received}`);
+    return undefined;
+  }
+  if (isSingle) return command as ServiceName;
+  if (paths.length === 0 && !raw.has('MODELS_DIR')) {
+    const remedy = `Set it, or append ${command === SERVE ? 'paths' : 'the directory'} to ${command}`;
+    problems.unshift(`MODELS_DIR: required by ${command}. ${remedy}`);
+  }
+  return MODELS;
+}
+
+/** Paths of `serve PATH…`, or MODELS_DIR. */
+function modelPaths(
+  [command, ...paths]: readonly string[],
+  values: SettingValues,
+  environment: Environment,
+): readonly string[] {
+  const isServe = command === SERVE && paths.length > 0;
+  return isServe
+    ? [...new Set(paths.map((one) => filePath()(one, environment)))]
+    : [values.MODELS_DIR as string];
 }
 
 /**
@@ -176,11 +213,11 @@ function groupValues<Group extends Setting['group']>(
   return Object.fromEntries(entries) as ValuesOf<Group>;
 }
 
-function camelCase(name: string): string {
-  return name.toLowerCase().replace(/_./g, ([, letter = '']) => letter.toUpperCase());
-}
-
 /** MAX_BATCH_TOKENS → --max-batch-tokens */
 export function flagOf(name: string): string {
   return `--${name.toLowerCase().replaceAll('_', '-')}`;
+}
+
+function camelCase(name: string): string {
+  return name.toLowerCase().replace(/_./g, ([, letter = '']) => letter.toUpperCase());
 }

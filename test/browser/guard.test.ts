@@ -141,7 +141,7 @@ describeInBrowser('the page of a guard', () => {
     await page.locator('.timing').waitFor();
     expect(await page.locator('.verdict').textContent()).toBe('Blocked');
     expect(await page.getByText('Check “answers” failed, the text is blocked.').count()).toBe(1);
-    expect(await page.locator('.note .detail').textContent()).toContain('no model "nobody"');
+    expect(await page.locator('.note .detail').textContent()).toContain('no loaded model "nobody"');
     expect(await page.getByRole('region', { name: 'Part 2, redacted' }).textContent()).toContain(
       '<EMAIL_1>',
     );

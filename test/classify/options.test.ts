@@ -56,8 +56,8 @@ describe('readOptions', () => {
     ['a pipe without a format', ['-', '-o', 'x.csv'], /--input-format/],
     ['Parquet from a pipe', ['-', '--input-format', 'parquet', '-o', 'x.csv'], /from its end/],
     ['a pipe that is to go on', ['-', '--input-format', 'csv', '-o', 'x.csv', '--resume'], /again/],
-    ['a pipe out that is to go on', ['a.csv', '-o', '-', '--resume'], /cannot be continued/],
-    ['both', ['a.csv', '-o', 'x.csv', '--resume', '--overwrite'], /choose one/],
+    ['a pipe out that is to go on', ['a.csv', '-o', '-', '--resume'], /cannot be resumed/],
+    ['both', ['a.csv', '-o', 'x.csv', '--resume', '--overwrite'], /use one of them, not both/],
     ['Parquet within gzip', ['a.csv', '-o', 'x.parquet.gz'], /inside/],
     ['snappy of CSV', ['a.csv', '-o', 'x.csv', '--compression', 'snappy'], /Parquet alone/],
     ['a step of nothing', ['eeg', 'a.edf', '-o', 'x.csv', '--step', '0'], /--step.*above 0/],
@@ -81,7 +81,7 @@ describe('readOptions', () => {
   });
 
   it.each([
-    ['embed', 'no model', ['a.csv', '-o', 'x.csv'], /--model: expected the folder/],
+    ['embed', 'no model', ['a.csv', '-o', 'x.csv'], /--model: expected a model folder/],
     ['embed', 'no number', ['--dimensions', '0'], /--dimensions: expected a whole number above 0/],
     ['embed', 'neither yes nor no', ['--normalize', 'yes'], /--normalize: expected one of true, f/],
     ['embed', 'a compressed array', ['--output', 'x.npy.gz'], /--output: x.npy.gz does not say/],
@@ -108,7 +108,7 @@ describe('the help', () => {
   it('names every flag and every exit code, and says what eeg is not', () => {
     const help = helpText(CLASSIFY);
     for (const name of Object.keys(FLAGS)) expect(help).toContain(`--${name}`);
-    expect(help).toContain('no medical device');
+    expect(help).toContain('not a medical device');
     expect(help).toMatch(/\n {2}4 {2}done, but/);
   });
 

@@ -189,7 +189,7 @@ export type ServiceOptions = Omit<ProcessOptions, 'args'> & {
 
 /** Starts a built service and waits until it listens. */
 export async function startService(
-  name: 'sentiment' | 'eeg' | 'models',
+  name: 'sentiment' | 'eeg' | 'models' | 'serve',
   options: ServiceOptions = {},
 ): Promise<Service> {
   const env = {

@@ -134,7 +134,7 @@ it('says where it unpacks when nothing can be written there', async () => {
   });
   const service = await directory.start({ env: { TMPDIR: '/proc' } });
   expect((await modelsOf(service))[0]?.reason).toMatch(
-    /^a\.mar: cannot be unpacked: the folder for temporary files .*TMPDIR$/,
+    /^a\.mar: cannot be unpacked: the folder for temporary files .*TMPDIR to a writable folder$/,
   );
   await service.stop();
   directory.folder.remove();

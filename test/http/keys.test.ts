@@ -347,7 +347,7 @@ describe('API_KEYS_FILE', () => {
   });
 
   it.each([
-    ['there is none', '/nonexistent/keys', /^API_KEYS_FILE: \/nonexistent\/keys: there is no such/],
+    ['there is none', '/nonexistent/keys', /^API_KEYS_FILE: \/nonexistent\/keys: file not found$/],
     ['it is a folder', folder.path, /: expected a regular file$/],
     ['it is empty', folder.put('empty', ''), /empty: contains no key$/],
     ['it is too large', folder.put('large', 'x\n'.repeat(2 ** 20)), /large: larger than 1 MiB$/],

@@ -243,7 +243,7 @@ describe('SIGHUP', () => {
         'TLS_CERT_FILE',
     });
     folder.put('broken.crt', 'half a');
-    expect((await reload(service))?.msg).toMatch(/: TLS_CERT_FILE: expected a certificate in PEM/);
+    expect((await reload(service))?.msg).toMatch(/^TLS_CERT_FILE: expected a certificate in PEM/);
     expect((await analyze(service, 'good', { ca: FIRST.cert })).status).toBe(200);
     folder.put('broken.crt', SECOND.cert, 0o644);
     expect(await reload(service)).toMatchObject({ level: 'info' });
@@ -355,7 +355,7 @@ describe('the start', () => {
 
   it.each([
     ['no such file', { cert: null, key: FIRST.key }, /^TLS_CERT_FILE: .*: file not found$/],
-    ['words', { cert: 'words', key: FIRST.key }, /: TLS_CERT_FILE: expected a certificate in PEM/],
+    ['words', { cert: 'words', key: FIRST.key }, /^TLS_CERT_FILE: expected a certificate in PEM/],
     [
       'files changed round',
       { cert: FIRST.key, key: FIRST.cert },
@@ -376,7 +376,7 @@ describe('the start', () => {
     [
       'a chain that breaks off',
       { cert: `${FIRST.cert}-----BEGIN CERTIFICATE-----\nabc\n`, key: FIRST.key },
-      /^TLS_CERT_FILE: cannot be used: /,
+      /^TLS_CERT_FILE: unusable certificate: /,
     ],
   ])('ends with 2 and a line that quotes nothing: %s', async (name, { cert, key }, line) => {
     const env = {

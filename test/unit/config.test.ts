@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type Command, helpText, readCommand } from '../../src/settings/command-line';
+import { type Command, readCommand } from '../../src/settings/command-line';
 import { type Config, ConfigError } from '../../src/settings/config';
 import type { Environment } from '../../src/settings/environment';
+import { helpText, TOPICS } from '../../src/settings/help';
 import { SETTINGS } from '../../src/settings/settings';
 
 const ENVIRONMENT: Environment = {
@@ -47,6 +48,7 @@ describe('readCommand', () => {
       sentimentModelDir: '/package/models/sentiment',
       eegModelPath: '/home/user/eeg_model.pt',
       modelsDir: null,
+      modelPaths: [],
       modelsWatch: false,
       guardFile: null,
       modelName: null,
@@ -165,6 +167,7 @@ describe('readCommand', () => {
       sentimentModelDir: '/home/user/some/model',
       eegModelPath: '/abs/model.pt',
       modelsDir: '/home/user/many',
+      modelPaths: [],
       modelsWatch: true,
       guardFile: '/home/user/guard.json',
       modelName: 'films-2',
@@ -430,9 +433,22 @@ describe('readCommand', () => {
     ]);
   });
 
+  it('takes paths of models for serve, or MODELS_DIR', () => {
+    expect(config(['serve', 'many', '/abs/model.pt', 'many', '--workers', '1'])).toMatchObject({
+      service: 'models',
+      modelsDir: null,
+      modelPaths: ['/home/user/many', '/abs/model.pt'],
+    });
+    expect(config(['serve'], { MODELS_DIR: '/srv' }).modelPaths).toEqual(['/srv']);
+    expect(config(['models', 'many']).modelPaths).toEqual(['/home/user/many']);
+    expect(problems(['serve'])).toEqual([
+      'MODELS_DIR: required by serve. Set it, or append paths to serve',
+    ]);
+  });
+
   it('wants exactly one service', () => {
     const line = (received: string) =>
-      `expected a service, sentiment, eeg or models DIRECTORY, received ${received}`;
+      `expected a command, serve PATH, models DIRECTORY, sentiment or eeg, received ${received}`;
     expect(problems([])).toEqual([line('nothing')]);
     expect(problems(['both'])).toEqual([line('both')]);
     expect(problems(['eeg', 'sentiment'])).toEqual([line('eeg sentiment')]);
@@ -464,8 +480,8 @@ describe('readCommand', () => {
   });
 
   it('knows help and version', () => {
-    expect(command(['--help'])).toEqual({ type: 'help' });
-    expect(command(['eeg', '--port', 'abc', '-h'])).toEqual({ type: 'help' });
+    expect(command(['--help'])).toEqual({ type: 'help', isComplete: false });
+    expect(command(['eeg', '--port', 'abc', '-h'])).toEqual({ type: 'help', isComplete: false });
     expect(command(['--version'])).toEqual({ type: 'version' });
     expect(command(['build'])).toEqual({ type: 'build' });
     expect(command(['install'])).toEqual({ type: 'install' });
@@ -473,11 +489,24 @@ describe('readCommand', () => {
 });
 
 describe('helpText', () => {
-  it('names every setting with its default', () => {
-    const text = helpText();
+  it.each([true, false])('has lines of at most 100 characters (all settings: %s)', (isComplete) => {
+    const lines = helpText(isComplete).split('\n');
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+  });
+
+  it('shows the main settings first, and every setting with its default with "all"', () => {
+    const text = helpText(true).replaceAll(/\n {29}/g, ' ');
     expect(text).toMatch(/--port +TCP port.*\(default: 8000\)/);
     expect(text).toMatch(/--sentiment-model-dir .*\(default: the shipped model\)/);
     expect(text).toMatch(/--body-limit .*\(default: 1mb\)/);
     for (const { help } of Object.values(SETTINGS)) expect(help.length).toBeLessThanOrEqual(100);
+    expect(helpText(false)).toMatch(/--port .*\n/);
+    expect(helpText(false)).not.toContain('--body-limit');
+    expect(helpText(false).match(/^ {2}--[a-z-]+ /gm)).toHaveLength(10);
+  });
+
+  it('has each setting in one topic', () => {
+    const names = Object.values(TOPICS).flat();
+    expect([...names].sort()).toEqual(Object.keys(SETTINGS).sort());
   });
 });

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { addon } from '../../native/addon';
 import { ModelManager } from '../../repository/model-manager';
@@ -26,7 +27,7 @@ export async function serve(config: Config, version: string): Promise<void> {
   const log = createLog(config);
   const shutdown = new Shutdown(log, config);
   for (const warning of config.warnings) log.logger.warn(warning);
-  const problem = processorProblem(config);
+  const problem = findPathProblem(config) ?? processorProblem(config);
   if (problem) {
     log.end();
     return failWith(problem, EXIT_USAGE);
@@ -121,10 +122,10 @@ async function open(options: ServiceOptions, log: Log): Promise<OpenService> {
 
 function openRepository(options: ServiceOptions, { logger }: Log): OpenService {
   const { config } = options;
-  const { modelsDir, guardFile, modelsWatch, scheduling, inferenceGraceMs } = config;
+  const { modelPaths, guardFile, modelsWatch, scheduling, inferenceGraceMs } = config;
   const manager = new ModelManager(
     {
-      directory: modelsDir as string,
+      paths: modelPaths,
       guardFile,
       scheduling,
       isWatched: modelsWatch,
@@ -157,6 +158,18 @@ function stopLoading(): void {
   } catch {
     // The addon cannot be opened: no model is loading.
   }
+}
+
+/** Error of a path of `serve PATH…`. MODELS_DIR is not checked: it can be a volume that is mounted later. */
+function findPathProblem({ modelPaths, modelsDir }: Config): string | undefined {
+  for (const given of modelPaths.filter((one) => one !== modelsDir)) {
+    const stats = statSync(given, { throwIfNoEntry: false });
+    if (!stats) return `serve: ${given}: no such file or directory`;
+    if (stats.isFile() && !/\.(?:pt2?|mar)$/.test(given)) {
+      return `serve: ${given}: expected a model folder, or a .pt, .pt2 or .mar file`;
+    }
+  }
+  return undefined;
 }
 
 function processorProblem(config: Config): string | undefined {

@@ -6,6 +6,7 @@ const path = require('node:path');
 const dist = path.join(__dirname, '../../../dist/grpc');
 const { StreamMessageContext } = require(path.join(dist, 'streams/stream-message-context.js'));
 const { GrpcRequestContext } = require(path.join(dist, 'grpc-request-context.js'));
+const routes = require(path.join(dist, 'routes.js'));
 const { GrpcConnections } = require(path.join(dist, 'grpc-connections.js'));
 
 function makeFaulty(prototype, name, contextOf) {
@@ -19,10 +20,17 @@ function makeFaulty(prototype, name, contextOf) {
 }
 
 for (const { prototype } of [StreamMessageContext, GrpcRequestContext]) {
-  for (const name of ['receive', 'send', 'sendError', 'end', 'parse']) {
+  for (const name of ['send', 'sendError', 'end']) {
     makeFaulty(prototype, name, (context) => context);
   }
 }
 for (const name of ['begin', 'beginMessage', 'countChunk', 'received', 'responded']) {
   makeFaulty(GrpcConnections.prototype, name, (_, [context]) => context);
 }
+
+// A message has no request id while it is parsed: its text names the fault.
+const { parseMessage } = routes;
+routes.parseMessage = function faulty(route, bytes) {
+  if (bytes.includes('fault-parse')) throw new RangeError('INTERNAL TEXT /of/the/fault');
+  return parseMessage(route, bytes);
+};

@@ -18,10 +18,10 @@ PendingResponses.prototype.begin = function faulty(response) {
   return begin.call(this, response);
 };
 
-const { isAnswerDueOn } = PendingResponses.prototype;
-PendingResponses.prototype.isAnswerDueOn = function faulty(socket) {
+const { hasCompleteRequest } = PendingResponses.prototype;
+PendingResponses.prototype.hasCompleteRequest = function faulty(socket) {
   throwsIf(process.env.FAULT === 'upgrade');
-  return isAnswerDueOn.call(this, socket);
+  return hasCompleteRequest.call(this, socket);
 };
 
 const { ended } = RequestMetrics.prototype;

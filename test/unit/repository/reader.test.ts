@@ -16,7 +16,7 @@ it('an unexpected error of the thread rejects what is being read, and reading go
   mkdirSync(path.join(folder.path, 'films'));
   folder.put('films/model.json', '{}');
   const errors: Error[] = [];
-  const data = { directory: folder.path, dtype: 'float32', guardFile: null } as const;
+  const data = { paths: [folder.path], dtype: 'float32', guardFile: null } as const;
   const reader = new FolderReader(data, (error) => errors.push(error));
   try {
     for (const count of [1, 2]) {
