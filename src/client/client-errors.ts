@@ -3,6 +3,8 @@ export class ResponseError extends Error {
   override readonly name = 'ResponseError';
   /** HTTP status. */
   readonly status: number;
+  /** Error code of the server, such as `QUEUE_FULL`, from `X-Error-Code`; null without that header. */
+  readonly code: string | null;
   /** Error message of the server. */
   readonly detail: string;
   /** Delay before a retry in seconds, from `Retry-After`; null without that header. */
@@ -12,12 +14,14 @@ export class ResponseError extends Error {
 
   constructor({
     status,
+    code,
     detail,
     retryAfter,
     requestId,
-  }: Pick<ResponseError, 'status' | 'detail' | 'retryAfter' | 'requestId'>) {
+  }: Pick<ResponseError, 'status' | 'code' | 'detail' | 'retryAfter' | 'requestId'>) {
     super(`${status}: ${detail}`);
     this.status = status;
+    this.code = code;
     this.detail = detail;
     this.retryAfter = retryAfter;
     this.requestId = requestId;
@@ -26,8 +30,9 @@ export class ResponseError extends Error {
   static of(response: Response, text: string): ResponseError {
     const { status, headers } = response;
     const retryAfter = parseRetryAfter(headers.get('retry-after'));
+    const code = headers.get('x-error-code');
     const requestId = headers.get('x-request-id');
-    return new ResponseError({ status, detail: parseDetail(text), retryAfter, requestId });
+    return new ResponseError({ status, code, detail: parseDetail(text), retryAfter, requestId });
   }
 }
 

@@ -24,13 +24,17 @@ const HTTP_STATUS: Readonly<Partial<Record<status, number>>> = {
   [status.UNAUTHENTICATED]: 401,
 };
 
+/** Trailer with the error code. */
+const ERROR_CODE = 'x-error-code';
+
 /** Trailer that retry policies of gRPC clients read (gRFC A6): delay before the next attempt, in ms. */
 const PUSHBACK = 'grpc-retry-pushback-ms';
 
 /** @param raised original error, which may contain the expected wait */
 export function statusOf(error: ServiceError, raised: unknown): GrpcStatus {
   const seconds = retryAfterSeconds(error, raised);
-  const trailers = seconds === null ? {} : { [PUSHBACK]: String(seconds * 1000) };
+  const pushback = seconds === null ? {} : { [PUSHBACK]: String(seconds * 1000) };
+  const trailers = { [ERROR_CODE]: error.code, ...pushback };
   return { code: status[ERRORS[error.code].grpc], details: error.message, trailers };
 }
 

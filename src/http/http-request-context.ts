@@ -180,6 +180,7 @@ export class HttpRequestContext extends RequestContext {
       response.destroy();
       return;
     }
+    response.setHeader('X-Error-Code', error.code);
     const seconds = retryAfterSeconds(error, raised);
     if (seconds !== null) response.setHeader('Retry-After', seconds);
     if (error.code === 'UPGRADE_NEEDED') response.setHeader('Upgrade', 'websocket');

@@ -24,7 +24,7 @@ export function checkHeaders(origins: OriginPolicy): RequestHandler {
 export function headersError(request: IncomingMessage): ServiceError | null {
   const { rawHeaders } = request;
   if (rawHeaders.length > 2 * MAX_HEADERS) {
-    return new ServiceError('HEADERS_TOO_MANY', `There are over ${MAX_HEADERS} headers.`);
+    return new ServiceError('HEADERS_TOO_LARGE', `There are over ${MAX_HEADERS} headers.`);
   }
   const hosts = countHosts(rawHeaders);
   if (hosts > 1) {

@@ -6,6 +6,7 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Response } from 'express';
 import { describeUnexpected } from '../native/unexpected-error';
 import { Connections, type FinalResponses, PendingResponses } from '../serving/connections';
+import type { ErrorCode } from '../serving/errors';
 import type { InvalidStatus } from '../serving/metrics/request-metrics';
 import type { ServerContext } from '../serving/server-context';
 import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
@@ -31,8 +32,12 @@ const CHECK_INTERVAL_MS = 10;
 
 /** Responses on connections that are closed for others, or not accepted. */
 const FINAL_RESPONSES: FinalResponses = {
-  refused: rawResponse(503, 'All connections of the service are in use.', 'Retry-After: 1\r\n'),
-  late: rawResponse(408, 'The request was not received in time.'),
+  refused: rawResponse(
+    'CONNECTIONS_FULL',
+    'All connections of the service are in use.',
+    'Retry-After: 1\r\n',
+  ),
+  late: rawResponse('RECEIVE_TIMEOUT', 'The request was not received in time.'),
 };
 
 /**
@@ -154,9 +159,9 @@ export class HttpServer extends Transport<http.Server> {
       socket.destroy();
       return;
     }
-    const { status, detail } = describeClientError(error.code);
+    const { code, status, detail } = describeClientError(error.code);
     this.#context.metrics.requests.invalid(status);
-    socket.end(rawResponse(status, detail));
+    socket.end(rawResponse(code, detail));
     // Closed after a delay: a client that is still sending would lose the response.
     const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS);
     socket.once('close', () => clearTimeout(timer));
@@ -164,15 +169,24 @@ export class HttpServer extends Transport<http.Server> {
 }
 
 function describeClientError(code: string | undefined): {
+  code: ErrorCode;
   status: InvalidStatus;
   detail: string;
 } {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return { status: 431, detail: `The headers are over ${http.maxHeaderSize} bytes.` };
+      return {
+        code: 'HEADERS_TOO_LARGE',
+        status: 431,
+        detail: `The headers are over ${http.maxHeaderSize} bytes.`,
+      };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { status: 408, detail: 'The request was not received in time.' };
+      return {
+        code: 'RECEIVE_TIMEOUT',
+        status: 408,
+        detail: 'The request was not received in time.',
+      };
     default:
-      return { status: 400, detail: 'The request is not valid HTTP.' };
+      return { code: 'HTTP_INVALID', status: 400, detail: 'The request is not valid HTTP.' };
   }
 }

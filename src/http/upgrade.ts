@@ -154,7 +154,7 @@ class UpgradeRequestContext extends RequestContext {
       seconds === null ? '' : `Retry-After: ${seconds}\r\n`,
       status === 401 ? 'WWW-Authenticate: Bearer\r\n' : '',
     ].join('');
-    closeWith(this.#request.socket, rawResponse(status, error.message, headers));
+    closeWith(this.#request.socket, rawResponse(error.code, error.message, headers));
     this.end(status);
   }
 

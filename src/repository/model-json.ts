@@ -15,36 +15,59 @@ export const VERSION_FOLDER = /^[1-9][0-9]{0,8}$/;
 const name = z.string().regex(MODEL_NAME.pattern, `expected ${MODEL_NAME.expected}`);
 
 /** Schema of `model.json` in a model folder. All keys are optional. */
-const modelJson = z.strictObject({
-  /** Task; default: by the model files. */
-  task: z.enum(TASKS.map(({ name }) => name)).optional(),
-  /** Number format of a text model; default: DTYPE. */
-  dtype: z.enum(DTYPES).optional(),
-  max_queue_requests: z.int().min(1).max(MAX_QUEUE).optional(),
+export const modelJson = z.strictObject({
+  task: z
+    .enum(TASKS.map(({ name }) => name))
+    .optional()
+    .describe('Task of the model. Default: detected from the model files'),
+  dtype: z
+    .enum(DTYPES)
+    .optional()
+    .describe('Number format of a text model. Default: the setting DTYPE'),
+  max_queue_requests: z
+    .int()
+    .min(1)
+    .max(MAX_QUEUE)
+    .optional()
+    .describe('Queue capacity of the model in requests. Default: MAX_QUEUE_REQUESTS'),
   max_queue_wait_ms: z
     .int()
     .min(1)
     .max(2 ** 31 - 1)
-    .optional(),
-  /** Weight (fair share): under load, a model with 3 gets three times the worker time of a model with 1. */
-  weight: z.number().min(0.001).max(1000).default(1),
-  /** Default of `long_texts` in requests to a text classifier. */
-  long_texts: z.enum(['truncate', 'windows']).default('truncate'),
-  /** Overlap of windows in tokens, and how the scores of windows are combined. */
-  stride: z.int().min(0).default(0),
-  combine: z.enum(['mean', 'max']).default('mean'),
-  /** Versions to load: the highest, all, or a list. */
+    .optional()
+    .describe('Maximum expected queue wait in ms. Default: MAX_QUEUE_WAIT_MS'),
+  weight: z
+    .number()
+    .min(0.001)
+    .max(1000)
+    .default(1)
+    .describe(
+      'Weight (fair share): under load, a model with 3 gets three times the worker time of a model with 1',
+    ),
+  long_texts: z
+    .enum(['truncate', 'windows'])
+    .default('truncate')
+    .describe('Texts over the maximum length of a text classifier: truncate them, or read windows'),
+  stride: z.int().min(0).default(0).describe('Overlap of consecutive windows in tokens'),
+  combine: z
+    .enum(['mean', 'max'])
+    .default('mean')
+    .describe('How the scores of windows are combined'),
   versions: z
     .union([z.enum(['latest', 'all']), z.array(z.int().positive()).min(1)], {
       error: 'expected "latest", "all" or numbers of versions',
     })
-    .default('latest'),
-  /** Further names of the model in requests. */
-  aliases: z.array(name).max(100).default([]),
-  /** Whether it is the default model of its task; without such a model: the first by name. */
-  default: z.boolean().default(false),
-  /** Whether readiness requires the model. */
-  required: z.boolean().default(false),
+    .default('latest')
+    .describe('Versions to load: the highest, all, or a list of numbers'),
+  aliases: z.array(name).max(100).default([]).describe('Further names of the model in requests'),
+  default: z
+    .boolean()
+    .default(false)
+    .describe('Serve requests that name no model of its task. Without it: the first model by name'),
+  required: z
+    .boolean()
+    .default(false)
+    .describe('GET /ready waits for the model. Always true for a model that serve names'),
 });
 
 export type ModelJson = z.output<typeof modelJson> & { readonly dtype: Dtype };

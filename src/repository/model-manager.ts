@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { addon } from '../native/addon';
 import type { SchedulingOptions } from '../native/engine';
+import { LOAD_ERROR } from '../serving/log';
 import { describeHang } from '../serving/watchdog';
 import { GuardState } from '../tasks/guard/guard-state';
 import type { VersionedRepository } from '../tasks/model-repository';
@@ -105,7 +106,7 @@ export class ModelManager {
         this.#events?.modelLoaded(served, logger.child({ model: name, version })),
       readerFailed: (error) => logger.error({ err: error }, 'model folder reader failed'),
       loadFailed: (name, version, reason) =>
-        logger.error({ model: name, version }, `Model is not loaded: ${reason}`),
+        logger.error({ model: name, version, ...LOAD_ERROR }, `Model is not loaded: ${reason}`),
       modelUnloaded: (name, version) => logger.info({ model: name, version }, 'model unloaded'),
     });
   }

@@ -31,6 +31,7 @@ export const RESPONSE_HEADERS = [
   'X-Compute-Time',
   'X-Compute-Tokens',
   'X-Compute-Type',
+  'X-Error-Code',
   'X-Inference-Time',
   'X-Input-Truncated',
   'X-Queue-Time',

@@ -12,6 +12,12 @@ const LAST_FLUSH_MS = 2000;
 /** Maximum time before a forced exit, in ms. */
 const FORCED_FLUSH_MS = 200;
 
+/** Fields of log lines that report a load error. */
+export const LOAD_ERROR = {
+  errorCode: 'MODEL_LOAD_FAILED',
+  errorHelp: 'docs/reference/load-errors.md',
+} as const;
+
 export interface Log {
   readonly logger: Logger;
   /** Starts writing the buffered lines. */

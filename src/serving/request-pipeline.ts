@@ -13,6 +13,9 @@ import {
 import type { ServerContext } from './server-context';
 import { parseTraceparent, type TraceContext } from './tracing/trace-context';
 
+/** Page of the documentation with cause and fix of each error code. */
+const ERROR_REFERENCE = 'docs/reference/errors.md';
+
 export type Handler = (context: RequestContext) => ServiceResponse | Promise<ServiceResponse>;
 
 /**
@@ -227,9 +230,17 @@ function describe(
 
 /** Message of an error that is written for clients; other messages may quote input, and are left out. */
 function describeError(error: Error, status: number): object {
-  if (!isUnexpected(error)) return status >= 500 ? { error: error.message } : {};
+  const code = codeOf(error);
+  const reference = { errorCode: code, errorHelp: `${ERROR_REFERENCE}#${code.toLowerCase()}` };
+  if (!isUnexpected(error)) return { ...reference, ...(status >= 500 && { error: error.message }) };
   const { type, at } = describeUnexpected(causeOf(error));
-  return { error: type, at };
+  return { ...reference, error: type, at };
+}
+
+function codeOf(error: Error): string {
+  const cause = causeOf(error);
+  const isKnown = cause instanceof ServiceError || cause instanceof EngineError;
+  return isKnown && Object.hasOwn(ERRORS, cause.code) ? cause.code : 'INTERNAL';
 }
 
 function isUnexpected(error: Error | null): boolean {

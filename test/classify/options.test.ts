@@ -109,7 +109,7 @@ describe('the help', () => {
     const help = helpText(CLASSIFY);
     for (const name of Object.keys(FLAGS)) expect(help).toContain(`--${name}`);
     expect(help).toContain('not a medical device');
-    expect(help).toMatch(/\n {2}4 {2}done, but/);
+    expect(help).toMatch(/\n {2}4 {2}complete, with rejected rows/);
   });
 
   it.each(['embed', 'rerank', 'tag'] as const)('of %s names the flags of its task', (name) => {

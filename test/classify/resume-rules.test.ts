@@ -66,7 +66,7 @@ describe('--resume', () => {
     const changed = await resume('r1.jsonl');
     expect([changed.code, changed.stderr]).toEqual([
       2,
-      expect.stringMatching(/more.jsonl: has changed/),
+      expect.stringMatching(/more.jsonl: file changed since the job was started/),
     ]);
     const fewer = await run('rows.jsonl', '-o', 'r1.jsonl', '--resume');
     expect([fewer.code, fewer.stderr]).toEqual([2, expect.stringMatching(/expected as input 2/)]);
@@ -124,8 +124,8 @@ describe('--resume', () => {
     }
     const journal = read('r5.jsonl.journal');
     for (const [was, said] of [
-      ['"0.0.1"', 'began with version 0.0.1 of libtorch-serve, not'],
-      ['1', 'began with another version of libtorch-serve, not'],
+      ['"0.0.1"', 'the job was started with version 0.0.1 of libtorch-serve, not'],
+      ['1', 'the job was started with another version of libtorch-serve, not'],
     ]) {
       write('r5.jsonl.journal', journal.replace(/"version":"[^"]+"/, `"version":${was}`));
       const other = await again(inFolder('moved'));

@@ -29,14 +29,14 @@ it('is refused whole where the queue has no room for all of it', async () => {
   expect(ran().map(({ batchSize }) => batchSize)).toEqual([5, 5]);
 });
 
-it('is refused whole where its bytes are more than the queue holds', async () => {
+it('is rejected as a whole if its characters exceed the queue capacity', async () => {
   const env = { ...textModel('bert-single-label'), BODY_LIMIT: '128mb' };
   const service = await startService('sentiment', { env });
   const texts = (count: number) => Array(count).fill('good '.repeat(800_000)); // 4 MB each
   expectError(
     await post(service, '/analyze/batch', { texts: texts(17) }),
-    503,
-    'The queue is full.',
+    413,
+    /^The 17 inputs have 68000000 characters, .*, over the limit of 67108864\. Send fewer or shorter texts\.$/,
   );
   expect((await scrape(service)).byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
     completed: 0,

@@ -35,7 +35,7 @@ describe('a queue that is full', () => {
     expect(after.requests['/analyze/batch 503']).toBe(waits.length);
     // None was answered twice.
     expect(after.byLabel('libtorch_serve_inputs_total', 'outcome')).toMatchObject({
-      answered: TEXTS.length,
+      completed: TEXTS.length,
       cancelled: 0,
     });
     await service.stop();

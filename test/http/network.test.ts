@@ -90,7 +90,7 @@ it('lives on without a descriptor for one more connection', async () => {
   const service = await startService('sentiment', { env, descriptors: 96 });
   expect(service.logs[0]).toMatchObject({
     level: 'warn',
-    msg: expect.stringContaining('96 descriptors open (ulimit -n)'),
+    msg: expect.stringContaining('96 file descriptors of this process (ulimit -n)'),
   });
   const clients = await times(200, () => new RawClient(service).connected());
   // Some find no descriptor, and are closed.
@@ -139,7 +139,7 @@ describe('bodies on their way', () => {
     const refused = await Promise.race(
       clients.map((client) => client.receives(/HTTP\/1\.1 503 /).then(() => client)),
     );
-    expect(refused.received).toContain('Too many bodies are on their way.');
+    expect(refused.received).toContain('The memory for request bodies (BODY_MEMORY) is full.');
     await refused.closed;
     for (const client of clients) client.leave();
   });
@@ -148,7 +148,9 @@ describe('bodies on their way', () => {
     const service = await start(ENV);
     const [client] = await stuck(service, 1, analyzeHead('chunked'));
     client?.write('1\r\n \r\n'.repeat(1000)); // a kilobyte, of which over 300 are held
-    await client?.receives(/HTTP\/1\.1 503 [\s\S]*Too many bodies are on their way\./);
+    await client?.receives(
+      /HTTP\/1\.1 503 [\s\S]*The memory for request bodies \(BODY_MEMORY\) is full\./,
+    );
     await client?.closed;
   });
 

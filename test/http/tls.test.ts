@@ -243,7 +243,7 @@ describe('SIGHUP', () => {
         'TLS_CERT_FILE',
     });
     folder.put('broken.crt', 'half a');
-    expect((await reload(service))?.msg).toMatch(/^TLS_CERT_FILE: expected a certificate in PEM/);
+    expect((await reload(service))?.msg).toMatch(/: TLS_CERT_FILE: expected a certificate in PEM/);
     expect((await analyze(service, 'good', { ca: FIRST.cert })).status).toBe(200);
     folder.put('broken.crt', SECOND.cert, 0o644);
     expect(await reload(service)).toMatchObject({ level: 'info' });

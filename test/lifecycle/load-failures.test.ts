@@ -196,7 +196,10 @@ describe('the sentiment service', () => {
       'four-arguments',
       /model\.pt: takes 4 inputs \(.*\), expected input_ids, attention_mask and token_/,
     ],
-    ['three-labels', /model\.pt: .*gave 3 numbers for 1 text\(s\), expected 2 for each/],
+    [
+      'three-labels',
+      /model\.pt: .*the model returned 3 numbers for 1 text\(s\), expected 2 for each/,
+    ],
     ['reads-file', /model\.pt: forward\(\) uses aten::from_file/],
   ])('with a TorchScript text model of %s serves as not loaded', async (name, why) => {
     cpSync(path.join(FIXTURES, 'models', 'torchscript-dict'), model, { recursive: true });

@@ -235,7 +235,7 @@ describe('an installed package', () => {
       ],
       { cwd: temporary },
     ).catch((error: { stderr: string }) => error);
-    expect(other.stderr).toContain('passages.db holds vectors of');
+    expect(other.stderr).toContain('passages.db: contains embeddings of');
   });
 
   it('guards a route of Express, and one of Fastify', async () => {

@@ -22,7 +22,7 @@ const DEFAULT_OUTPUT = 'torchserve-import';
 
 const KEYS_FILE = 'api-keys';
 
-const HELP = `Usage: libtorch-serve import-torchserve config.properties [--output DIR] [--keys FILE]
+export const HELP = `Usage: libtorch-serve import-torchserve config.properties [--output DIR] [--keys FILE]
 
 Converts TorchServe's config.properties to settings of libtorch-serve models: an env file and a model
 repository with the archives of the model store. Lists each unsupported key with the reason. Existing

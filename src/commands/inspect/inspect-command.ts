@@ -8,7 +8,7 @@ import { describeArchive, describeReport } from './format-report';
 import { type InspectedArchive, inspectArchive } from './inspect-archive';
 import { inspectModel, type ModelReport } from './inspect-model';
 
-const HELP = `Usage: libtorch-serve inspect PATH [--json] [--setting value ...]
+export const HELP = `Usage: libtorch-serve inspect PATH [--json] [--setting value ...]
 
 Reports a model's inputs, outputs, size, operators, batching and load error. PATH is a model folder or
 a file: TorchScript (.pt), torch.export (.pt2) or a TorchServe archive (.mar). The model is loaded and

@@ -1,6 +1,6 @@
 import { ModelFileError } from '../../models/files';
 import type { EngineMonitor } from '../../native/engine';
-import type { Log } from '../../serving/log';
+import { LOAD_ERROR, type Log } from '../../serving/log';
 import type { Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
 import { describeHang } from '../../serving/watchdog';
@@ -94,7 +94,10 @@ export async function loadSingleModel(
     logLoaded(task, path, model, { config, logger });
     return model;
   } catch (error) {
-    logger.error({ model: path }, `Model is not loaded: ${(error as Error).message}`);
+    logger.error(
+      { model: path, ...LOAD_ERROR },
+      `Model is not loaded: ${(error as Error).message}`,
+    );
     return error as Error;
   }
 }

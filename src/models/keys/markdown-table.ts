@@ -2,14 +2,14 @@ import { MODEL_KEYS } from './index';
 import type { KeyTable, KeyUse } from './table';
 
 /**
- * Returns the rows of the table in docs/model-keys.md; keys with the same handling share a row.
- * `npm run settings` writes the table.
+ * Returns the rows of the table in docs/reference/config-keys.md; keys with the same handling share a row.
+ * `npm run references` writes the table.
  */
 export function keyRows(): readonly string[] {
   const rows = [...byFile()].flatMap(([file, uses]) =>
     [...grouped(uses)].map(([use, keys]) => `| ${file} | ${keys.join(', ')} | ${use} |`),
   );
-  return ['| file | keys | effect |', '| --- | --- | --- |', ...rows];
+  return ['| File | Keys | Effect |', '| --- | --- | --- |', ...rows];
 }
 
 interface Described {

@@ -18,7 +18,7 @@ import {
 /** Maximum bytes of a body that Envoy accepts in one message. */
 const MESSAGE_BYTES = 64 * 1024;
 
-const MEMORY_FULL = 'Too many bodies are on their way.';
+const MEMORY_FULL = 'The memory for request bodies (BODY_MEMORY) is full.';
 
 export interface SessionOptions {
   readonly guard: GuardService;

@@ -7,6 +7,7 @@ import { BODY_ERRORS, ERROR_DESCRIPTIONS } from './error-descriptions';
 import type { Operation, Schema } from './operation';
 import {
   ANALYSIS_HEADERS,
+  ERROR_CODE,
   jsonContent,
   type Node,
   propertiesOf,
@@ -95,9 +96,13 @@ function describeErrors(codes: readonly ErrorCode[], { error, errors }: OwnProto
   }
   const responses = [...byStatus].map(([status, set]) => {
     const [code] = [...set] as [ErrorCode];
-    const example = errors.body(new ServiceError(code, ERROR_DESCRIPTIONS[code]), FULL_ACCESS);
-    const descriptions = [...set].map((one) => ERROR_DESCRIPTIONS[one]);
+    const example = errors.body(
+      new ServiceError(code, ERROR_DESCRIPTIONS[code].cause),
+      FULL_ACCESS,
+    );
+    const descriptions = [...set].map((one) => ERROR_DESCRIPTIONS[one].cause);
     const headers = {
+      'X-Error-Code': { ...ERROR_CODE, schema: { enum: [...set] } },
       ...([...set].some((one) => ERRORS[one].rejection) && RETRY_AFTER),
       ...(set.has('UPGRADE_NEEDED') && UPGRADE),
     };

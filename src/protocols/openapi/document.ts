@@ -156,10 +156,10 @@ function withPathParameters(operation: Node, path: string): Node {
 /** Adds the responses of authentication to an operation, or marks it as public. */
 function withSecurity(operation: Node, isPublic: boolean, errorSchema = ERROR_SCHEMA): Node {
   if (isPublic) return { ...operation, security: [] };
-  const unauthorized = response(ERROR_DESCRIPTIONS.KEY_NEEDED, jsonContent(errorSchema), {
+  const unauthorized = response(ERROR_DESCRIPTIONS.KEY_NEEDED.cause, jsonContent(errorSchema), {
     'WWW-Authenticate': { schema: { const: 'Bearer' } },
   });
-  const forbidden = response(ERROR_DESCRIPTIONS.FORBIDDEN, jsonContent(errorSchema));
+  const forbidden = response(ERROR_DESCRIPTIONS.FORBIDDEN.cause, jsonContent(errorSchema));
   return {
     ...operation,
     responses: { 403: forbidden, ...(operation.responses as Node), 401: unauthorized },

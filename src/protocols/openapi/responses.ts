@@ -70,6 +70,8 @@ export const TRUNCATED_HEADER: Node = {
   },
 };
 
+export const ERROR_CODE: Node = { description: 'Error code, see docs/reference/errors.md' };
+
 export const RETRY_AFTER: Node = {
   'Retry-After': {
     description: 'Seconds; absent if a retry cannot succeed',

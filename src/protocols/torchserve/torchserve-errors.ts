@@ -26,7 +26,7 @@ const KINDS: Readonly<
   REQUEST_INVALID: BAD,
   BODY_INVALID: BAD,
   MEDIA_TYPE_UNSUPPORTED: { ...BAD, status: 415 },
-  HEADERS_TOO_MANY: { ...BAD, status: 431 },
+  HEADERS_TOO_LARGE: { ...BAD, status: 431 },
   KEY_NEEDED: { status: 401, type: 'InvalidKeyException' },
   FORBIDDEN: { status: 403, type: 'InvalidKeyException' },
   NOT_FOUND: { status: 404, type: 'ResourceNotFoundException' },

@@ -64,8 +64,8 @@ function product(shape: readonly number[]): number {
 }
 
 const keys = {
-  name: text.optional(),
-  version: text.optional(),
+  name: text.optional().describe('Name of the model in responses and metrics'),
+  version: text.optional().describe('Version of the model in responses and metrics'),
   classes: z
     .array(text, { error: expected('an array of names') })
     .min(2, 'expected the names of at least 2 classes')
@@ -76,15 +76,22 @@ const keys = {
       const message = `expected a name of its own, found ${quoted(names[index])} again`;
       context.addIssue({ code: 'custom', message, path: [index] });
     })
-    .optional(),
+    .optional()
+    .describe(
+      'Class names in the order of the outputs. Default: the classes of the EEG demo model',
+    ),
   output: z
     .enum(['logits', 'probabilities'], { error: expected('"logits" or "probabilities"') })
-    .optional(),
+    .optional()
+    .describe('Outputs of the model: logits get a softmax. Default: logits'),
   window_length: z
     .int({ error: expected('a whole number of samples') })
     .min(1, { error: expected(`from 1 to ${LONGEST_WINDOW} samples`) })
     .max(LONGEST_WINDOW, { error: expected(`from 1 to ${LONGEST_WINDOW} samples`) })
-    .optional(),
+    .optional()
+    .describe(
+      `Window length in samples. Default: the length in the model file, else ${WINDOW_LENGTH}`,
+    ),
   input_shape: z
     .array(size, { error: expected('an array of whole numbers') })
     .min(1, 'expected at least one number')
@@ -92,16 +99,22 @@ const keys = {
       error: ({ input }) =>
         `expected up to ${LONGEST_WINDOW} samples, found ${product(input as number[])}`,
     })
-    .optional(),
+    .optional()
+    .describe(
+      'Shape of a window as model input. Default: the shape in the model file, else [1, window_length]',
+    ),
   sampling_rate_hz: z
     .number({ error: expected('a number of Hz') })
     .positive({ error: expected('a number of Hz above 0') })
-    .optional(),
-  channel: text.optional(),
-  quality: qualitySchema.optional(),
+    .optional()
+    .describe(
+      'Sampling rate of the training data in Hz. Streams are resampled to it, requests are not',
+    ),
+  channel: text.optional().describe('Channel of recordings and streams'),
+  quality: qualitySchema.optional().describe('Thresholds of the signal quality flags'),
 };
 
-const schema = z
+export const signalJson = z
   .strictObject(keys, {
     error: ({ code }) =>
       code === 'unrecognized_keys'
@@ -157,12 +170,12 @@ export function readModelSettings(modelPath: string): ModelSettings {
  *
  * @throws ModelFileError that names `file` and the key
  */
-export function parseModelSettings(content: string, file: string): z.output<typeof schema> {
+export function parseModelSettings(content: string, file: string): z.output<typeof signalJson> {
   return checkModelSettings(parseModelJson(content, file), file);
 }
 
-function checkModelSettings(value: unknown, file: string): z.output<typeof schema> {
-  const result = schema.safeParse(value);
+function checkModelSettings(value: unknown, file: string): z.output<typeof signalJson> {
+  const result = signalJson.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];

@@ -33,7 +33,7 @@ def check_health(service):
     client = client_of(service)
     assert client.is_server_live() and client.is_server_ready()
     assert client.is_model_ready(service.name) and client.is_model_ready(service.name, "1")
-    fails(lambda: client.is_model_ready("other"), "StatusCode.NOT_FOUND", "no model \"other\"")
+    fails(lambda: client.is_model_ready("other"), "StatusCode.NOT_FOUND", "model: no model \"other\"")
     fails(lambda: client.is_model_ready(service.name, "2"), "StatusCode.NOT_FOUND", "There is no")
 
 
@@ -130,7 +130,7 @@ def check_errors(service):
     infer = lambda given, **more: client.infer(service.name, [given], **more)
     given = tensor(service, elements)
     invalid = "StatusCode.INVALID_ARGUMENT"
-    fails(lambda: client.infer("other", [given]), "StatusCode.NOT_FOUND", "no model \"other\"")
+    fails(lambda: client.infer("other", [given]), "StatusCode.NOT_FOUND", "model: no model \"other\"")
     fails(lambda: infer(given, sequence_id=5), invalid, "parameters.sequence_id: sequences")
     fails(
         lambda: infer(given, outputs=[triton.InferRequestedOutput("OTHER")]),

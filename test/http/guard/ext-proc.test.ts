@@ -115,7 +115,7 @@ it('bounds a body that comes in pieces, and all of them', async () => {
     stream.begin('FULL_DUPLEX_STREAMED', JSON_BODY);
     stream.send({ request_body: { body: Buffer.alloc(30_000, 0x20) } });
   }
-  const full = /^UNAVAILABLE Too many bodies are on their way\.$/;
+  const full = /^UNAVAILABLE The memory for request bodies \(BODY_MEMORY\) is full\.$/;
   await until('streams that found no room', async () => {
     const ended = await Promise.all(many.map((one) => Promise.race([one.ended, null])));
     return ended.filter((one) => one !== null && full.test(one)).length >= 4;
@@ -130,7 +130,7 @@ it('bounds a body that comes in pieces, and all of them', async () => {
 
 it('counts what each direction holds by itself, and each piece with what keeps it', async () => {
   const service = await start({}, { BODY_LIMIT: '64kb', BODY_MEMORY: '128kb' });
-  const full = /^UNAVAILABLE Too many bodies are on their way\.$/;
+  const full = /^UNAVAILABLE The memory for request bodies \(BODY_MEMORY\) is full\.$/;
   const piece = Buffer.alloc(60_000, 0x20);
   const both = open(service);
   both.begin('FULL_DUPLEX_STREAMED', JSON_BODY);

@@ -5,7 +5,7 @@ import { toCsv } from '../../../src/pages/shared/format';
 import { splitLines } from '../../../src/pages/shared/lines';
 
 function answered(status: number, detail: string, retryAfter: number | null = null): ResponseError {
-  return new ResponseError({ status, detail, retryAfter, requestId: null });
+  return new ResponseError({ status, detail, retryAfter, code: null, requestId: null });
 }
 
 describe('follow', () => {
