@@ -1,5 +1,5 @@
-// The crate native/tokenizers: tokenizers and safetensors (src/bridge.rs), and programs of torch.export
-// (src/exported/bridge.rs). Functions throw rust::Error.
+// The crate native/tokenizers: tokenizers and safetensors (src/bridge.rs), and programs of
+// torch.export (src/exported/bridge.rs). Functions throw rust::Error.
 #ifndef TOKENIZERS_BRIDGE_H_
 #define TOKENIZERS_BRIDGE_H_
 
