@@ -41,7 +41,7 @@ constexpr Named<backend::Truncation> kTruncations[] = {
     {"only_second", backend::Truncation::kOnlySecond},
     {"do_not_truncate", backend::Truncation::kNone}};
 constexpr Named<backend::TruncationSide> kSides[] = {{"right", backend::TruncationSide::kRight},
-                                                    {"left", backend::TruncationSide::kLeft}};
+                                                     {"left", backend::TruncationSide::kLeft}};
 constexpr Named<backend::AttentionPrecision> kProducts[] = {
     {"auto", backend::AttentionPrecision::kAuto},
     {"float32", backend::AttentionPrecision::kFloat32},
@@ -107,8 +107,8 @@ backend::Dtype dtype_argument(const Napi::Value& value) {
 }
 
 backend::AttentionPrecision products_argument(const Napi::Value& value) {
-  return choice<backend::AttentionPrecision>(
-      value, "attentionDtype", backend::AttentionPrecision::kAuto, kProducts, " or ");
+  return choice<backend::AttentionPrecision>(value, "attentionDtype",
+                                             backend::AttentionPrecision::kAuto, kProducts, " or ");
 }
 
 LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& options) {

@@ -116,9 +116,8 @@ Napi::Value compile_patterns(const Napi::CallbackInfo& info) {
   return AsyncWorker<Compiled>::run(
       info.Env(),
       [sources = std::move(sources)] {
-        return Compiled{
-            .patterns = std::make_shared<Patterns>(guard::compile_patterns(sources)),
-            .count = static_cast<int64_t>(sources.size())};
+        return Compiled{.patterns = std::make_shared<Patterns>(guard::compile_patterns(sources)),
+                        .count = static_cast<int64_t>(sources.size())};
       },
       handle);
 }

@@ -111,10 +111,9 @@ void PackedLinear::into(const at::Tensor& input, int64_t first, kernels::Epilogu
   }
   const int64_t count = y.size(1);
   auto* const to = y.mutable_data_ptr<float>();
-  parallel_for_columns(
-      count, x.numel() * count, linear_.nr(), [&](int64_t start, int64_t outputs) {
-        linear_.multiply(rows, {first + start, outputs, epilogue}, to + start, count);
-      });
+  parallel_for_columns(count, x.numel() * count, linear_.nr(), [&](int64_t start, int64_t outputs) {
+    linear_.multiply(rows, {first + start, outputs, epilogue}, to + start, count);
+  });
 }
 
 bool PackedLinear::accepts(const at::Tensor& x) const {

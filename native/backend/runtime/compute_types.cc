@@ -26,7 +26,8 @@ struct Entry {
   std::optional<Vendor> vendor;  ///< empty: any
   ComputeTypes default_types;
   ComputeTypes with_bfloat16_attention;  ///< if ATTENTION_DTYPE is bfloat16
-  const char* problem = "";  ///< why the data type is not useful; ignored if ATTENTION_DTYPE is bfloat16
+  const char* problem =
+      "";  ///< why the data type is not useful; ignored if ATTENTION_DTYPE is bfloat16
 };
 
 /// The first matching row applies. Defaults are measured.
@@ -42,8 +43,8 @@ constexpr Entry kTable[] = {
     {kBFloat16, kernels::kAvx512bf16, Vendor::kAmd, linear_and_attention(kBFloat16),
      linear_and_attention(kBFloat16)},
     {kBFloat16, kernels::kAvx512bf16, {}, linear_only(kBFloat16), linear_and_attention(kBFloat16)},
-    // int8 results do not depend on the kernel, so attention stays float32 unless ATTENTION_DTYPE is
-    // bfloat16.
+    // int8 results do not depend on the kernel, so attention stays float32 unless ATTENTION_DTYPE
+    // is bfloat16.
     {kInt8,
      kernels::kAvx2 | kernels::kAvx512bf16,
      {},

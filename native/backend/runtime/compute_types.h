@@ -6,8 +6,8 @@
 #include <string>
 
 #include "backend/backends.h"
-#include "kernels/format.h"
 #include "kernels/cpu.h"
+#include "kernels/format.h"
 
 namespace backend {
 

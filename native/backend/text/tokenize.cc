@@ -45,8 +45,8 @@ Sequence encode(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input&
           .truncated = encoding.truncated};
 }
 
-Sequence encode_with_offsets(const tokenizers::Tokenizer& tokenizer,
-                             const tokenizers::Input& input, const TextInput& text) {
+Sequence encode_with_offsets(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input& input,
+                             const TextInput& text) {
   const tokenizers::EncodingWithOffsets from_rust =
       tokenizer.encode_with_offsets(input, text.stride.value_or(-1), text.max_windows);
   if (!from_rust.too_long.empty()) throw scheduler::InputTooLong(std::string(from_rust.too_long));

@@ -49,11 +49,10 @@ std::shared_ptr<const kernels::RelativePositionIndex> RelativePositions::rows() 
       std::span(rows.const_data_ptr<int64_t>(), static_cast<size_t>(rows.numel())));
 }
 
-DisentangledAttention::DisentangledAttention(const at::Tensor& position_keys,
-                                             const at::Tensor& position_queries,
-                                             std::shared_ptr<const kernels::RelativePositionIndex> rows,
-                                             int64_t num_heads, int scale_factor,
-                                             kernels::Format format)
+DisentangledAttention::DisentangledAttention(
+    const at::Tensor& position_keys, const at::Tensor& position_queries,
+    std::shared_ptr<const kernels::RelativePositionIndex> rows, int64_t num_heads, int scale_factor,
+    kernels::Format format)
     : rows_(std::move(rows)), num_heads_(num_heads), scale_factor_(scale_factor) {
   if (!position_keys.defined() && !position_queries.defined()) return;
   const at::Tensor order = at::tensor(rows_->table_rows());

@@ -31,8 +31,8 @@ class DisentangledAttention {
   /// [2 × span, hidden]; undefined if the model lacks the term. scale_factor: 1 + number of terms
   /// in config.json. format: number format of attention.
   DisentangledAttention(const at::Tensor& position_keys, const at::Tensor& position_queries,
-                        std::shared_ptr<const kernels::RelativePositionIndex> rows, int64_t num_heads,
-                        int scale_factor, kernels::Format format);
+                        std::shared_ptr<const kernels::RelativePositionIndex> rows,
+                        int64_t num_heads, int scale_factor, kernels::Format format);
 
   /// → [tokens or sequences, hidden]. Throws std::length_error if a sequence is longer than
   /// max_length.

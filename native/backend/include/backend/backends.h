@@ -78,8 +78,8 @@ using Dtype = kernels::Format;
 /// Values of the setting DTYPE.
 std::vector<Dtype> dtypes();
 
-/// The setting ATTENTION_DTYPE: data type of attention if DTYPE is bfloat16 or int8. kAuto: depends on the
-/// processor.
+/// The setting ATTENTION_DTYPE: data type of attention if DTYPE is bfloat16 or int8. kAuto: depends
+/// on the processor.
 enum class AttentionPrecision { kAuto, kFloat32, kBFloat16 };
 
 /// Data types in which a text model multiplies. Everything else, and the classification head, is
@@ -178,8 +178,9 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute);
 LoadedModel load(const TextProgramSource& source, const ComputeOptions& compute);
 LoadedModel load(const SignalProgramSource& source, const ComputeOptions& compute);
 
-/// Disables instructions of the libraries inside LibTorch that the setting INSTRUCTION_SET excludes,
-/// or that would crash on this machine. Call it before anything of this file computes. Thread-safe.
+/// Disables instructions of the libraries inside LibTorch that the setting INSTRUCTION_SET
+/// excludes, or that would crash on this machine. Call it before anything of this file computes.
+/// Thread-safe.
 void limit_instructions();
 
 /// Returns memory that malloc has cached to the system. Call it after loading or unloading a model.

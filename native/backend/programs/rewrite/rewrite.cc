@@ -68,8 +68,8 @@ bool is_convolution(std::string_view name, const Arguments& arguments) {
   return name == "aten::convolution" && is_false(arguments[kTransposed]);
 }
 
-/// Folds the batch normalization that consumes a convolution. Returns false without such a normalization, or if
-/// a weight is not constant float32.
+/// Folds the batch normalization that consumes a convolution. Returns false without such a
+/// normalization, or if a weight is not constant float32.
 bool fold_normalization(GraphView& graph, Call convolution) {
   const Arguments arguments = graph.arguments(convolution);
   if (!is_convolution(graph.name(convolution), arguments)) return false;

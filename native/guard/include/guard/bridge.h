@@ -1,5 +1,5 @@
-// The crate native/guard: pattern search and normalization variants, as src/bridge.rs declares them.
-// Functions throw rust::Error.
+// The crate native/guard: pattern search and normalization variants, as src/bridge.rs declares
+// them. Functions throw rust::Error.
 #ifndef GUARD_BRIDGE_H_
 #define GUARD_BRIDGE_H_
 

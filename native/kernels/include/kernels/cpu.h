@@ -81,8 +81,8 @@ struct InstructionLimit {
 /// processors other than x86-64.
 std::span<const InstructionLimit> instruction_limits();
 
-/// Value of the environment variable INSTRUCTION_SET, read at the first call; null if it is unset or
-/// invalid, see limit_problem().
+/// Value of the environment variable INSTRUCTION_SET, read at the first call; null if it is unset
+/// or invalid, see limit_problem().
 const InstructionLimit* chosen_limit();
 
 /// Error message for an invalid value of INSTRUCTION_SET, or for a value that this machine does not
