@@ -140,7 +140,7 @@ LoadArguments load_arguments(const Napi::Value& source, const Napi::Value& optio
               .max_queue_requests = count(given, "maxQueueRequests"),
               .max_queue_wait = milliseconds("maxQueueWaitMs", 1),
               .run_limit = run_limit,
-              .weight = optional(weight, given, "share").value_or(1),
+              .weight = optional(weight, given, "weight").value_or(1),
           },
       .result_cache_bytes = optional(cache_bytes, given, "resultCacheMb"),
   };
@@ -164,7 +164,7 @@ std::vector<scheduler::InputPtr> inputs_argument(const Napi::Value& value, int64
 }
 
 double weight_argument(const Napi::Value& value) {
-  return number(value, {.min = 1 / kMaxWeight, .max = kMaxWeight}, "share");
+  return number(value, {.min = 1 / kMaxWeight, .max = kMaxWeight}, "weight");
 }
 
 Napi::Function function_argument(const Napi::Value& value, const char* name) {

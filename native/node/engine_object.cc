@@ -67,7 +67,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
                          InstanceMethod<&EngineObject::cancel>("cancel"),
                          InstanceMethod<&EngineObject::stats>("stats"),
                          InstanceMethod<&EngineObject::stuck_ms>("stuckMs"),
-                         InstanceMethod<&EngineObject::set_weight>("setShare"),
+                         InstanceMethod<&EngineObject::set_weight>("setWeight"),
                          InstanceMethod<&EngineObject::drop>("drop"),
                          InstanceMethod<&EngineObject::close>("close"),
                          InstanceMethod<&EngineObject::token>("token"),

@@ -146,9 +146,9 @@ void ModelQueue::close() {
   });
 }
 
-void ModelQueue::set_weight(double share) {
+void ModelQueue::set_weight(double weight) {
   const Scheduler::Lock lock(scheduler_->mutex_);
-  weight_ = share;
+  weight_ = weight;
 }
 
 void ModelQueue::drop() {

@@ -17,7 +17,7 @@ export const PACKAGE_ROOT = path.resolve(__dirname, '..', '..');
  * Scheduling options of an engine, with the same defaults and meanings as the settings of the
  * services.
  */
-export type EngineOptions = Partial<Omit<SchedulingOptions, 'dtype' | 'attentionDtype' | 'share'>>;
+export type EngineOptions = Partial<Omit<SchedulingOptions, 'dtype' | 'attentionDtype' | 'weight'>>;
 
 export interface RunOptions {
   /** Cancels the request: inputs that have not started to run are dropped with CANCELLED. */

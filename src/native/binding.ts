@@ -50,7 +50,7 @@ export interface SchedulingOptions {
    * Weight of the model in weighted fair queueing, from 0.001 to 1000. A model with weight 3 gets three times the
    * worker time of a model with weight 1. Default: 1.
    */
-  readonly share?: number;
+  readonly weight?: number;
   /**
    * Additional allowed operators of programs, such as `aten::as_strided`. Only for trusted files. Default: none.
    */
@@ -164,8 +164,8 @@ export interface NativeEngine {
   token(id: number): string;
   /** Decodes tokens to text. Throws after the model is closed. */
   join(tokens: readonly string[]): string;
-  /** See `SchedulingOptions.share`. */
-  setShare(share: number): void;
+  /** See `SchedulingOptions.weight`. */
+  setWeight(weight: number): void;
 }
 
 export interface NativeBinding {

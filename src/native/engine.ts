@@ -93,9 +93,9 @@ export class Engine {
     }
   }
 
-  /** See `SchedulingOptions.share`. */
-  setShare(share: number): void {
-    this.native.setShare(share);
+  /** See `SchedulingOptions.weight`. */
+  setWeight(weight: number): void {
+    this.native.setWeight(weight);
   }
 
   /**

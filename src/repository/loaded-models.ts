@@ -123,7 +123,7 @@ export class LoadedModels {
     return {
       ...this.#scheduling,
       dtype,
-      share: weight,
+      weight,
       ...(max_queue_requests && { maxQueueRequests: max_queue_requests }),
       ...(max_queue_wait_ms && { maxQueueWaitMs: max_queue_wait_ms }),
     };

@@ -4,7 +4,14 @@ import type { SchedulingOptions } from '../native/engine';
 import { messageForClients } from '../native/unexpected-error';
 import type { GuardSource } from '../tasks/guard/guard-state';
 import { TASKS } from '../tasks/registry';
-import type { Catalogue, ModelVersion, NamedModel, ServedModel } from '../tasks/served-model';
+import {
+  type Catalogue,
+  type ModelVersion,
+  mergeVersions,
+  type NamedModel,
+  type ServedModel,
+  versionOf,
+} from '../tasks/served-model';
 import type { Task } from '../tasks/task';
 import type { TaskModel } from '../tasks/task-model';
 import { FolderReader } from './folder-reader';
@@ -287,17 +294,4 @@ function describe(name: string, settings: ModelJson | null) {
     isRequired: settings?.required ?? false,
     defaultVersion: null,
   };
-}
-
-function versionOf({ versions }: NamedModel, version: string): ModelVersion | undefined {
-  return versions.find((candidate) => candidate.version === version);
-}
-
-/** Versions of both lists, ascending; `second` has precedence. */
-function mergeVersions(
-  first: readonly ModelVersion[],
-  second: readonly ModelVersion[],
-): readonly ModelVersion[] {
-  const byVersion = new Map([...first, ...second].map((version) => [version.version, version]));
-  return [...byVersion.values()].sort((a, b) => Number(a.version) - Number(b.version));
 }

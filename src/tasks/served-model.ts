@@ -95,6 +95,20 @@ export function quoteNames(names: readonly string[]): string {
   return names.length === 0 ? 'none' : listNames(names.map((name) => `"${name}"`));
 }
 
+/** The version with a number, loaded or not. */
+export function versionOf({ versions }: NamedModel, version: string): ModelVersion | undefined {
+  return versions.find((candidate) => candidate.version === version);
+}
+
+/** Versions of both lists, ascending; `second` has precedence. */
+export function mergeVersions(
+  first: readonly ModelVersion[],
+  second: readonly ModelVersion[],
+): readonly ModelVersion[] {
+  const byVersion = new Map([...first, ...second].map((version) => [version.version, version]));
+  return [...byVersion.values()].sort((a, b) => Number(a.version) - Number(b.version));
+}
+
 /** Version for requests without a version: the default version if it is loaded, or the highest loaded version. */
 export function currentVersion({ versions, defaultVersion }: NamedModel): ModelVersion | null {
   const loaded = versions.filter(({ served }) => served?.model);

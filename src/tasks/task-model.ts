@@ -125,9 +125,9 @@ export class TaskModel<
     return this.#engine.admissionError(timeoutMs);
   }
 
-  /** See `Engine.setShare`. */
-  setShare(share: number): void {
-    this.#engine.setShare(share);
+  /** See `Engine.setWeight`. */
+  setWeight(weight: number): void {
+    this.#engine.setWeight(weight);
   }
 
   /** See `Engine.drop`. */

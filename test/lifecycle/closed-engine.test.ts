@@ -63,7 +63,7 @@ it('throws or refuses, whatever a closed engine is asked', async () => {
   expect(native.admission(0)).toMatchObject({ code: 'DRAINING' });
   native.cancel(1);
   native.drop();
-  native.setShare(2);
+  native.setWeight(2);
   expect(native.stuckMs()).toBe(0);
   expect(native.stats()).toMatchObject({ queueRequests: 0 });
   expect(native.description).toMatchObject({ backend: 'text-encoder' });

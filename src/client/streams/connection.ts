@@ -1,3 +1,6 @@
+import type { GapNotice, StreamOpened, WindowResult } from '../../streaming/stream-messages';
+import { sleep } from '../abort-signals';
+
 /** The used part of the WebSocket API: global in browsers and from Node.js 22 on, or from the package `ws`. */
 export interface WebSocketLike {
   binaryType: string;
@@ -23,6 +26,21 @@ export interface SocketRoute {
   findError(signal: AbortSignal): Promise<unknown>;
 }
 
+/** Close codes of the server, see src/serving/session.ts. */
+export const CLOSE = { goingAway: 1001, notFound: 4404, conflict: 4409 };
+
+/** A message of the server. */
+export type Message = Partial<StreamOpened & WindowResult & GapNotice> & {
+  readonly error?: { readonly detail: string };
+  readonly end?: object;
+};
+
+/** Maximum number of buffered bytes of a WebSocket, and the delay until the next check in ms. */
+const MAX_BUFFERED_BYTES = 65_536;
+const BUFFER_CHECK_MS = 5;
+/** Interval of checks for a silent connection, in ms. */
+export const SILENCE_CHECK_MS = 1000;
+
 /** Close code without a close frame (RFC 6455, 7.4.1). */
 export const BROKEN = 1006;
 const NORMAL = 1000;
@@ -34,8 +52,8 @@ export class Connection {
   readonly opened: Promise<boolean>;
   /** Never rejects. */
   readonly closed: Promise<Closing>;
-  /** `performance.now()` at the last message. */
-  lastMessageAt = performance.now();
+  /** `performance.now()` at the last message, or when no message was due. */
+  #lastMessageAt = performance.now();
   readonly #socket: WebSocketLike;
   #onMessage: ((message: object) => void) | null;
   #isOpen = false;
@@ -68,8 +86,12 @@ export class Connection {
     return this.#isOpen;
   }
 
-  get bufferedBytes(): number {
-    return this.#socket.bufferedAmount;
+  /** Waits until the WebSocket has sent most of its buffer. @returns false if the connection is not open */
+  async untilWritable(): Promise<boolean> {
+    while (this.#isOpen && this.#socket.bufferedAmount > MAX_BUFFERED_BYTES) {
+      await sleep(BUFFER_CHECK_MS, undefined);
+    }
+    return this.#isOpen;
   }
 
   /** Sends a binary message or JSON. Ignored if the connection is not open. */
@@ -84,8 +106,14 @@ export class Connection {
     this.#socket.close(NORMAL);
   }
 
+  /** Whether a message is due, and the last one arrived at least `timeoutMs` ago. */
+  isSilent(isDue: boolean, timeoutMs: number): boolean {
+    if (!isDue) this.#lastMessageAt = performance.now();
+    return performance.now() - this.#lastMessageAt >= timeoutMs;
+  }
+
   #receive(data: unknown): void {
-    this.lastMessageAt = performance.now();
+    this.#lastMessageAt = performance.now();
     let message: unknown;
     try {
       message = JSON.parse(String(data));

@@ -1,12 +1,21 @@
 import { ConditionVariable } from '../../lib/condition-variable';
-import type { GapNotice, StreamOpened, WindowResult } from '../../streaming/stream-messages';
+import type { StreamOpened, WindowResult } from '../../streaming/stream-messages';
 import { parsePosition } from '../../streaming/timeline';
-import { addAbortListener, sleep, timeoutError, withTimeout } from '../abort-signals';
+import { addAbortListener, timeoutError, withTimeout } from '../abort-signals';
 import { StreamError } from '../client-errors';
 import { RETRIES } from '../pipeline-options';
 import { isTemporary, withRetries } from '../retry';
 import { type AnySource, SourceReader } from '../source-reader';
-import { BROKEN, type Closing, Connection, encodeMessage, type SocketRoute } from './connection';
+import {
+  BROKEN,
+  CLOSE,
+  type Closing,
+  Connection,
+  encodeMessage,
+  type Message,
+  SILENCE_CHECK_MS,
+  type SocketRoute,
+} from './connection';
 import { addInput } from './inputs';
 import {
   type StreamInput,
@@ -22,23 +31,10 @@ import { WindowGrid } from './window-grid';
 const MAX_WINDOWS_AHEAD = 128;
 /** Maximum number of unsent samples that are read from the source. */
 const READ_AHEAD = 4096;
-/** Maximum number of buffered bytes of the WebSocket, and the delay until the next check in ms. */
-const MAX_BUFFERED_BYTES = 65_536;
-const BUFFER_CHECK_MS = 5;
 /** Number of windows per acknowledgement. */
 const ACK_INTERVAL = 32;
 /** Duration after which a connection without results does not count as a failed attempt, in ms. */
 const LASTING_MS = 10_000;
-/** Interval of checks for a silent connection, in ms. */
-const WATCH_MS = 1000;
-/** Close codes of the server, see src/serving/session.ts. */
-const CLOSE = { goingAway: 1001, notFound: 4404, conflict: 4409 };
-
-type Message = Partial<StreamOpened & WindowResult & GapNotice> & {
-  readonly error?: { readonly detail: string };
-  readonly end?: object;
-};
-
 type Options = StreamOptions & { readonly timeoutMs: number };
 
 /**
@@ -198,7 +194,7 @@ export class SampleStream implements AsyncIterableIterator<StreamResult> {
     const open = (signal: AbortSignal): Promise<Connection> => this.#open(signal);
     const connection = await withTimeout(this.#stop.signal, timeoutMs, open);
     const sending = this.#send(connection);
-    const watch = setInterval(() => this.#closeIfSilent(connection), WATCH_MS);
+    const watch = setInterval(() => this.#closeIfSilent(connection), SILENCE_CHECK_MS);
     const closing = await connection.closed;
     clearInterval(watch);
     this.#changes.notify();
@@ -263,11 +259,7 @@ export class SampleStream implements AsyncIterableIterator<StreamResult> {
   }
 
   async #send(connection: Connection): Promise<void> {
-    while (connection.isOpen) {
-      if (connection.bufferedBytes > MAX_BUFFERED_BYTES) {
-        await sleep(BUFFER_CHECK_MS, undefined);
-        continue;
-      }
+    while (await connection.untilWritable()) {
       const limit = this.#results.consumed + this.#span + MAX_WINDOWS_AHEAD * this.#step;
       const message = this.#buffer.take(limit - this.#buffer.sent);
       if (message) connection.send(encodeMessage(message, this.#options.format));
@@ -297,8 +289,7 @@ export class SampleStream implements AsyncIterableIterator<StreamResult> {
   /** Closes a connection on which a result is due and no message arrives: it may be broken without a notice. */
   #closeIfSilent(connection: Connection): void {
     const isDue = this.#isEndSent || this.#buffer.sent >= this.#buffer.due + this.#span;
-    if (!isDue) connection.lastMessageAt = performance.now();
-    if (performance.now() - connection.lastMessageAt < this.#options.timeoutMs) return;
+    if (!connection.isSilent(isDue, this.#options.timeoutMs)) return;
     this.#isSilent = true;
     connection.close({ code: BROKEN, reason: '' });
   }

@@ -3,8 +3,7 @@ import { ServiceError } from '../../serving/errors';
 import { parseJson } from '../../serving/json';
 import type { ServiceRequest } from '../../serving/service-request';
 import type { VersionedRepository } from '../../tasks/model-repository';
-import type { ServedModel } from '../../tasks/served-model';
-import { currentVersion, type NamedModel } from '../../tasks/served-model';
+import { currentVersion, type NamedModel, type ServedModel } from '../../tasks/served-model';
 import type { Protocol } from '../protocol';
 import { parseBody, type Route, route } from '../route';
 import { expected, object, string } from '../validation/fields';
@@ -26,7 +25,7 @@ const VERSION = `${MODEL}/:version`;
 
 /** Bounds of the weight of a model, as in model.json. */
 const MAX_WORKERS = 1000;
-const MIN_SHARE = 0.001;
+const MIN_WEIGHT = 0.001;
 
 /** Maximum models per page of the list. */
 const MAX_PAGE = 100;
@@ -150,7 +149,7 @@ function scale(models: TorchServeModels, path: string, { scaled }: ManagementOpt
       if (!served?.model) {
         throw new ServiceError('MODEL_NOT_LOADED', `Model "${model.name}" is not loaded.`);
       }
-      served.model.setShare(Math.max(min, MIN_SHARE));
+      served.model.setWeight(Math.max(min, MIN_WEIGHT));
       scaled.set(served, { min, max });
       if (!synchronous) return ACCEPTED;
       const ofVersion = version === null ? '' : `, version: ${version}`;

@@ -150,10 +150,11 @@ double quotient_of(Wide a, Wide b) {
   auto dividend = static_cast<Bits>(a < 0 ? -a : a);
   const auto divisor = static_cast<Bits>(b < 0 ? -b : b);
   constexpr int kBits = 126;  // at least 62 bits remain in the quotient
-  const int shift = kBits - static_cast<int>(std::bit_width(static_cast<uint64_t>(dividend)));
+  const auto shift = static_cast<unsigned>(kBits - std::bit_width(static_cast<uint64_t>(dividend)));
   dividend <<= shift;
   const Bits rest = dividend % divisor != 0 ? 1 : 0;
-  const double size = std::ldexp(static_cast<double>(dividend / divisor | rest), -shift);
+  const double size =
+      std::ldexp(static_cast<double>(dividend / divisor | rest), -static_cast<int>(shift));
   return is_negative ? -size : size;
 }
 
