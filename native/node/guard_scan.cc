@@ -20,7 +20,7 @@ using SharedPatterns = std::shared_ptr<Patterns>;
 
 /// Maximum size in bytes of a compiled pattern (guard/patterns.rs). Reported to V8, so that it
 /// collects unused handles earlier.
-constexpr int64_t kMaxPatternBytes = int64_t{2} << 20;
+constexpr int64_t kMaxPatternBytes = int64_t{2} * 1024 * 1024;
 
 /// Target of a JavaScript handle.
 struct Handle {

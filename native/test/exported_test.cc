@@ -64,7 +64,7 @@ TEST(Symbolic, ComputesWhatPythonDoes) {
   for (std::string line; std::getline(file, line); ++count) {
     std::istringstream stream(line);
     std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
-    const std::string expected = words.back();
+    const std::string& expected = words.back();
     std::vector<c10::IValue> operands;
     for (size_t i = 1; i + 1 < words.size(); ++i) operands.push_back(number_of(words[i]));
     if (expected == "error") {

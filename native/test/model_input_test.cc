@@ -38,6 +38,7 @@ TEST(PreparedSequence, HashesEverythingThatAModelReads) {
   different.push_back(different.front());
   different.back().skiplist_rows = {1};
   std::vector<scheduler::SipHash128::Hash> hashes;
+  hashes.reserve(different.size());
   for (const Sequence& each : different) hashes.push_back(hash_of(each));
   EXPECT_EQ(hash_of(different.front()), hashes.front());
   std::ranges::sort(hashes);

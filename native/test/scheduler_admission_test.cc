@@ -18,7 +18,7 @@ using std::chrono::duration;
 using std::chrono::seconds;
 
 /// An input of cost 1.
-const Text kWindow{.text = "w"};
+Text window_input() { return {.text = "w"}; }
 
 /// A signal model whose run time is mostly independent of the batch size.
 class SimulatedProgram : public Backend {
@@ -30,7 +30,7 @@ class SimulatedProgram : public Backend {
     return std::make_shared<Characters>(text_of(input).text);
   }
   PreparedPtr prepare_thread(const AssignedPool& /*pool*/) override {
-    return prepare(input_of(kWindow));
+    return prepare(input_of(window_input()));
   }
   std::vector<Output> run(Batch batch, const scheduler::AssignedPool& /*pool*/) override {
     {
@@ -83,7 +83,9 @@ TEST(AdmissionTest, EstimatesTheWaitFromFullBatches) {
         ModelQueue queue(a_scheduler(), program, {.workers = 1, .now = simulated_now},
                          windows.handler());
         uint64_t ticket = 0;
-        const auto ask = [&] { EXPECT_EQ(submit(queue, ++ticket, kWindow, kNever), Status::kOk); };
+        const auto ask = [&] {
+          EXPECT_EQ(submit(queue, ++ticket, window_input(), kNever), Status::kOk);
+        };
         for (int i = 0; i < before; ++i) {
           ask();
           windows.of(ticket);
@@ -91,7 +93,7 @@ TEST(AdmissionTest, EstimatesTheWaitFromFullBatches) {
         program->hold(true);
         ask();
         await_queue(queue, 0);  // the request runs
-        std::vector<InputPtr> list = inputs_of(std::vector<Text>(behind, kWindow));
+        std::vector<InputPtr> list = inputs_of(std::vector<Text>(behind, window_input()));
         EXPECT_EQ(queue.submit(ticket + 1, std::move(list), kNever).status, Status::kOk);
         ticket += behind;
         const duration<double> expected = queue.statistics().queue_wait;

@@ -15,7 +15,7 @@ namespace scheduler::test {
 /// Content of an input of the tests.
 struct Text {
   std::string text;
-  std::string pair{};
+  std::string pair{};     // NOLINT(readability-redundant-member-init): -Wmissing-field-initializers
   bool must_fit = false;  ///< the input is too long for the model
   bool needs_run = true;  ///< false: its preparation is the response
 };
@@ -32,6 +32,7 @@ inline InputPtr input_of(Text text) { return std::make_unique<TextInput>(std::mo
 
 inline std::vector<InputPtr> inputs_of(const std::vector<Text>& texts) {
   std::vector<InputPtr> inputs;
+  inputs.reserve(texts.size());
   for (const Text& text : texts) inputs.push_back(input_of(text));
   return inputs;
 }
