@@ -88,9 +88,7 @@ function readCounters(folder) {
 await configureNative(FOLDER, {
   // ccache would compile with relative paths, which the counters then have, too.
   CMAKE_CXX_COMPILER_LAUNCHER: '/usr/bin/env',
-  CMAKE_CXX_FLAGS: '--coverage -fprofile-update=atomic',
-  CMAKE_SHARED_LINKER_FLAGS: '--coverage',
-  CMAKE_MODULE_LINKER_FLAGS: '--coverage',
+  COVERAGE: 'ON',
   RUST_TARGET_DIR: path.join(ROOT, 'build/native/rust'),
 });
 await buildNative('libtorch_serve', FOLDER);

@@ -102,11 +102,12 @@ export class RepositoryPaths {
   }
 }
 
+/** The name is that of the given path, also if it is a link to a folder with another name. */
 function singleModel(given: string, isFile: boolean): ModelLocation {
   const real = realpathSync(given);
   const folder = isFile ? path.dirname(real) : real;
   return {
-    name: isFile ? path.parse(real).name : path.basename(real),
+    name: isFile ? path.parse(given).name : path.basename(given),
     folder,
     file: isFile ? real : null,
     root: path.dirname(folder),

@@ -8,9 +8,16 @@ import { until, within } from '../helpers/until';
 
 /** How a command starts services, which go on until they are told to stop. */
 const STARTS =
-  /(?:^|\s)(?:npm start|npm run start:\w+|libtorch-serve (?:sentiment|eeg|models)|dist\/main\.js (?:sentiment|eeg))(?:\s|$)/;
+  /(?:^|\s)(?:npm start|npm run start:\w+|libtorch-serve (?:serve|sentiment|eeg|models)|dist\/main\.js (?:sentiment|eeg))(?:\s|$)/;
 /** The port of a directory of models is open before they are loaded. */
-const OF_DIRECTORY = /libtorch-serve models\s/;
+const OF_DIRECTORY = /libtorch-serve (?:serve|models)\s/;
+
+/** Models that readers have, by the names that pages give them. */
+const MODELS_OF_READERS: Readonly<Record<string, string>> = {
+  'my-classifier': 'models/sentiment',
+  'all-MiniLM-L6-v2': 'test/fixtures/embeddings/sentences/v3-cls-prompts',
+  'bearing.pt': 'models/eeg/eeg_model.pt',
+};
 
 /** Where readers are told to look for the services. */
 const USUAL_PORTS = { sentiment: 8000, eeg: 8001 };
@@ -40,6 +47,9 @@ export class Checkout {
     this.#ports = ports;
     for (const entry of [...committed(), 'build', 'dist']) {
       symlinkSync(path.join(ROOT, entry), path.join(this.#folder, entry));
+    }
+    for (const [name, target] of Object.entries(MODELS_OF_READERS)) {
+      symlinkSync(path.join(ROOT, target), path.join(this.#folder, name));
     }
     // What `npm install libtorch-serve` leaves; scripts find their own packages from where they are.
     const bin = path.join(this.#folder, 'node_modules', '.bin');
