@@ -139,7 +139,7 @@ function actionOf(
 function holdback({ checks, streams }: GuardFile, texts: readonly string[]) {
   const isRedacting = checks.some(({ action, on }) => action === 'redact' && on !== 'input');
   if (!isRedacting || texts.length === 0) return {};
-  return { stream_holdback_chars: texts.map(() => streams.held_back) };
+  return { stream_holdback_chars: texts.map(() => streams.holdback_chars) };
 }
 
 /** Descriptions of tools and their parameters, which language models read. */

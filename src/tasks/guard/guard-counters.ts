@@ -1,4 +1,4 @@
-/** Outcomes of a check: finding, no finding, error, or skipped after a decisive check. */
+/** Outcomes of a check: finding, no finding, error, or skipped after a check with stop_on_match. */
 export const OUTCOMES = ['found', 'passed', 'failed', 'skipped'] as const;
 export type CheckOutcome = (typeof OUTCOMES)[number];
 

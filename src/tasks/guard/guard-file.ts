@@ -42,7 +42,7 @@ const common = {
     .describe(
       'Action if the check cannot run: its model is not loaded, rejects the request or fails',
     ),
-  decisive: z
+  stop_on_match: z
     .boolean()
     .default(false)
     .describe('A finding cancels all unfinished checks. Only for checks that block'),
@@ -170,7 +170,7 @@ const limits = z.strictObject({
 });
 
 const streams = z.strictObject({
-  held_back: z
+  holdback_chars: z
     .int()
     .min(0)
     .max(100_000)
@@ -242,12 +242,12 @@ function findProblem(
   one: Check,
   before: readonly Check[],
 ): { readonly message: string; readonly path: readonly string[] } | null {
-  const { name, action, decisive } = one;
+  const { name, action, stop_on_match } = one;
   if (before.some((other) => other.name === name)) {
     return { path: ['name'], message: `another check is called "${name}"` };
   }
-  if (decisive && action !== 'block') {
-    return { path: ['decisive'], message: `is for checks that block, not for ${action}` };
+  if (stop_on_match && action !== 'block') {
+    return { path: ['stop_on_match'], message: `is for checks that block, not for ${action}` };
   }
   if (one.type === 'patterns') {
     const count = one.kinds.length + Object.values(one.patterns).flat().length;

@@ -82,7 +82,7 @@ export interface GuardResult {
   readonly map: Readonly<Record<string, string>>;
   readonly errors: readonly CheckError[];
   readonly unchecked: readonly Unchecked[];
-  /** Names of skipped checks: a decisive check blocked before they finished. */
+  /** Names of skipped checks: a check with stop_on_match blocked before they finished. */
   readonly skipped: readonly string[];
   /** Inference metadata of the models, for timings. */
   readonly inferences: readonly Inference[];

@@ -169,7 +169,7 @@ export class Guard {
     const runOne = async (check: Check): Promise<CheckEnd> => {
       try {
         const ran = await this.#runOne(check, scanned, { ...shared, signal: cancellation });
-        if (check.decisive && !shared.hasScores && toFindings(check, ran.hits).length > 0) {
+        if (check.stop_on_match && !shared.hasScores && toFindings(check, ran.hits).length > 0) {
           isDecided = true;
           cancel();
         }
@@ -185,7 +185,7 @@ export class Guard {
       }
     };
     try {
-      // Pattern matches are known before the models run, so a decisive pattern check saves the
+      // Pattern matches are known before the models run, so a pattern check with stop_on_match saves the
       // inference.
       const patternEnds = await Promise.all(
         checks.filter(({ type }) => type === 'patterns').map(runOne),

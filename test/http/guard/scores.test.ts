@@ -28,10 +28,10 @@ beforeAll(async () => {
     name: nameOf(threshold),
     labels: { NEGATIVE: threshold },
     action: 'redact',
-    decisive: false,
+    stop_on_match: false,
   }));
   const checks = [
-    { type: 'patterns', name: 'data', action: 'block', kinds: ['email'], decisive: true },
+    { type: 'patterns', name: 'data', action: 'block', kinds: ['email'], stop_on_match: true },
     ...tones,
   ];
   service = await guardDirectory({ checks }).start();

@@ -30,9 +30,9 @@ it('says which model it lacks, and what is wrong with a file', async () => {
   });
 });
 
-it('a decisive check ends the others; without it all are told', async () => {
-  const check = async (decisive: boolean) => {
-    const file = { checks: [TONE, { ...DATA, decisive }] };
+it('a stop_on_match check ends the others; without it all are told', async () => {
+  const check = async (stop_on_match: boolean) => {
+    const file = { checks: [TONE, { ...DATA, stop_on_match }] };
     const guard = await Guard.load({ file, models: { sentiment: SHIPPED } });
     const answer = await guard.check(`${RUDE} ann@example.org`);
     await guard.close();
@@ -111,8 +111,8 @@ it('an entailment model reads a long text in pieces, all of it', async () => {
   await guard.close();
 });
 
-it('what decides is told: a decisive check that finds only in two parts together blocks', async () => {
-  const guard = await Guard.load({ file: { checks: [{ ...DATA, decisive: true }] } });
+it('what decides is told: a stop_on_match check that finds only in two parts together blocks', async () => {
+  const guard = await Guard.load({ file: { checks: [{ ...DATA, stop_on_match: true }] } });
   for (const texts of [
     ['to ann@exam', 'ple.org'],
     ['film.', 'ann@example.org'],

@@ -42,8 +42,8 @@ it.each([
   [{ checks: [{ ...DATA, kinds: ['ssn'] }] }, /^checks\.0\.kinds\.0: .*"email"/],
   [{ checks: [{ ...DATA, kinds: [] }] }, 'checks.0: expected kinds or patterns'],
   [
-    { checks: [{ ...DATA, decisive: true }] },
-    'checks.0.decisive: is for checks that block, not for redact',
+    { checks: [{ ...DATA, stop_on_match: true }] },
+    'checks.0.stop_on_match: is for checks that block, not for redact',
   ],
   [{ checks: [{ ...TONE, labels: {} }] }, 'checks.0.labels: expected at least one label'],
   [{ checks: [{ ...TONE, labels: { BAD: 2 } }] }, /^checks\.0\.labels\.BAD: .*<=1/],
