@@ -18,7 +18,7 @@ window, without the batch.
 
 The number of rows, and of tokens, is left open as far as the model lets it: what cannot be left open is said.
 What was written is read back and compared with the model itself, alone and in a batch, before this ends with 0.
-See docs/export.md.
+See docs/guides/export.md.
 """
 
 import argparse

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { operatorDefinition, ROOT } from './tools.mjs';
 
-/** The alerts as the Prometheus operator takes them (docs/deploy.md). */
+/** The alerts as the Prometheus operator takes them (docs/guides/deploy-docker.md). */
 export function alertsAsRule() {
   const file = path.join(ROOT, 'deploy/prometheus/alerts.yml');
   return {

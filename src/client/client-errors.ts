@@ -81,7 +81,7 @@ export class NoAnswerError extends Error {
 /** The server closed a stream, or its connection broke and could not be restored. */
 export class StreamError extends Error {
   override readonly name = 'StreamError';
-  /** WebSocket close code, see docs/streaming.md; 1006 if the connection broke. */
+  /** WebSocket close code, see docs/reference/streaming-protocol.md; 1006 if the connection broke. */
   readonly code: number;
   /** Error message of the server. */
   readonly detail: string;

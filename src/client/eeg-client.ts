@@ -55,7 +55,7 @@ export class EegClient extends Client<EegInfo> {
 
   /**
    * Streams samples and yields one result per window, in order and exactly once, also after reconnects
-   * (docs/streaming.md). Backpressure limits how far the source is read ahead.
+   * (docs/reference/streaming-protocol.md). Backpressure limits how far the source is read ahead.
    *
    * @returns iterator; see `SampleStream` for its errors
    * @throws TypeError if the source or an option is invalid or WebSocket is not available

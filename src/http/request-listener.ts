@@ -17,7 +17,7 @@ export type RequestListener = (
 
 /**
  * Entry of every HTTP request: creates its context, then runs CORS, authentication and admission before Express. Under
- * overload most requests end here, so that a rejection costs next to nothing (docs/decisions/005, bench/overload.mjs).
+ * overload most requests end here, so that a rejection costs next to nothing (docs/project/decisions/004, bench/overload.mjs).
  *
  * @param cors null: CORS_ORIGINS is not set
  */

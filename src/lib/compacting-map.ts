@@ -5,7 +5,7 @@ const ADDITIONS_PER_ENTRY = 4;
 /**
  * A Map for short-lived keys, such as requests. V8 regularly replaces the hash table of a Map, and each old table
  * points to the next table. An old table in the old generation keeps all later tables and their values alive until a
- * major garbage collection (docs/evidence/event-loop.md). Copying the Map regularly breaks this chain.
+ * major garbage collection (docs/project/evidence/event-loop.md). Copying the Map regularly breaks this chain.
  *
  * Iterators can return deleted entries and miss added entries.
  */

@@ -52,7 +52,7 @@ function kilobytes(meminfo: string, name: string): number {
 /** Bytes per weight of number formats that differ from the file. */
 const BYTES: Readonly<Partial<Record<Dtype, number>>> = { bfloat16: 2, int8: 1 };
 
-/** Factor and constant for tokenizer, load-time check and heap fragmentation (docs/decisions/068-memory-of-a-model.md). */
+/** Factor and constant for tokenizer, load-time check and heap fragmentation (docs/project/decisions/031-check-memory-before-loading-a-model.md). */
 const WEIGHT_FACTOR = 1.25;
 const OVERHEAD_BYTES = 64 * 2 ** 20;
 

@@ -78,7 +78,7 @@ const port = integer(0, 65535);
 const milliseconds = integer(1, MAX_MS);
 const count = integer(1, 2 ** 20);
 
-/** All settings. `Config`, the flags, `--help` and the table of docs/settings.md are derived from this table. */
+/** All settings. `Config`, the flags, `--help` and the table of docs/reference/settings.md are derived from this table. */
 // biome-ignore format: a table with two lines per setting
 export const SETTINGS = {
   HOST: general('address to listen on',

@@ -1,11 +1,11 @@
 /** Pages of which no command is run, and why. */
 export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
   'bench/README.md': 'benchmarks take minutes, and set up what they compare with',
-  'docs/evidence/families.md': 'a benchmark of minutes, which sets up what it compares with',
-  'docs/evidence/field.md': 'benchmarks of minutes, which set up what they compare with',
-  'docs/evidence/guard.md': 'a benchmark of minutes, which sets up what it compares with',
-  'docs/export.md': 'needs a Python with torch and transformers',
-  'docs/vectors.md':
+  'docs/project/evidence/engines.md': 'a benchmark of minutes, which sets up what it compares with',
+  'docs/project/evidence/http.md': 'benchmarks of minutes, which set up what they compare with',
+  'docs/project/evidence/http.md': 'a benchmark of minutes, which sets up what it compares with',
+  'docs/guides/export.md': 'needs a Python with torch and transformers',
+  'docs/start/embeddings.md':
     'needs a model that is not in the repository: test/golden/minilm.test.ts asks it',
   'models/eeg/README.md': 'trains for hours, on recordings that are not in the repository',
   'models/sentiment/README.md': 'Python with transformers',
@@ -29,7 +29,7 @@ const FUZZES = 'compiles fuzzers with clang; what they have kept runs in the C++
 export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'git clone ADDRESS libtorch-serve && cd libtorch-serve': 'the checkout is there',
   'npm ci': REPLACES,
-  'npm ci && npm start': `${REPLACES}; docs/install.md has both, and npm start is run there`,
+  'npm ci && npm start': `${REPLACES}; docs/guides/install.md has both, and npm start is run there`,
   'npm ci && npm test': REPLACES,
   'libtorch-serve models /srv/models': 'test/http/models.test.ts starts it',
   'npm run build': REPLACES,

@@ -53,23 +53,27 @@ const GRPC = [...read('src/grpc/status.ts').matchAll(/\[status\.(\w+)\]: (\d{3})
 
 const TABLES: [title: string, said: readonly string[], is: readonly string[]][] = [
   [
-    'docs/models.md: model types that our own code runs',
-    rows('docs/models.md')
-      .filter(([names = '', , difference = '']) => /\de-\d/.test(difference) && !/any/.test(names))
+    'docs/reference/models.md: model types that our own code runs',
+    rows('docs/reference/models.md')
+      .filter(([, , , difference = '']) => /^\d\.\de-\d$/.test(difference))
       .flatMap(([names = '']) => names.match(/(?<=`)[\w-]+(?=`)/g) ?? []),
     architectures(),
   ],
-  ['docs/watching.md: metrics', metricsIn('docs/watching.md'), metricsIn(...METRICS)],
   [
-    'docs/api.md: statuses of errors',
-    rows('docs/api.md').flatMap(([status = '']) =>
+    'docs/reference/metrics.md: metrics',
+    metricsIn('docs/reference/metrics.md'),
+    metricsIn(...METRICS),
+  ],
+  [
+    'docs/reference/http/own.md: statuses of errors',
+    rows('docs/reference/http/own.md').flatMap(([status = '']) =>
       /^\d{3}/.test(status) ? status.split(', ') : [],
     ),
     [...new Set([...STATUSES, 408])].map(String),
   ],
   [
-    'docs/grpc.md: statuses of gRPC, and theirs in the log',
-    rows('docs/grpc.md')
+    'docs/reference/http/open-inference-grpc.md: statuses of gRPC, and theirs in the log',
+    rows('docs/reference/http/open-inference-grpc.md')
       .filter(([, logged = '']) => /^\d{3}$/.test(logged))
       .map(([status, logged]) => `${status} ${logged}`),
     ['INTERNAL 500', ...GRPC.map(([, name, logged]) => `${name} ${logged}`).slice(1)],
@@ -84,35 +88,36 @@ const BENCHMARK = /npm run bench|(?:node|python)\s+bench\/|bench\/products/;
 /** A time, a rate or a size that somebody has measured. */
 const MEASURED = /\d ×|\d ms\b|\d\/s\b|\d MB\b/;
 
-it.each(['sentiment', 'eeg'])('docs/performance.md has bench/results/%s.json', (service) => {
-  const [ours, fastapi] = JSON.parse(read(`bench/results/${service}.json`)).servers;
-  const said = rows('docs/performance.md')
-    .filter(([name = '']) => name.startsWith(`${service},`))
-    .map((cells) => [1, 2, 3, 5, 6].map((cell) => Number.parseFloat(cells[cell] ?? '')));
-  for (const [i, level] of ours.levels.entries()) {
-    const peer = fastapi.levels[i];
-    const expected = [level.rps, peer.rps, level.p50_ms, peer.p50_ms].map(({ median }) => median);
-    expect(said).toContainEqual([level.clients, ...expected]);
-  }
-});
+it.each(['sentiment', 'eeg'])(
+  'docs/explanation/benchmarks.md has bench/results/%s.json',
+  (service) => {
+    const [ours, fastapi] = JSON.parse(read(`bench/results/${service}.json`)).servers;
+    const said = rows('docs/explanation/benchmarks.md')
+      .filter(([name = '']) => name.startsWith(`${service},`))
+      .map((cells) => [1, 2, 3, 5, 6].map((cell) => Number.parseFloat(cells[cell] ?? '')));
+    for (const [i, level] of ours.levels.entries()) {
+      const peer = fastapi.levels[i];
+      const expected = [level.rps, peer.rps, level.p50_ms, peer.p50_ms].map(({ median }) => median);
+      expect(said).toContainEqual([level.clients, ...expected]);
+    }
+  },
+);
 
 it('README and the comparison have ratios that were measured', () => {
   const ratio = /\d+\.\d(?=(?: to \d+\.\d)? (?:×|times))/g;
   const ratiosOf = (...files: readonly string[]): readonly string[] =>
     files.flatMap((file) => read(file).match(ratio) ?? []);
-  const measured = ratiosOf('docs/performance.md', 'docs/evidence/targets.md');
-  const said = ratiosOf('README.md', 'docs/comparison.md');
+  const measured = ratiosOf('docs/explanation/benchmarks.md', 'docs/project/evidence/http.md');
+  const said = ratiosOf('README.md', 'docs/explanation/comparison.md');
   expect(said.length).toBeGreaterThan(1);
   expect(said.filter((each) => !measured.includes(each))).toEqual([]);
 });
 
 it.each([
-  ...['docs/performance.md', 'docs/number-formats.md'].map((file): [string, RegExp, RegExp] => [
-    file,
-    /^## /m,
-    BENCHMARK,
-  ]),
-  ['README.md', /\n\n/, /docs\/\w+\.md/],
+  ...['docs/explanation/benchmarks.md', 'docs/explanation/number-formats.md'].map(
+    (file): [string, RegExp, RegExp] => [file, /^## /m, BENCHMARK],
+  ),
+  ['README.md', /\n\n/, /docs\/[\w/-]+\.md/],
 ])('%s: what was measured stands beside the command, or a link to it', (file, between, command) => {
   const parts = read(file)
     .replaceAll(/^```console.*?^```/gms, '')

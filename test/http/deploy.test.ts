@@ -125,8 +125,8 @@ it('every alert has a test', () => {
 it.each([
   ['the dashboard', queries.map(({ expr }) => expr).join('\n')],
   ['the alerts', readFileSync(ALERTS, 'utf8')],
-  ['docs/watching.md', readFileSync(path.join(ROOT, 'docs', 'watching.md'), 'utf8')],
-  ['docs/operations.md', readFileSync(path.join(ROOT, 'docs', 'operations.md'), 'utf8')],
+  ['docs/guides/monitor.md', readFileSync(path.join(ROOT, 'docs', 'watching.md'), 'utf8')],
+  ['docs/guides/size-and-tune.md', readFileSync(path.join(ROOT, 'docs', 'operations.md'), 'utf8')],
 ])('%s names metrics that there are', async (_, text) => {
   await askAll();
   const ofAll = namesIn(await scrape(models));

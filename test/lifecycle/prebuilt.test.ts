@@ -96,7 +96,7 @@ describe('a prebuilt addon', () => {
     expect(/runpath: \[(.*)\]/.exec(text.toString())?.[1]).toBe('$ORIGIN');
   });
 
-  it('needs of a system what docs/install.md says, and no more', () => {
+  it('needs of a system what docs/guides/install.md says, and no more', () => {
     const report = process.report.getReport() as unknown as {
       readonly header: { readonly glibcVersionRuntime: string };
     };
@@ -104,7 +104,7 @@ describe('a prebuilt addon', () => {
       console.warn(`SKIPPED: releases are made where glibc is ${GLIBC_OF_RELEASES}`);
       return;
     }
-    const text = readFileSync(path.join(ROOT, 'docs/install.md'), 'utf8');
+    const text = readFileSync(path.join(ROOT, 'docs/guides/install.md'), 'utf8');
     const [, glibc, glibcxx] = /glibc (\d\S+) and GLIBCXX_([\d.]+\d)/.exec(text) ?? [];
     expect(manifest.needs).toMatchObject({ glibc, glibcxx });
   });

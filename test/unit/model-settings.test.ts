@@ -131,7 +131,7 @@ describe('readModelSettings', () => {
     });
   });
 
-  it('is what docs/signal-models.md shows', () => {
+  it('is what docs/start/signal-model.md shows', () => {
     const page = readFileSync(path.join(ROOT, 'docs', 'signal-models.md'), 'utf8');
     const [, example] = /```json\n(\{[^`]*"window_length"[^`]*)```/.exec(page) ?? [];
     expect(Object.keys(parseModelSettings(example ?? '', 'signal-models.md'))).toHaveLength(7);

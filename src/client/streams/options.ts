@@ -21,7 +21,7 @@ export type StreamInput =
 export type StreamResult = WindowResult | GapNotice;
 
 /**
- * Options of a stream, see docs/streaming.md. `timeoutMs` limits the time to open a connection and the time without a
+ * Options of a stream, see docs/reference/streaming-protocol.md. `timeoutMs` limits the time to open a connection and the time without a
  * message while a result is due. `retries` (20 by default) and `retryForMs` limit consecutive connections without a
  * result.
  */
