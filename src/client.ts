@@ -1,6 +1,8 @@
 /**
  * Clients for Node.js and browsers. They require `fetch`, and `WebSocket` for streams. The types of the responses are
  * inferred from the response schemas of the server.
+ *
+ * @module client
  */
 
 export type { ClientOptions } from './client/client';

@@ -1,4 +1,9 @@
-/** Embedded API: runs models inside another Node.js program, without a server. */
+/**
+ * Embedded API: runs models inside another Node.js program, without a server.
+ *
+ * @module engines
+ */
+
 export { Embedder, type EmbedderOptions, type EmbedOptions } from './embedded/embedder';
 export {
   type EngineOptions,

@@ -27,7 +27,13 @@ const WITH_VERSIONS = [
 ];
 
 const CRATES = ['native', 'native/tokenizers/fuzz'];
-const NPM = ['.', 'bench/peers/node-ort', 'examples/retrieval/store', 'examples/guard/middleware'];
+const NPM = [
+  '.',
+  'docs',
+  'bench/peers/node-ort',
+  'examples/retrieval/store',
+  'examples/guard/middleware',
+];
 
 /** Requirements files that are there (of a package as it is installed, not all are). */
 export function requirementFiles(root) {

@@ -31,7 +31,8 @@ const FOLDER = 0o040000;
 /** TorchServe handlers without code in the archive whose results match a task. */
 const HANDLERS = ['image_classifier', 'text_classifier', 'base_handler'];
 
-const EXPORT_HINT = 'export the model as TorchScript or torch.export, see docs/start/from-torchserve.md';
+const EXPORT_HINT =
+  'export the model as TorchScript or torch.export, see docs/start/from-torchserve.md';
 
 const manifestSchema = z.looseObject({
   model: z.looseObject({

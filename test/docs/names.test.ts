@@ -9,7 +9,8 @@ const NOT_HERE = /^(?:build|dist|node_modules|code)\/|…|path\/to|[A-Z]{4}|[=<>
 const NAME =
   /(?<![\w-])(?:[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|libtorch_serve_\w+|--[a-z][a-z-]+)(?![\w*…])/g;
 /** Of other programs, which read them themselves. */
-const FOREIGN = /^(?:HTTPS_PROXY|OTEL_TRACES_SAMPLER_ARG|PIP_\w+|--auto-truncate|--cpu-prof)$/;
+const FOREIGN =
+  /^(?:HTTPS_PROXY|OTEL_TRACES_SAMPLER_ARG|PIP_\w+|--auto-truncate|--cpu-prof|--local-dir)$/;
 
 const files = filesOfRepository();
 const folders = new Set(
@@ -41,7 +42,7 @@ function isInCode(name: string): boolean {
   if (code.includes(name) || !name.startsWith('--')) return code.includes(name);
   const option = name.slice(2);
   const setting = option.toUpperCase().replaceAll('-', '_');
-  return new RegExp(`(?<![\\w-])'?(?:${option}|${setting})'?: \\{`).test(code);
+  return new RegExp(`(?<![\\w-])'?(?:${option}|${setting})'?: (?:\\{|\\w+\\()`).test(code);
 }
 
 describe.each(pages)('$file', ({ file, spans, blocks }) => {
