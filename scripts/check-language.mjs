@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 
 /** Most matches per 1,000 words. The aim is 4 for each kind: lower a limit whenever the count is below it. */
-const LIMITS = { documents: 13.8, comments: 4, strings: 4 };
+const LIMITS = { documents: 4, comments: 4, strings: 4 };
 
 const VERBS =
   'is|are|was|were|has|have|had|comes?|came|goes|went|may|can|could|must|lies|stands|waits?|needs?|asks?|it|they|he|she|that|this|the|a|an|of';

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { freePort } from '../helpers/ports';
@@ -49,7 +49,7 @@ export class Checkout {
       symlinkSync(path.join(ROOT, entry), path.join(this.#folder, entry));
     }
     for (const [name, target] of Object.entries(MODELS_OF_READERS)) {
-      symlinkSync(path.join(ROOT, target), path.join(this.#folder, name));
+      cpSync(path.join(ROOT, target), path.join(this.#folder, name), { recursive: true });
     }
     // What `npm install libtorch-serve` leaves; scripts find their own packages from where they are.
     const bin = path.join(this.#folder, 'node_modules', '.bin');
