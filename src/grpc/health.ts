@@ -69,7 +69,7 @@ export class Health {
   #check({ service }: HealthRequest) {
     const status = this.#statusOf(service);
     if (status !== 'SERVICE_UNKNOWN') return { body: { status } };
-    throw new ServiceError('NOT_FOUND', 'There is no such service here.');
+    throw new ServiceError('NOT_FOUND', 'Service not found.');
   }
 
   #list() {

@@ -235,7 +235,7 @@ function methodNotAllowed(methods: readonly Method[]): RequestHandler {
 }
 
 function pathNotFound(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'There is no such path here.');
+  return new ServiceError('NOT_FOUND', 'Path not found.');
 }
 
 export const notFound: RequestHandler = () => {

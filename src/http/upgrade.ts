@@ -71,7 +71,7 @@ export class Upgrades {
 
   #open(context: UpgradeRequestContext, request: IncomingMessage, head: Buffer): void {
     const upgrade = this.#shared.routes.findUpgrade(pathOf({ url: request.url ?? '' }));
-    if (!upgrade) throw new ServiceError('NOT_FOUND', 'There is no such path here.');
+    if (!upgrade) throw new ServiceError('NOT_FOUND', 'Path not found.');
     const openSession = upgrade(context);
     this.#webSockets.accept(request, head, {
       openSession: (peer) => {

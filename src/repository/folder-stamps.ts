@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { ModelFileError } from '../models/files';
 import { MODEL_JSON } from './model-json';
 import type { ModelLocation, RepositoryPaths } from './repository-paths';
 
@@ -12,15 +11,27 @@ const MAX_STAMPED_FILES = 10_000;
 /** Hash of the names, sizes and times of the files of each model, by model name. @throws ModelFileError */
 export function folderStamps(repository: RepositoryPaths): Readonly<Record<string, string>> {
   const { names } = repository.list();
-  return Object.fromEntries(names.map((name) => [name, stampOf(name, repository.find(name))]));
+  return Object.fromEntries(names.map((name) => [name, stampOf(repository, name)]));
 }
 
-function stampOf(name: string, location: ModelLocation | null): string {
-  // A single model that is missing can be mounted later: report the error.
-  if (location === null) throw new ModelFileError(`"${name}": not found`);
-  const { folder, file, isSingle } = location;
-  if (file !== null) return stampFiles(folder, filesNextTo(folder, file));
-  return isSingle ? stampFolder(folder) : stampIfReadable(folder);
+function stampOf(repository: RepositoryPaths, name: string): string {
+  const single = repository.findSingle(name);
+  // A single model that is missing can be mounted later: its error is reported.
+  return single ? stampSingle(single) : stampIfReadable(repository, name);
+}
+
+function stampSingle({ folder, file }: ModelLocation): string {
+  return file === null ? stampFolder(folder) : stampFiles(folder, filesNextTo(folder, file));
+}
+
+/** Stamp of a model folder. An unreadable folder does not affect other folders: its load reports the error. */
+function stampIfReadable(repository: RepositoryPaths, name: string): string {
+  try {
+    const location = repository.find(name);
+    return location ? stampFolder(location.folder) : 'missing';
+  } catch (error) {
+    return `unreadable: ${(error as NodeJS.ErrnoException).code}`;
+  }
 }
 
 /** The model file, the files with its name and another extension, and model.json. */
@@ -28,15 +39,6 @@ function filesNextTo(folder: string, file: string): readonly string[] {
   const { name: stem } = path.parse(file);
   const belongs = (name: string) => name === MODEL_JSON || path.parse(name).name === stem;
   return readdirSync(folder).filter(belongs);
-}
-
-/** Stamp of a folder; an unreadable folder does not affect other folders, its load reports the error. */
-function stampIfReadable(folder: string): string {
-  try {
-    return stampFolder(folder);
-  } catch (error) {
-    return `unreadable: ${(error as NodeJS.ErrnoException).code}`;
-  }
 }
 
 function stampFolder(folder: string): string {

@@ -9,6 +9,9 @@ import { listArchives } from './unpacked-archives';
 /** Maximum number of model folders. */
 export const MAX_MODELS = 1000;
 
+/** Name of a model file or archive. */
+export const MODEL_FILE = /\.(?:pt2?|mar)$/;
+
 /** Where the files of a model are. */
 export interface ModelLocation {
   readonly name: string;
@@ -52,7 +55,9 @@ export class RepositoryPaths {
       const candidates = 'model' in found ? [found.model.name] : modelFolders(found.directory);
       for (const name of candidates) {
         if (!MODEL_NAME.pattern.test(name))
-          problems.push(`${JSON.stringify(name)}: is no name of a model`);
+          problems.push(
+            `${JSON.stringify(name)}: not a model name. Use letters, digits, ".", "_" and "-"`,
+          );
         else if (names.has(name))
           problems.push(`${JSON.stringify(name)}: several paths have this name`);
         else if (names.size < MAX_MODELS) names.add(name);
@@ -78,6 +83,14 @@ export class RepositoryPaths {
     return null;
   }
 
+  /** The model of a path that is itself a model; null: no such path. */
+  findSingle(name: string): ModelLocation | null {
+    for (const found of this.paths.map((one) => this.#resolve(one))) {
+      if ('model' in found && found.model.name === name) return found.model;
+    }
+    return null;
+  }
+
   /** Removes the paths from a message for clients. */
   redact(message: string): string {
     const roots = this.paths.map((one) => {
@@ -91,7 +104,7 @@ export class RepositoryPaths {
     const known = this.#resolved.get(given);
     if (known) return known;
     try {
-      const isFile = statSync(given).isFile();
+      const isFile = MODEL_FILE.test(given) && statSync(given).isFile();
       const found: ResolvedPath =
         isFile || isModel(given) ? { model: singleModel(given, isFile) } : { directory: given };
       this.#resolved.set(given, found);

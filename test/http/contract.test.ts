@@ -40,14 +40,14 @@ describe.each(SERVICE_CASES)('the $name service', ({ name, path, options, ...bod
     it.each(['/nothing', '/health/', '/Health', '/HEALTH', `${path}/`, `${path}/x`, '//'])(
       '%s is 404',
       async (unknown) => {
-        expectError(await request(service, { path: unknown }), 404, 'There is no such path here.');
+        expectError(await request(service, { path: unknown }), 404, 'Path not found.');
       },
     );
 
     it.each(['/%', '/%ff', '/health%', '/%2e%2e/health', `${path}%00`, '/..', '/\\'])(
       '%s is 404, whatever it decodes to',
       async (unknown) => {
-        expectError(await postRaw(service, unknown, body), 404, 'There is no such path here.');
+        expectError(await postRaw(service, unknown, body), 404, 'Path not found.');
       },
     );
   });

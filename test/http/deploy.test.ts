@@ -122,11 +122,12 @@ it('every alert has a test', () => {
   expect([...new Set(tested)].sort()).toEqual([...alerts].sort());
 });
 
-it.each([
+it.each<readonly [string, string]>([
   ['the dashboard', queries.map(({ expr }) => expr).join('\n')],
   ['the alerts', readFileSync(ALERTS, 'utf8')],
-  ['docs/guides/monitor.md', readFileSync(path.join(ROOT, 'docs', 'watching.md'), 'utf8')],
-  ['docs/guides/size-and-tune.md', readFileSync(path.join(ROOT, 'docs', 'operations.md'), 'utf8')],
+  ...['guides/monitor.md', 'reference/metrics.md'].map(
+    (page) => [page, readFileSync(path.join(ROOT, 'docs', page), 'utf8')] as const,
+  ),
 ])('%s names metrics that there are', async (_, text) => {
   await askAll();
   const ofAll = namesIn(await scrape(models));

@@ -79,7 +79,7 @@ describe('with a key', () => {
       expect((await ask(path, { headers })).status).toBe(200);
       expect((await ask(path, { method: 'HEAD', headers })).status).toBe(200);
     }
-    expectError(await ask('/other', { headers }), 404, 'There is no such path here.');
+    expectError(await ask('/other', { headers }), 404, 'Path not found.');
     const wrong = await ask('/analyze', { headers });
     expectError(wrong, 405, 'This path accepts POST only.');
     expect(wrong.headers.allow).toBe('POST');

@@ -151,7 +151,7 @@ describe('of a directory of models', () => {
       expect([path, status, text]).toEqual([path, 404, expect.not.stringContaining('secret')]);
     }
     expect((await get(FILMS, '/models/films/nothing')).json).toEqual({
-      detail: 'There is no such path here: models are films, waves.',
+      detail: 'Path not found: models are films, waves.',
     });
     for (const path of ['/metrics', '/openapi.json']) {
       const { status, json } = await get(FILMS, path);

@@ -100,7 +100,7 @@ describe.each(CASES)('the $name service', ({ name, base, body, options, unloadab
   });
 
   it('tells what is not there in its own form', async () => {
-    const unknown = `There is no such path here: the model is "${name}", its one version "1".`;
+    const unknown = `Path not found: the model is "${name}", its one version "1".`;
     for (const path of ['/v2/', '/v2/models', '/v2/models/other', `${base}/versions/2`]) {
       expectError(await request(service, { path }), 404, unknown);
     }

@@ -120,7 +120,7 @@ describe.each(CASES)('/openapi.json of the $name service', ({ name, options, bla
   });
 
   it('has all paths and methods, as it says', async () => {
-    expectError(await request(service, { path: '/other' }), 404, 'There is no such path here.');
+    expectError(await request(service, { path: '/other' }), 404, 'Path not found.');
     for (const [path, operations] of Object.entries(documented.document.paths)) {
       const allow = ['get' in operations && 'GET, HEAD', 'post' in operations && 'POST'];
       const options = await request(service, { method: 'OPTIONS', path });

@@ -91,7 +91,7 @@ describe.each(SERVICE_CASES)('the page of $name', ({ name, options }) => {
     expectError(post, 405, /GET, HEAD/);
     expect(post.headers.allow).toBe('GET, HEAD');
     for (const place of ['/index.html', '/index.html.br', '/../main.js', '/%2e%2e/main.js', '//']) {
-      expectError(await get(place), 404, 'There is no such path here.');
+      expectError(await get(place), 404, 'Path not found.');
     }
   });
 

@@ -106,7 +106,7 @@ describe('a target', () => {
   it.each(['*', '//health', 'http://any.host//health', 'http://any.host/other'])(
     '%s is that of nothing',
     async (target) => {
-      expect(detailOf(await ask('GET', target))).toEqual({ detail: 'There is no such path here.' });
+      expect(detailOf(await ask('GET', target))).toEqual({ detail: 'Path not found.' });
     },
   );
 

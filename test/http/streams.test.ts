@@ -177,7 +177,7 @@ describe('GET /stream', () => {
     const answer = await request(service, { path: '/stream' });
     expect([answer.status, answer.headers.upgrade]).toEqual([426, 'websocket']);
     const other = await refusedUpgrade(service, { path: '/streams' });
-    expect(other).toMatchObject({ status: 404, body: { detail: 'There is no such path here.' } });
+    expect(other).toMatchObject({ status: 404, body: { detail: 'Path not found.' } });
   });
 
   it('lets no page of another origin connect', async () => {

@@ -241,7 +241,7 @@ describe('management', () => {
   it('is on its own port alone, which has nothing else', async () => {
     expect((await request(service, { method: 'DELETE', path: '/models/films' })).status).toBe(405);
     expect(await answered('POST', '/predictions/films')).toEqual(
-      error(404, 'ResourceNotFoundException', 'There is no such path here.'),
+      error(404, 'ResourceNotFoundException', 'Path not found.'),
     );
     const refused = await manage('DELETE', '/models');
     expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD, POST']);

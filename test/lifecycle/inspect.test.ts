@@ -36,7 +36,7 @@ describe('inspect', () => {
     const { code, stdout } = await inspect(path.join(FIXTURES, 'exported/signals/plain-cnn.pt2'));
     expect(code).toBe(0);
     expect(stdout).toMatch(/kind +exported, saved by PyTorch 2\.15\.0/);
-    expect(stdout).toMatch(/takes +x: float32 \[1 to 64, 1, 256\]/);
+    expect(stdout).toMatch(/input +x: float32 \[1 to 64, 1, 256\]/);
     expect(stdout).toMatch(/operators +aten\.batch_norm\.default × 2/);
     expect(stdout).toMatch(/batches +requests share a run/);
     expect(stdout).toMatch(/loads +yes/);
@@ -46,8 +46,8 @@ describe('inspect', () => {
     const file = path.join(FIXTURES, 'exported/signals/two-inputs.pt2');
     const { code, stdout } = await inspect(file);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/takes +x: .*\n +takes +y: /);
-    expect(stdout).toMatch(/refused +two-inputs\.pt2: takes 2 inputs \(x, y\)/);
+    expect(stdout).toMatch(/input +x: .*\n +input +y: /);
+    expect(stdout).toMatch(/load error +two-inputs\.pt2: takes 2 inputs \(x, y\)/);
   });
 
   test('names operators that are refused', async () => {
@@ -97,7 +97,7 @@ describe('inspect', () => {
       const { code, stdout } = await inspect(file);
       expect(code).toBe(0);
       expect(stdout).toMatch(/^waves\.mar\n +archive +waves 1\.0, handler image_classifier\n/);
-      expect(stdout).toMatch(/holds +waves\.pt, 14\.2 kB\n +holds +notes\.py, 16 bytes\n/);
+      expect(stdout).toMatch(/entry +waves\.pt, 14\.2 kB\n +entry +notes\.py, 16 bytes\n/);
       expect(stdout).toMatch(/kind +torchscript\n(?:.*\n)*? +loads +yes\n$/);
       const told = JSON.parse((await inspect(file, '--json')).stdout);
       expect(told).toMatchObject({ model: { service: 'eeg', problem: null }, problem: null });
@@ -108,8 +108,10 @@ describe('inspect', () => {
       await writeArchive(file, { [MANIFEST]: manifest(served), ...model });
       const { code, stdout } = await inspect(file);
       expect(code).toBe(1);
-      expect(stdout).toMatch(/holds +notes\.py/);
-      expect(stdout).toMatch(/refused +waves\.mar: .*model\.handler: "notes\.py" is not run here/);
+      expect(stdout).toMatch(/entry +notes\.py/);
+      expect(stdout).toMatch(
+        /load error +waves\.mar: .*model\.handler: "notes\.py" is not run here/,
+      );
     });
 
     test('that is none cannot be read', async () => {

@@ -105,7 +105,7 @@ describe('a prebuilt addon', () => {
       return;
     }
     const text = readFileSync(path.join(ROOT, 'docs/guides/install.md'), 'utf8');
-    const [, glibc, glibcxx] = /glibc (\d\S+) and GLIBCXX_([\d.]+\d)/.exec(text) ?? [];
+    const [, glibc, glibcxx] = /glibc ≥ (\d[\d.]*), with GLIBCXX_([\d.]+\d)/.exec(text) ?? [];
     expect(manifest.needs).toMatchObject({ glibc, glibcxx });
   });
 });

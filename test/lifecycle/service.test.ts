@@ -221,7 +221,7 @@ describe('the command line', () => {
   it('knows --help and --version', async () => {
     const help = new NodeProcess({ args: ['--help'] });
     expect(await help.exit).toEqual({ code: 0, signal: null });
-    expect(help.stdout).toMatch(/^Usage: libtorch-serve sentiment\|eeg/);
+    expect(help.stdout).toMatch(/^Usage: libtorch-serve COMMAND/);
     const version = new NodeProcess({ args: ['--version'] });
     await version.exit;
     const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));

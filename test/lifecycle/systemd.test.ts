@@ -85,8 +85,8 @@ itWithSystemd('its exposure is what it says', () => {
   const stated = /`systemd-analyze security` says (\d+\.\d)/;
   expect(exposure).toBe(stated.exec(text)?.[1]);
   expect(Number(exposure)).toBeLessThan(2);
-  const page = readFileSync(path.join(ROOT, 'docs', 'deploy.md'), 'utf8');
-  expect(page).toContain(`\`systemd-analyze security\` gives that ${exposure},`);
+  const page = readFileSync(path.join(ROOT, 'docs/guides/deploy-systemd.md'), 'utf8');
+  expect(page).toContain(`\`systemd-analyze security\` rates it ${exposure} of 10`);
 });
 
 itWithBoth.each(SERVICE_CASES)('it allows what $name asks of the kernel', async (which) => {

@@ -131,10 +131,10 @@ describe('readModelSettings', () => {
     });
   });
 
-  it('is what docs/start/signal-model.md shows', () => {
-    const page = readFileSync(path.join(ROOT, 'docs', 'signal-models.md'), 'utf8');
+  it('is what docs/reference/signal-json.md shows', () => {
+    const page = readFileSync(path.join(ROOT, 'docs/reference/signal-json.md'), 'utf8');
     const [, example] = /```json\n(\{[^`]*"window_length"[^`]*)```/.exec(page) ?? [];
-    expect(Object.keys(parseModelSettings(example ?? '', 'signal-models.md'))).toHaveLength(7);
+    expect(Object.keys(parseModelSettings(example ?? '', 'signal-json.md'))).toHaveLength(4);
   });
 });
 

@@ -58,7 +58,7 @@ const versionSchema = z.looseObject({
   jobQueueSize: z.int().positive().optional(),
 });
 const modelsSchema = z.record(
-  z.string().regex(MODEL_NAME.pattern, 'is no name of a model here'),
+  z.string().regex(MODEL_NAME.pattern, 'not a model name. Use letters, digits, ".", "_" and "-"'),
   z.record(z.string(), versionSchema),
 );
 type Version = z.output<typeof versionSchema>;
@@ -186,7 +186,9 @@ class Translator {
     if (/^\w+:\/\//.test(archive)) {
       this.#notes.push(`load_models: ${name}: ${UNSUPPORTED_KEYS.allowed_urls}: fetch it yourself`);
     } else if (!MODEL_NAME.pattern.test(name) || !FILE_NAME.test(archive)) {
-      this.#problems.push(`load_models: ${JSON.stringify(written)}: is no name of a model here`);
+      this.#problems.push(
+        `load_models: ${JSON.stringify(written)}: not a model name. Use letters, digits, ".", "_" and "-"`,
+      );
     } else {
       this.#models.set(name, { name, archives: [{ archive, folder: name }], settings: {} });
     }

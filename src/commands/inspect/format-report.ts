@@ -2,7 +2,7 @@ import { printable } from '../../lib/printable';
 import type { InspectedArchive } from './inspect-archive';
 import type { ModelReport } from './inspect-model';
 
-const LABEL_WIDTH = 11;
+const LABEL_WIDTH = 12;
 /** Maximum number of operators in the text, most frequent first; --json has all. */
 const SHOWN_OPERATORS = 12;
 const SHOWN_LABELS = 10;
@@ -30,9 +30,9 @@ export function describeArchive({ name, archive, model, problem }: InspectedArch
     ],
     ...entries
       .slice(0, SHOWN_ENTRIES)
-      .map((entry): Row => ['holds', `${entry.name}, ${size(entry.bytes)}`]),
-    ...(more > 0 ? [['holds', `and ${more} more`] as const] : []),
-    ...(model ? rowsOf(model) : [['refused', String(problem)] as const]),
+      .map((entry): Row => ['entry', `${entry.name}, ${size(entry.bytes)}`]),
+    ...(more > 0 ? [['entry', `and ${more} more`] as const] : []),
+    ...(model ? rowsOf(model) : [['load error', String(problem)] as const]),
   ];
   return inLines(name, rows);
 }
@@ -50,11 +50,11 @@ function rowsOf(report: ModelReport): readonly Row[] {
     ...report.files.map(({ name, bytes }): Row => ['file', `${name}, ${size(bytes)}`]),
     ...(program?.inputs ?? []).map(
       ({ name, type, sizes }): Row => [
-        'takes',
+        'input',
         [`${name}${type || sizes ? ':' : ''}`, type, sizes].filter(Boolean).join(' '),
       ],
     ),
-    ['gives', describeOutputs(report)],
+    ['outputs', describeOutputs(report)],
   ];
   if (program) {
     const { weightCount, weightBytes, weightTypes } = program;
@@ -63,22 +63,22 @@ function rowsOf(report: ModelReport): readonly Row[] {
     rows.push(['operators', describeOperators(report)]);
   }
   if (loaded) {
-    const unit = report.service === 'eeg' ? 'samples a window' : 'tokens a text, at most';
+    const unit = report.service === 'eeg' ? 'samples per window' : 'tokens per text, at most';
     rows.push(['length', `${loaded.maxLength.toLocaleString('en')} ${unit}`]);
     const shared = 'requests share a run';
     rows.push(['batches', loaded.batching ? shared : 'each request runs alone']);
   }
   for (const warning of report.warnings) rows.push(['warning', warning]);
-  rows.push(report.problem ? ['refused', report.problem] : ['loads', 'yes']);
+  rows.push(report.problem ? ['load error', report.problem] : ['loads', 'yes']);
   return rows;
 }
 
 function describeOutputs({ labels, program, loaded }: ModelReport): string {
   const shown = labels.slice(0, SHOWN_LABELS).join(', ');
-  const more = labels.length > SHOWN_LABELS ? `, … (${labels.length} in all)` : '';
+  const more = labels.length > SHOWN_LABELS ? `, … (${labels.length} in total)` : '';
   const count = loaded ? `${loaded.numOutputs} numbers: ` : '';
   const names = program?.outputs.filter(Boolean) ?? [];
-  const tensors = names.length > 1 ? `; its outputs are ${names.join(', ')}` : '';
+  const tensors = names.length > 1 ? `; outputs: ${names.join(', ')}` : '';
   return `${count}${shown}${more}${tensors}`;
 }
 

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { addon } from '../../native/addon';
 import { ModelManager } from '../../repository/model-manager';
+import { MODEL_FILE } from '../../repository/repository-paths';
 import { CredentialError } from '../../serving/credentials/credential-file';
 import { CredentialLoader } from '../../serving/credentials/credential-loader';
 import { createLog, type Log } from '../../serving/log';
@@ -165,7 +166,7 @@ function findPathProblem({ modelPaths, modelsDir }: Config): string | undefined 
   for (const given of modelPaths.filter((one) => one !== modelsDir)) {
     const stats = statSync(given, { throwIfNoEntry: false });
     if (!stats) return `serve: ${given}: no such file or directory`;
-    if (stats.isFile() && !/\.(?:pt2?|mar)$/.test(given)) {
+    if (stats.isFile() && !MODEL_FILE.test(given)) {
       return `serve: ${given}: expected a model folder, or a .pt, .pt2 or .mar file`;
     }
   }

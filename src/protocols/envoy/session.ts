@@ -58,7 +58,10 @@ export class Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     if (!options.guard.isConfigured) {
-      throw new ServiceError('METHOD_NOT_ALLOWED', 'There is no guard here: it has no file.');
+      throw new ServiceError(
+        'METHOD_NOT_ALLOWED',
+        'The server has no guardrail policy. Add guard.json, or set GUARD_FILE.',
+      );
     }
     const section = options.guard.require().file.ext_proc;
     this.#findingsHeader = section.header;

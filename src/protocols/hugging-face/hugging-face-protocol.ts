@@ -26,8 +26,7 @@ export function huggingFace(served: ServedModel, options: ProtocolOptions): Prot
     errors: {
       status: (code) => ERRORS[code].http,
       body: ({ code, message }) => ({
-        error:
-          code === 'NOT_FOUND' ? `There is no such model here: ${modelPath} is served.` : message,
+        error: code === 'NOT_FOUND' ? `Model not found. The server has ${modelPath}.` : message,
       }),
     },
     probes: [],

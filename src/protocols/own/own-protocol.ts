@@ -89,7 +89,7 @@ export function ownOfModels(state: RepositoryState, routes: readonly Route[]): P
       status: DETAIL_FORMAT.status,
       body: (error, access) =>
         error.code === 'NOT_FOUND'
-          ? { detail: `There is no such path here: ${describeNames(state.names(access))}.` }
+          ? { detail: `Path not found: ${describeNames(state.names(access))}.` }
           : DETAIL_FORMAT.body(error, access),
     },
   };

@@ -44,9 +44,7 @@ export const embedding: Task<EmbeddingInput, Embedding, EmbeddingMetadata> = {
   read: readEmbeddingDirectory,
   validateLoaded: (_, { isBareEncoder }) =>
     isBareEncoder
-      ? [
-          'There is no modules.json: a vector is the mean of the states of all tokens (mean pooling).',
-        ]
+      ? ['modules.json: not found. Embeddings are the mean of the token embeddings (mean pooling).']
       : [],
   prepare: prepareText,
   toPrediction: (inference, { dimensions }, index) => {

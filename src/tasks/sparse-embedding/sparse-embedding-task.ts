@@ -48,7 +48,9 @@ export const sparseEmbedding: Task<EmbeddingInput, SparseEmbedding, SparseEmbedd
   read,
   validateLoaded: (_, { isBareEncoder }) =>
     isBareEncoder
-      ? ['There is no modules.json: the weight of a word is its highest of all tokens.']
+      ? [
+          'modules.json: not found. The weight of a vocabulary token is its maximum over all tokens.',
+        ]
       : [],
   prepare: prepareText,
   toPrediction: (inference, _, index) => {

@@ -37,7 +37,7 @@ def check_metadata(service):
     assert outputs[service.top] == [-1] and outputs["PROBABILITIES"][0] == -1
     config = client.get_model_config(service.name)
     assert [t["dims"] for t in config["input"]] == [t["shape"] for t in metadata["inputs"]]
-    fails(lambda: client.get_model_metadata("other"), "404", "There is no such path here")
+    fails(lambda: client.get_model_metadata("other"), "404", "Path not found")
 
 
 def check_statistics(service):
@@ -193,8 +193,8 @@ def check_errors(service):
     client, elements = client_of(service), service.elements(3)
     given = tensor(service, elements)
     infer = lambda *inputs, **more: client.infer(more.pop("model", service.name), inputs, **more)
-    fails(lambda: infer(given, model="other"), "404", "There is no such path here")
-    fails(lambda: infer(given, model_version="2"), "404", "There is no such path here")
+    fails(lambda: infer(given, model="other"), "404", "Path not found")
+    fails(lambda: infer(given, model_version="2"), "404", "Path not found")
     fails(
         lambda: infer(given, outputs=[triton.InferRequestedOutput("OTHER")]),
         "400",

@@ -39,7 +39,9 @@ function bodyOf(content: string): Buffer {
 it('is UNIMPLEMENTED without a guard, and needs a key where keys are set', async () => {
   const none = open(await start(null));
   none.begin('BUFFERED');
-  expect(await none.ended).toBe('UNIMPLEMENTED There is no guard here: it has no file.');
+  expect(await none.ended).toBe(
+    'UNIMPLEMENTED The server has no guardrail policy. Add guard.json, or set GUARD_FILE.',
+  );
   const service = await start({}, { API_KEY: 'a-key-of-some-length' });
   expect(await open(service).ended).toMatch(/^UNAUTHENTICATED An API key is needed/);
   const known = open(service, { authorization: 'Bearer a-key-of-some-length' });

@@ -153,7 +153,7 @@ it('tells all its errors in the form of the protocol', async () => {
     'inputs: 9 elements are over the limit of 8.',
   );
   const unknown = await ask({ inputs: 'a' }, '/models/other/model');
-  expectRefused(unknown, 404, `There is no such model here: ${BY_NAME} is served.`);
+  expectRefused(unknown, 404, `Model not found. The server has ${BY_NAME}.`);
   const get = await request(service, { path: BY_NAME });
   expectRefused(get, 405, 'This path accepts POST only.');
   expectRefused(await post(unloaded, '/', { inputs: 'a' }), 500, 'Model is not loaded.');

@@ -204,8 +204,7 @@ function errorsOf(models: OpenInferenceModels): ErrorFormat {
   return {
     status: (code) => (code === 'BODY_INVALID' ? 400 : ERRORS[code].http),
     body: (error: ServiceError, access: Access) => ({
-      error:
-        error.code === 'NOT_FOUND' ? `There is no such path here: ${hint(access)}.` : error.message,
+      error: error.code === 'NOT_FOUND' ? `Path not found: ${hint(access)}.` : error.message,
     }),
   };
 }
