@@ -120,7 +120,7 @@ describe('POST /analyze/batch with the shipped model', () => {
   it('leaves other paths and methods as they are', async () => {
     const wrong = await request(service, { path: '/analyze/batch' });
     expectError(wrong, 405, 'This path accepts POST only.');
-    expectError(await request(service, { path: '/analyze/batch/' }), 404, /no such path/);
+    expectError(await request(service, { path: '/analyze/batch/' }), 404, /Path not found/);
   });
 });
 

@@ -27,7 +27,7 @@ const EXPOSED = {
   'access-control-allow-origin': ORIGIN,
   'access-control-expose-headers':
     'Allow, Inference-Header-Content-Length, Retry-After, WWW-Authenticate, X-Compute-Time, ' +
-    'X-Compute-Tokens, X-Compute-Type, X-Inference-Time, X-Input-Truncated, X-Queue-Time, ' +
+    'X-Compute-Tokens, X-Compute-Type, X-Error-Code, X-Inference-Time, X-Input-Truncated, X-Queue-Time, ' +
     'X-Request-Id, X-Tokenization-Time, X-Total-Time',
 };
 const PREFLIGHTED = {

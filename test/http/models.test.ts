@@ -62,7 +62,7 @@ describe('what is there at start', () => {
         'empty',
         null,
         null,
-        expect.stringMatching(/^expected config\.json beside its weights, or one/),
+        expect.stringMatching(/^expected config\.json next to its weights, or one/),
       ],
       ['films', '1', 'text-classification', null],
       ['odd', null, null, expect.stringMatching(/^model\.json: .*weight/)],
@@ -336,7 +336,7 @@ it('is not ready before all that are required are, and says which is not', async
   const service = await directory.start();
   const { status, text } = await request(service, { path: '/ready' });
   expect(status).toBe(503);
-  expect(text).toMatch(/Model needed is not ready: expected config\.json beside/);
+  expect(text).toMatch(/Model needed is not ready: expected config\.json next to/);
   directory.text('needed', FIRST, { required: true });
   expect((await load(service, 'needed')).status).toBe(200);
   expect((await request(service, { path: '/ready' })).status).toBe(200);

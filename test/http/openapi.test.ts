@@ -138,10 +138,12 @@ describe.each(CASES)('/openapi.json of the $name service', ({ name, options, bla
   });
 });
 
-it('has the examples of the README', () => {
-  const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+it('has the examples of the documents', () => {
+  const documents = ['README.md', 'docs/start/classify-text.md']
+    .map((page) => readFileSync(path.join(ROOT, page), 'utf8'))
+    .join('\n');
   for (const { response } of [...Object.values(ANALYZE_EXAMPLES), PREDICT_EXAMPLES.single]) {
-    expect(readme).toContain(JSON.stringify(response));
+    expect(documents).toContain(JSON.stringify(response));
   }
 });
 

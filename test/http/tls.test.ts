@@ -103,7 +103,7 @@ describe('with a certificate', () => {
     expect((await analyze(service, 'good', { ca })).status).toBe(200);
     const health = await request(service, { path: '/health', ca });
     expect(health.text).toBe('{"status":"healthy","model_loaded":true}');
-    expectError(await request(service, { path: '/other', ca }), 404, /no such path/);
+    expectError(await request(service, { path: '/other', ca }), 404, /Path not found/);
     expectError(await post(service, '/analyze', {}, { ca }), 422, 'text: is required');
     const large = { text: 'x'.repeat(3000) };
     expectError(await post(service, '/analyze', large, { ca }), 413, /2048 bytes/);

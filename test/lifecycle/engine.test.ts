@@ -83,7 +83,7 @@ const LIMITS = {
   maxQueueRequests: Number.MAX_SAFE_INTEGER,
   inferenceTimeoutMs: 1e12,
   maxQueueWaitMs: 1e12,
-  share: 1000,
+  weight: 1000,
 };
 
 describe('a number that no option of an engine can be', () => {
@@ -100,7 +100,7 @@ describe('a number that no option of an engine can be', () => {
 
   it.each(Object.entries(LIMITS))('%s', async (name, most) => {
     for (const value of [Infinity, -Infinity, NaN, -1, most * 2]) {
-      const least = { maxQueueDelayMs: 0, share: 0.001 }[name] ?? 1;
+      const least = { maxQueueDelayMs: 0, weight: 0.001 }[name] ?? 1;
       expect(await problemOf({}, { [name]: value })).toBe(
         `Expected a number from ${least} to ${most} for ${name} but received the number ${value}`,
       );

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { helpText as batchHelp } from '../../src/commands/batch/batch-command';
+import { BATCH_COMMANDS } from '../../src/commands/batch/commands';
 import { type Command, readCommand } from '../../src/settings/command-line';
 import { type Config, ConfigError } from '../../src/settings/config';
 import type { Environment } from '../../src/settings/environment';
@@ -489,6 +491,13 @@ describe('readCommand', () => {
 });
 
 describe('helpText', () => {
+  it('has lines of at most 100 characters for batch commands', () => {
+    const lines = Object.values(BATCH_COMMANDS).flatMap((command) =>
+      batchHelp(command).split('\n'),
+    );
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+  });
+
   it.each([true, false])('has lines of at most 100 characters (all settings: %s)', (isComplete) => {
     const lines = helpText(isComplete).split('\n');
     expect(lines.filter((line) => line.length > 100)).toEqual([]);

@@ -27,7 +27,7 @@ const FORMAT_FLAGS = {
   },
   'output-format': {
     value: 'FORMAT',
-    help: 'jsonl, csv or parquet; for embeddings also npy (default: by file extension)',
+    help: 'jsonl, csv, parquet; embeddings also npy (default: by file extension)',
   },
   compression: {
     value: 'NAME',

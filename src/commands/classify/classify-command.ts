@@ -10,7 +10,7 @@ export const NOTICE = 'A demonstration: no medical device, and no diagnosis.';
 export const FLAGS = withCommonFlags({
   ...rowsOf(PRESETS.sentiment.task).flags,
   ...rowsOf(PRESETS.eeg.task).flags,
-  follow: { help: 'eeg: follow a growing file of samples, with one result per complete window' },
+  follow: { help: 'eeg: follow a growing file of samples, one result per complete window' },
 });
 
 /** `libtorch-serve classify`, which runs the models of the services. */

@@ -24,9 +24,9 @@ const KEYS_FILE = 'api-keys';
 
 export const HELP = `Usage: libtorch-serve import-torchserve config.properties [--output DIR] [--keys FILE]
 
-Converts TorchServe's config.properties to settings of libtorch-serve models: an env file and a model
-repository with the archives of the model store. Lists each unsupported key with the reason. Existing
-files are not overwritten.
+Converts TorchServe's config.properties to settings of libtorch-serve models: an env file and a
+model repository with the archives of the model store. Lists each unsupported key with the reason.
+Existing files are not overwritten.
 
   --output DIR              output folder (default: ${DEFAULT_OUTPUT})
   --keys FILE               key_file.json of TorchServe, converted to API_KEYS_FILE

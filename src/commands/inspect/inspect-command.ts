@@ -10,9 +10,9 @@ import { inspectModel, type ModelReport } from './inspect-model';
 
 export const HELP = `Usage: libtorch-serve inspect PATH [--json] [--setting value ...]
 
-Reports a model's inputs, outputs, size, operators, batching and load error. PATH is a model folder or
-a file: TorchScript (.pt), torch.export (.pt2) or a TorchServe archive (.mar). The model is loaded and
-checked as by a service; settings such as --allowed-operators and --dtype apply.
+Reports a model's inputs, outputs, size, operators, batching and load error. PATH is a model folder
+or a file: TorchScript (.pt), torch.export (.pt2) or a TorchServe archive (.mar). The model is loaded
+and checked as by a server; settings such as --allowed-operators and --dtype apply.
 
   --json                    full report as JSON
   --help, -h                this text

@@ -23,7 +23,7 @@ export const embeddingRows: TaskRows<EmbeddingInput, Embedding, EmbeddingMetadat
     ...TEXT_COLUMN_FLAG,
     'prompt-name': {
       value: 'NAME',
-      help: 'prompt of the model, prepended to each text (default: its default prompt)',
+      help: 'prompt of the model to prepend to texts (default: its default prompt)',
     },
     dimensions: { value: 'N', help: 'truncates embeddings to N dimensions (default: all)' },
     normalize: {

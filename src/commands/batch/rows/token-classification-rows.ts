@@ -41,7 +41,7 @@ export const tokenClassificationRows: TaskRows<
     },
     offsets: {
       value: 'UNIT',
-      help: 'unit of start and end: utf-16, or code-points as in Python (default: utf-16)',
+      help: 'unit of start and end: utf-16 or code-points (Python); default: utf-16',
     },
   },
   formats: [],
