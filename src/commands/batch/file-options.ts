@@ -57,7 +57,7 @@ export function withCommonFlags(own: Flags): Flags {
 export function describeFlags(flags: Flags): readonly string[] {
   return Object.entries(flags).map(([name, { value, help }]) => {
     const written = `--${name}${value ? ` ${value}` : ''}`;
-    return `  ${written.padEnd(26)}${help}`;
+    return `  ${written.length < 26 ? written.padEnd(26) : `${written} `}${help}`;
   });
 }
 
