@@ -1,3 +1,4 @@
+// swc: ts-jest and typescript-eslint need the compiler API that TypeScript 7 no longer has. Biome lints and formats.
 const typescript = [
   '@swc/jest',
   {

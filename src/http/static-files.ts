@@ -49,7 +49,7 @@ export interface StaticFile {
 }
 
 /**
- * Reads all files of a folder and its subfolders into memory.
+ * Reads all files of a folder and its subfolders into memory, because requests must not read files.
  *
  * @param at URL path of the folder's index.html; other files are below it
  * @throws the system's error if the folder cannot be read; Error for a file extension without a content type

@@ -6,7 +6,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** Maximum nesting depth. V8 parses 1 MB of brackets ten times slower than 1 MB of numbers. */
 export const MAX_DEPTH = 100;
 
-/** Whether arrays and objects are nested deeper than `MOST_LEVELS`, of JSON or of what pretends to be. */
+/** Whether arrays and objects are nested deeper than `MAX_DEPTH`, of JSON or of what pretends to be. */
 export function isTooDeep(json: Buffer): boolean {
   if (countOpenings(json) <= MAX_DEPTH) return false;
   // Local constants are compiled into the loop; module constants would be looked up each time.
@@ -34,7 +34,7 @@ export function isTooDeep(json: Buffer): boolean {
   return false;
 }
 
-/** Brackets and braces that open, those in strings included; at most a few more than `MOST_LEVELS`. */
+/** Brackets and braces that open, those in strings included; at most a few more than `MAX_DEPTH`. */
 function countOpenings(json: Buffer): number {
   let count = 0;
   for (const opening of [0x5b, 0x7b]) {

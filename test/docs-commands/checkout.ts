@@ -17,6 +17,8 @@ const MODELS_OF_READERS: Readonly<Record<string, string>> = {
   'my-classifier': 'models/sentiment',
   'all-MiniLM-L6-v2': 'test/fixtures/embeddings/sentences/v3-cls-prompts',
   'bearing.pt': 'models/eeg/eeg_model.pt',
+  reranker: 'test/fixtures/reranking/exported-gte',
+  ner: 'test/fixtures/tagging/bert-cased',
 };
 
 /** Where readers are told to look for the services. */
@@ -31,13 +33,15 @@ export interface Ended {
 }
 
 /** Which port a page gives to what it starts. */
-const PORT_SETTING = /(?<=\b(?:GRPC_)?PORT=)\d+/g;
+const PORT_SETTING = /(?<=\b(?:GRPC_|MANAGEMENT_)?PORT=)\d+/g;
 
 /** A folder that looks like the checkout, in which the commands of one page are run. */
 export class Checkout {
   readonly #folder = mkdtempSync(path.join(os.tmpdir(), 'libtorch-serve-docs-'));
   readonly #usual: Ports;
   #ports: Ports;
+  /** Ports that the page sets for other listeners of the service, and the free ports in their place. */
+  #named: ReadonlyMap<string, number> = new Map();
   #started: StartedServices | undefined;
   #modules = 0;
 
@@ -56,12 +60,10 @@ export class Checkout {
     mkdirSync(bin, { recursive: true });
     symlinkSync(ROOT, path.join(this.#folder, 'node_modules', 'libtorch-serve'));
     // Clients of other systems, that pages show.
-    const clients = path.join('node_modules', '@huggingface');
-    symlinkSync(path.join(ROOT, clients), path.join(this.#folder, clients));
-    symlinkSync(
-      path.join(ROOT, 'node_modules', 'ws'),
-      path.join(this.#folder, 'node_modules', 'ws'),
-    );
+    for (const client of ['@huggingface', 'cohere-ai', 'openai', 'ws']) {
+      const place = path.join('node_modules', client);
+      symlinkSync(path.join(ROOT, place), path.join(this.#folder, place));
+    }
     symlinkSync(path.join(ROOT, 'dist', 'main.js'), path.join(bin, 'libtorch-serve'));
   }
 
@@ -72,7 +74,8 @@ export class Checkout {
     }
     await this.#stop();
     const port = await freePorts();
-    const here = await onFreePorts(this.#here(command));
+    const named = await freePortsOf(command);
+    const here = this.#here(command).replaceAll(PORT_SETTING, (name) => String(named.get(name)));
     this.#started = new StartedServices(here, { cwd: this.#folder, env: environment(port) });
     const listening = await this.#started.logged(
       'listening',
@@ -86,6 +89,7 @@ export class Checkout {
     // A page that starts one service has it on port 8000, whichever it is.
     const onlyOne = listening.length === 1 ? { sentiment: listening[0]?.port as number } : {};
     this.#ports = { ...this.#usual, ...Object.fromEntries(ports), ...onlyOne };
+    this.#named = new Map([...named].filter(([name]) => name !== String(USUAL_PORTS.sentiment)));
     return { code: 0, stdout: '', stderr: '' };
   }
 
@@ -106,7 +110,11 @@ export class Checkout {
   }
 
   #here(text: string): string {
-    return text
+    const here = [...this.#named].reduce(
+      (replaced, [name, port]) => replaced.replaceAll(`localhost:${name}`, `localhost:${port}`),
+      text,
+    );
+    return here
       .replaceAll('/path/to/model', path.join(ROOT, 'models', 'sentiment'))
       .replaceAll('/path/to/eeg_model.pt', path.join(ROOT, 'models', 'eeg', 'eeg_model.pt'))
       .replaceAll('localhost:8000', `localhost:${this.#ports.sentiment}`)
@@ -127,6 +135,7 @@ export class Checkout {
     const started = this.#started;
     this.#started = undefined;
     this.#ports = this.#usual;
+    this.#named = new Map();
     await started?.stop();
   }
 }
@@ -161,13 +170,13 @@ async function freePorts(): Promise<number> {
   });
 }
 
-/** The command with a free port in the place of each that it sets: a page says 8001, and somebody has it. */
-async function onFreePorts(command: string): Promise<string> {
+/** A free port for each port that a command sets: a page says 8001, and somebody has it. */
+async function freePortsOf(command: string): Promise<ReadonlyMap<string, number>> {
   const ports = new Map<string, number>();
   for (const [port] of command.matchAll(PORT_SETTING)) {
     if (!ports.has(port)) ports.set(port, await freePorts());
   }
-  return command.replaceAll(PORT_SETTING, (port) => String(ports.get(port)));
+  return ports;
 }
 
 /** A command that starts services, with all the processes that it takes. */

@@ -103,6 +103,41 @@ it.each(['sentiment', 'eeg'])(
   },
 );
 
+/** Names of peers in the documents, by those in bench/results without the suffix of 8 bits. */
+const PEERS: Readonly<Record<string, string>> = {
+  openvino: 'OpenVINO',
+  'node-ort': 'ONNX Runtime',
+  fastembed: 'fastembed',
+};
+
+it.each(['embedding', 'reranking', 'tagging', 'guard'])(
+  'docs/explanation/benchmarks.md has the best peer of bench/results/%s.json',
+  (service) => {
+    type Level = { clients: number; load: string; rps: { median: number } };
+    const { servers, best } = JSON.parse(read(`bench/results/${service}.json`));
+    const rateOf = (name: string, { clients, load }: Level): number =>
+      servers
+        .find(({ server }: { server: string }) => server === name)
+        .levels.find((level: Level) => level.clients === clients && level.load === load).rps.median;
+    const said = rows('docs/explanation/benchmarks.md');
+    for (const level of servers[0].levels as readonly Level[]) {
+      const cells = ['', '-int8'].flatMap((suffix) => {
+        const cell = `${level.load}, ${level.clients} clients, ${suffix ? 'int8' : 'float32'}`;
+        const { rps } = best.find((one: { cell: string }) => one.cell === cell);
+        const peer = PEERS[rps.peer.replace('-int8', '')];
+        const rate = rateOf(rps.peer, level);
+        return [
+          rateOf(`libtorch-serve${suffix}`, level),
+          `${rate} (${peer})`,
+          `**${rps.median} ×**`,
+        ];
+      });
+      const expected = [level.clients, ...cells, rateOf('fastapi', level)].map(String);
+      expect(said.map((row) => row.slice(1))).toContainEqual(expected);
+    }
+  },
+);
+
 it('README and the comparison have ratios that were measured', () => {
   const ratio = /\d+\.\d(?=(?: to \d+\.\d)? (?:×|times))/g;
   const ratiosOf = (...files: readonly string[]): readonly string[] =>

@@ -135,8 +135,8 @@ it('README leads to the index, and the index to the indexes of decisions and evi
   );
 });
 
-const USER_PAGES = [...pages.keys()].filter((file) =>
-  /^(?:README\.md$|docs\/(?:README|start|guides|reference|explanation))/.test(file),
+const CHECKED_PAGES = [...pages.keys()].filter((file) =>
+  /^(?:README\.md$|docs\/(?:README|start|guides|reference|explanation|project))/.test(file),
 );
 
 /** Sentences of prose with over 30 words; code, tables and generated blocks are left out. */
@@ -153,7 +153,7 @@ function longSentences(text: string): readonly string[] {
     .filter((sentence) => sentence.split(' ').filter((word) => /\w/.test(word)).length > 30);
 }
 
-describe.each(USER_PAGES)('%s', (file) => {
+describe.each(CHECKED_PAGES)('%s', (file) => {
   it('has headers in its tables', () => {
     const headers = [...page(file).text.matchAll(/^\|(.*)\|\n\| --- /gm)].map(([, cells = '']) =>
       cells.split('|'),

@@ -14,6 +14,8 @@ const ROWS_PER_GROUP = 8192;
 /** Maximum number of vector elements per row group. */
 const ELEMENTS_PER_GROUP = 2 ** 20;
 
+// hyparquet-writer (1.2 MB with the reader and codecs) writes single row groups and exposes the metadata that the journal
+// needs. parquet-wasm has 15 MB, DuckDB 71 MB, and @dsnp/parquetjs includes a cloud storage client.
 const CODECS = {
   none: 'UNCOMPRESSED',
   snappy: 'SNAPPY',
