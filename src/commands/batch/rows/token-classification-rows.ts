@@ -32,7 +32,7 @@ export const tokenClassificationRows: TaskRows<
     ...TEXT_COLUMN_FLAG,
     'aggregation-strategy': {
       value: 'NAME',
-      help: `grouping of tokens: ${STRATEGIES.join(', ')} (default: simple)`,
+      help: `token grouping: ${STRATEGIES.join(', ')} (default: simple)`,
     },
     'ignore-labels': { value: 'A,B', help: 'labels to omit (default: O)' },
     stride: {
