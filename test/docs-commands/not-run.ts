@@ -109,9 +109,6 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   [[
     `curl -s localhost:8000/models/colbert/embed_all -H 'content-type: application/json' -d '{"inputs": "A warm film.", "prompt_name": "document"}'`,
   ].join('')]: NO_MODEL,
-  'cp -r my-models/films my-models/.films-new': 'test/http/models.test.ts replaces models',
-  'mv my-models/films my-models/.films-old && mv my-models/.films-new my-models/films':
-    'test/http/models.test.ts replaces models',
   [[
     'docker run --read-only --cap-drop=ALL --security-opt=no-new-privileges --memory=2g --cpus=2 --pids-limit=256 \\',
     '  --ulimit core=0 --network=models -v /path/to/model:/model:ro libtorch-serve serve /model',
