@@ -1,11 +1,11 @@
-# Sentiment:  docker build -t libtorch-serve . && docker run -p 8000:8000 libtorch-serve
-# EEG:        docker run -p 8000:8000 libtorch-serve eeg
-# Own model:  docker run -p 8000:8000 -v /path/to/model:/model:ro -e SENTIMENT_MODEL_DIR=/model libtorch-serve
-# Many:       docker run -p 8000:8000 -v /path/to/models:/models:ro libtorch-serve models /models
-#             archives (.mar) are unpacked in /tmp: beside --read-only, --tmpfs /tmp
+# Build:      docker build -t libtorch-serve .
+# Own model:  docker run -p 8000:8000 -v /path/to/model:/models/my-classifier:ro libtorch-serve serve /models/my-classifier
+# Several:    docker run -p 8000:8000 -v /path/to/models:/models:ro libtorch-serve serve /models
+# Demo:       docker run -p 8000:8000 libtorch-serve sentiment (the default), or eeg
+# TorchServe archives (.mar) are unpacked in /tmp: with --read-only, add --tmpfs /tmp.
 #
-# Other places for packages: --secret id=npmrc,src=.npmrc --secret id=pip.conf,src=pip.conf. The base images
-# are arguments; what is said of each is all that is asked of it.
+# Other package sources: --secret id=npmrc,src=.npmrc --secret id=pip.conf,src=pip.conf. The base images are arguments; the
+# comment of each argument lists all that the build requires of the image.
 
 # /usr/local as nodejs.org fills it: bin, include, lib, LICENSE.
 ARG NODE_IMAGE=node:20.20.2-bookworm-slim

@@ -76,9 +76,11 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'docker build -t libtorch-serve . && docker run -p 8000:8000 libtorch-serve': DOCKER,
   'docker network create --internal models': DOCKER,
   'docker run -p 8000:8000 -v /path/to/model:/model:ro libtorch-serve serve /model': DOCKER,
+  'docker run -p 8000:8000 -v /path/to/model:/models/my-classifier:ro libtorch-serve serve /models/my-classifier':
+    DOCKER,
   [[
     'docker run --read-only --cap-drop=ALL --security-opt=no-new-privileges --memory=2g --cpus=2 --pids-limit=256 \\',
-    '  --ulimit core=0 -p 8000:8000 -v /path/to/model:/model:ro libtorch-serve serve /model',
+    '  --ulimit core=0 -p 8000:8000 -v /path/to/model:/models/my-classifier:ro libtorch-serve serve /models/my-classifier',
   ].join('\n')]: DOCKER,
   'hf download sentence-transformers/all-MiniLM-L6-v2 --local-dir all-MiniLM-L6-v2': HUB,
   'hf download distilbert/distilbert-base-uncased-finetuned-sst-2-english --local-dir my-classifier':
@@ -109,28 +111,29 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   [[
     `curl -s localhost:8000/models/colbert/embed_all -H 'content-type: application/json' -d '{"inputs": "A warm film.", "prompt_name": "document"}'`,
   ].join('')]: NO_MODEL,
-  'cp -r my-models/films my-models/.films-new': 'test/http/models.test.ts replaces models',
-  'mv my-models/films my-models/.films-old && mv my-models/.films-new my-models/films':
-    'test/http/models.test.ts replaces models',
   [[
     'docker run --read-only --cap-drop=ALL --security-opt=no-new-privileges --memory=2g --cpus=2 --pids-limit=256 \\',
     '  --ulimit core=0 --network=models -v /path/to/model:/model:ro libtorch-serve serve /model',
   ].join('\n')]: DOCKER,
-  'GRAFANA_PASSWORD=… docker compose -f deploy/compose.yaml up -d': DOCKER,
+  'GRAFANA_PASSWORD=… MODELS_DIR=/srv/models docker compose -f deploy/compose.yaml --profile models up -d':
+    DOCKER,
   'kubectl apply -k deploy/kubernetes/overlays/models': KUBERNETES,
+  'kubectl apply -k deploy/kubernetes/overlays/my-classifier': KUBERNETES,
   'kubectl apply -k deploy/kubernetes/kserve': KUBERNETES,
+  'kubectl apply -f copy.yaml && kubectl wait --for=condition=Ready pod/copy-models': KUBERNETES,
+  'kubectl cp my-classifier copy-models:/models/.my-classifier': KUBERNETES,
+  'kubectl exec copy-models -- mv /models/.my-classifier /models/my-classifier': KUBERNETES,
+  'kubectl delete pod copy-models': KUBERNETES,
   'kubectl apply -f rule.yaml': KUBERNETES,
   'mkdir -p /etc/libtorch-serve': SYSTEMD,
-  'cp deploy/systemd/*.env /etc/libtorch-serve/': SYSTEMD,
   'cp deploy/systemd/libtorch-serve@.service /etc/systemd/system/': SYSTEMD,
   'systemctl daemon-reload': SYSTEMD,
-  'systemctl enable --now libtorch-serve@sentiment-a libtorch-serve@sentiment-b libtorch-serve@eeg':
-    SYSTEMD,
+  'systemctl enable --now libtorch-serve@my-classifier': SYSTEMD,
   'cp deploy/nginx/libtorch-serve.conf /etc/nginx/conf.d/': NGINX,
   'nginx -t && nginx -s reload': NGINX,
   'npm run test:deploy': 'builds programs of Go for minutes',
-  'kubectl rollout status deployment/libtorch-serve-sentiment': KUBERNETES,
-  'kubectl rollout undo deployment/libtorch-serve-sentiment': KUBERNETES,
+  'kubectl rollout status deployment/libtorch-serve-models': KUBERNETES,
+  'kubectl rollout undo deployment/libtorch-serve-models': KUBERNETES,
   'node bench/classify.mjs --rows 4096': MEASURES,
   'node bench/classify.mjs --service eeg --rows 16384': MEASURES,
   'node bench/classify.mjs --command embed --model /path/to/model --input texts.jsonl --rows 4096 --output out.npy':

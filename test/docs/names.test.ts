@@ -4,13 +4,14 @@ import { filesOfRepository } from './markdown';
 
 const SOURCE = /\.(?:ts|mjs|cjs|js|cc|h|rs|py|sh|yml|yaml|cfg|css|toml|service)$/;
 /** Made by a build, inside of a TorchScript file, or in the place of what the reader has. */
-const NOT_HERE = /^(?:build|dist|node_modules|code)\/|…|path\/to|[A-Z]{4}|[=<>*$@]|^my_/;
+const NOT_HERE =
+  /^(?:build|dist|node_modules|code)\/|…|path\/to|[A-Z]{4}|[=<>*$@]|^my_|overlays\/my-/;
 /** A setting, a variable, a code, a metric or an option. */
 const NAME =
   /(?<![\w-])(?:[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|libtorch_serve_\w+|--[a-z][a-z-]+)(?![\w*…])/g;
 /** Of other programs, which read them themselves. */
 const FOREIGN =
-  /^(?:HTTPS_PROXY|OTEL_TRACES_SAMPLER_ARG|PIP_\w+|--auto-truncate|--cpu-prof|--local-dir)$/;
+  /^(?:HTTPS_PROXY|OTEL_TRACES_SAMPLER_ARG|PIP_\w+|--auto-truncate|--cpu-prof|--local-dir|--restart|--stop-timeout|--tmpfs)$/;
 
 const files = filesOfRepository();
 const folders = new Set(

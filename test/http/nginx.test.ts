@@ -142,7 +142,7 @@ needs('nginx').describe('deploy/nginx, in front of two replicas', () => {
     const { status, json } = await ask(nobody);
     expect([status, json]).toEqual([
       502,
-      { detail: 'No replica takes requests. Try again later.' },
+      { detail: 'No replica accepts requests. Try again later.' },
     ]);
     await nobody.stop();
   });

@@ -82,7 +82,7 @@ itWithSystemd('systemd takes the unit as it is', () => {
 itWithSystemd('its exposure is what it says', () => {
   const report = analyze('--no-pager', 'security', '--offline=true', UNIT);
   const [, exposure] = /Overall exposure level for \S+: (\d+\.\d)/.exec(report) ?? [];
-  const stated = /`systemd-analyze security` says (\d+\.\d)/;
+  const stated = /`systemd-analyze security` rates this unit (\d+\.\d)/;
   expect(exposure).toBe(stated.exec(text)?.[1]);
   expect(Number(exposure)).toBeLessThan(2);
   const page = readFileSync(path.join(ROOT, 'docs/guides/deploy-systemd.md'), 'utf8');
