@@ -1,5 +1,5 @@
 // Runs models inside your own program, without HTTP.
-//   npm install libtorch-serve && npx libtorch-serve build && node engines.mjs
+//   npm install libtorch-serve && npx libtorch-serve install && node engines.mjs
 import { EegEngine, EngineError, SentimentEngine } from 'libtorch-serve';
 
 // Loads the bundled model. For your own model, add { modelDirectory: '/path/to/model' }.

@@ -104,7 +104,7 @@ export const SETTINGS = {
   GUARD_FILE: general('guardrail policy of the model repository',
     optional(filePath()), '', 'guard.json of MODELS_DIR, if any'),
   MODEL_NAME: general('name of the model of sentiment or eeg in all protocols',
-    optional(modelName()), '', 'the name in its files'),
+    optional(modelName()), '', 'name of the service; for OpenAI and the pages: name in the model files'),
   WORKERS: scheduling('number of workers, each of which runs one batch at a time',
     integer(1, 1024), defaultWorkers, 'available cores / THREADS_PER_WORKER'),
   THREADS_PER_WORKER: scheduling('number of threads per worker',
