@@ -31,7 +31,8 @@ double relative_error(const Example& example, const Shape& shape, const Way& way
     for (int64_t i = 0; i < shape.head_size; ++i) {
       const double value = wanted[static_cast<size_t>(i)];
       squares += value * value;
-      differences += std::pow(result[static_cast<size_t>(query * head.result_stride + i)] - value, 2);
+      differences +=
+          std::pow(result[static_cast<size_t>(query * head.result_stride + i)] - value, 2);
     }
   }
   return std::sqrt(differences / squares);
@@ -71,8 +72,8 @@ TEST(Int8AttentionTest, EqualBitsWithEveryKernel) {
 TEST(Int8AttentionTest, ErrorOfRandomHeads) {
   for (const Way& way : int8_ways()) {
     for (const Shape& shape : kShapes) {
-      SCOPED_TRACE(testing::Message() << way.name << ' ' << shape.tokens << " × "
-                                      << shape.head_size);
+      SCOPED_TRACE(testing::Message()
+                   << way.name << ' ' << shape.tokens << " × " << shape.head_size);
       EXPECT_LT(relative_error(Example(shape), shape, way), 0.04);
     }
   }

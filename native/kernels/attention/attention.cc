@@ -15,8 +15,8 @@ constexpr int64_t kFewQueries = 16;
 constexpr int64_t kFewKeyValues = 3072;
 
 Format format_for(Format wanted, const AttentionHead& head) {
-  const bool is_small = description_of(wanted).is_integer &&
-                        head.tokens * head.head_size < kFewKeyValues;
+  const bool is_small =
+      description_of(wanted).is_integer && head.tokens * head.head_size < kFewKeyValues;
   return head.queries < kFewQueries || is_small ? Format::kFloat32 : wanted;
 }
 

@@ -14,6 +14,7 @@ struct Product : AttentionSums<Simd> {
 
 }  // namespace
 
-constinit const Int8Attention kInt8AttentionAvx2 = int8_attention<Simd, Product, 4, numerator<Simd>>();
+constinit const Int8Attention kInt8AttentionAvx2 =
+    int8_attention<Simd, Product, 4, numerator<Simd>>();
 
 }  // namespace kernels

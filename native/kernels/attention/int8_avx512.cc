@@ -20,6 +20,7 @@ Simd::Vector numerator_scaled(Simd::Vector x) {
 
 }  // namespace
 
-constinit const Int8Attention kInt8AttentionAvx512 = int8_attention<Simd, Product, 12, numerator_scaled>();
+constinit const Int8Attention kInt8AttentionAvx512 =
+    int8_attention<Simd, Product, 12, numerator_scaled>();
 
 }  // namespace kernels

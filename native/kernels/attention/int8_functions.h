@@ -113,7 +113,8 @@ void multiply_rows(const float* rows, int64_t count, int64_t size, const float* 
     for (int64_t i = 0; i < size; i += kSums) {
       for (int64_t part = 0; part < kVectors; ++part) {
         const int64_t at = i + part * kLanes;
-        sums[part] += load_some<Simd>(rows + at, size - at) * load_some<Simd>(vector + at, size - at);
+        sums[part] +=
+            load_some<Simd>(rows + at, size - at) * load_some<Simd>(vector + at, size - at);
       }
     }
     for (int64_t half = kVectors / 2; half > 0; half /= 2) {
@@ -187,8 +188,8 @@ void pack_dimensions(const Int8Values& values, int64_t first, int8_t* to, float*
   };
   Largest<Simd> largest;
   for (int64_t token = 0; token < values.tokens; ++token) largest.add(values_of(token));
-  const auto step = Simd::max(largest.lanes() * (1.0F / kMaxWeight),
-                              typename Simd::Vector{} + kMinScale);
+  const auto step =
+      Simd::max(largest.lanes() * (1.0F / kMaxWeight), typename Simd::Vector{} + kMinScale);
   const auto inverse = 1.0F / step;
   Simd::store(scales, step + largest.lanes() * 0.0F);  // NaN if a value is not finite
   for (int64_t token = 0; token < values.padded; token += kGroup, to += kWidth * kGroup) {
@@ -248,8 +249,8 @@ inline float power_of_shift(int32_t shift) {
   return power;
 }
 
-/// Quantizes the numerators of one row, and returns the sum of the scaled integers. Scales are powers
-/// of 2, so that the largest integer of a block is 64 or more.
+/// Quantizes the numerators of one row, and returns the sum of the scaled integers. Scales are
+/// powers of 2, so that the largest integer of a block is 64 or more.
 template <class Simd, Simd::Vector (*numerator)(typename Simd::Vector)>
 float pack_row(const float* scores, int64_t blocks, uint8_t* to, RowScale* scales) {
   using Vector = Simd::Vector;
@@ -322,8 +323,8 @@ struct AttentionSums : IntegerSums<Simd> {
       for (int row = 0; row < kRows; ++row) {
         float* const c = tile.c + row * tile.c_stride + half * kLanes;
         const auto before = tile.accumulates ? Simd::load(c) : bias;
-        Simd::store(c, Simd::to_float(sums[row][half]) * (scales * tile.row_scales[row].scale) +
-                           before);
+        Simd::store(
+            c, Simd::to_float(sums[row][half]) * (scales * tile.row_scales[row].scale) + before);
       }
     }
   }

@@ -21,11 +21,11 @@ inline constexpr int kQueryZeroPoint = 64;
 struct Int8Keys {
   const float* from;  ///< [count, head_size]
   int64_t stride, count, head_size;
-  float scale;        ///< of the products of queries and keys
-  const float* mean;  ///< [head_size], is subtracted from every key; null: nothing is
-  int64_t inputs;     ///< head_size, rounded up with zeros
-  int8_t* to;         ///< [panels, inputs / 4, nr, 4]
-  float* scales;      ///< [panels × nr], with the factor `scale`
+  float scale;          ///< of the products of queries and keys
+  const float* mean;    ///< [head_size], is subtracted from every key; null: nothing is
+  int64_t inputs;       ///< head_size, rounded up with zeros
+  int8_t* to;           ///< [panels, inputs / 4, nr, 4]
+  float* scales;        ///< [panels × nr], with the factor `scale`
   int32_t* first_sums;  ///< [panels × nr]: −kQueryZeroPoint × sum of the integers
 };
 
@@ -41,11 +41,11 @@ struct Int8Values {
 struct Int8Exponentials {
   const float* scores;
   int64_t stride, rows;
-  int64_t count;      ///< a multiple of kBlockTokens; masked scores are −∞
-  uint8_t* to;        ///< [rows, count], row stride to_stride
+  int64_t count;  ///< a multiple of kBlockTokens; masked scores are −∞
+  uint8_t* to;    ///< [rows, count], row stride to_stride
   int64_t to_stride;
-  RowScale* scales;   ///< [count / kBlockTokens, kMaxMr]
-  float* sums;        ///< [rows], sums of the scaled integers
+  RowScale* scales;  ///< [count / kBlockTokens, kMaxMr]
+  float* sums;       ///< [rows], sums of the scaled integers
 };
 
 struct Int8Attention {

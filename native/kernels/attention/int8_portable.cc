@@ -1,7 +1,8 @@
 // int8 attention on all other processors; also the reference for the other kernels.
+#include "matmul/int8_portable.h"
+
 #include "attention/int8_functions.h"
 #include "cpu/simd_portable.h"
-#include "matmul/int8_portable.h"
 
 namespace kernels {
 namespace {
@@ -14,6 +15,7 @@ struct Product : AttentionSums<Simd> {
 
 }  // namespace
 
-constinit const Int8Attention kInt8AttentionPortable = int8_attention<Simd, Product, 4, numerator<Simd>>();
+constinit const Int8Attention kInt8AttentionPortable =
+    int8_attention<Simd, Product, 4, numerator<Simd>>();
 
 }  // namespace kernels
