@@ -22,14 +22,15 @@ struct ModelQueue::RunResult {
 };
 
 /// Warms up a worker, and measures a batch of one input and a larger batch, so that the queue wait
-/// is known before the first request. The larger batch is full, or takes about 250 ms.
-void ModelQueue::warm_up_worker(Scheduler::Worker& worker) {
+/// is known before the first request. The larger batch is full, or takes about 250 ms. It is
+/// omitted while other models serve requests, because it would take a worker from them.
+void ModelQueue::warm_up_worker(Scheduler::Worker& worker, bool is_in_service) {
   constexpr std::chrono::milliseconds kMaxTime{250};
   constexpr size_t kMaxCount = 256;  // the time of larger batches is proportional
   const PreparedPtr sample = backend_->prepare_thread(worker.pool);
   if (!sample) return;
   const auto alone = measure(*sample, 1, worker);
-  if (!alone) return;
+  if (!alone || is_in_service) return;
   const size_t full =
       std::min(options_.max_batch_requests, options_.max_batch_tokens / sample->cost());
   const auto within_max_time = static_cast<size_t>(kMaxTime / std::max(*alone, Clock::duration(1)));

@@ -7,7 +7,7 @@
 #include "completion.h"
 #include "request_queue.h"
 #include "scheduler/model_queue.h"
-#include "thread_setup.h"
+#include "scheduler/thread_setup.h"
 #include "tokenizer.h"
 #include "worker.h"
 
@@ -24,6 +24,11 @@ Scheduler::~Scheduler() {
   watch_changed_.notify_all();
   for (Worker& worker : workers_) worker.thread.join();
   if (watchdog_.joinable()) watchdog_.join();
+}
+
+bool Scheduler::is_in_service() const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(queues_, &ModelQueue::in_service_);
 }
 
 void Scheduler::add(ModelQueue& queue, Lock& lock) {

@@ -9,7 +9,7 @@
 #include "request_queue.h"
 #include "scheduler/model_queue.h"
 #include "scheduler/scheduler.h"
-#include "thread_setup.h"
+#include "scheduler/thread_setup.h"
 #include "tokenizer.h"
 
 namespace scheduler {

@@ -178,7 +178,7 @@ class ModelQueue {
     return arrived_changed_.at(static_cast<size_t>(input_class));
   }
   size_t threads_of_all_workers() const { return options_.workers * options_.threads_per_worker; }
-  void warm_up_worker(Scheduler::Worker& worker);
+  void warm_up_worker(Scheduler::Worker& worker, bool is_in_service);
   std::optional<Clock::duration> measure(const PreparedInput& sample, size_t count,
                                          Scheduler::Worker& worker);
   Preparation prepare(InputPtr input) const noexcept;

@@ -40,6 +40,9 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
+  /// True if a model has accepted a request.
+  bool is_in_service() const;
+
  private:
   friend class ModelQueue;
   struct Worker;
@@ -82,7 +85,7 @@ class Scheduler {
   void watch();
   Clock::time_point check_runs();
 
-  std::mutex mutex_;  ///< guards the scheduler and all queues
+  mutable std::mutex mutex_;  ///< guards the scheduler and all queues
   std::condition_variable
       queue_changed_;  ///< a queue is warmed up, has completed work, or is closed
   std::condition_variable watch_changed_;
