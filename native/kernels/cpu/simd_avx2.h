@@ -36,9 +36,7 @@ struct Simd {
     _mm256_storeu_si256(static_cast<__m256i*>(to), (__m256i)integers);
   }
   /// Truncates values from 0 to 255 to integers and stores them as bytes.
-  static void store_bytes(uint8_t* to, Vector values) {
-    store_bytes(to, truncate(values));
-  }
+  static void store_bytes(uint8_t* to, Vector values) { store_bytes(to, truncate(values)); }
   /// Stores integers from 0 to 255 as bytes.
   static void store_bytes(uint8_t* to, Integers values) {
     const __m256i words = _mm256_packs_epi32((__m256i)values, (__m256i)values);

@@ -32,9 +32,7 @@ struct Simd {
   static Integers truncate(Vector values) { return (Integers)_mm512_cvttps_epi32(values); }
   static void store(void* to, Integers integers) { _mm512_storeu_si512(to, (__m512i)integers); }
   /// Truncates values from 0 to 255 to integers and stores them as bytes.
-  static void store_bytes(uint8_t* to, Vector values) {
-    store_bytes(to, truncate(values));
-  }
+  static void store_bytes(uint8_t* to, Vector values) { store_bytes(to, truncate(values)); }
   /// Stores integers from 0 to 255 as bytes.
   static void store_bytes(uint8_t* to, Integers values) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8((__m512i)values));

@@ -40,9 +40,7 @@ struct Simd {
   }
   static void store(void* to, Integers integers) { std::memcpy(to, &integers, sizeof integers); }
   /// Truncates values from 0 to 255 to integers and stores them as bytes.
-  static void store_bytes(uint8_t* to, Vector values) {
-    store_bytes(to, truncate(values));
-  }
+  static void store_bytes(uint8_t* to, Vector values) { store_bytes(to, truncate(values)); }
   /// Stores integers from 0 to 255 as bytes.
   static void store_bytes(uint8_t* to, Integers values) {
     for (int lane = 0; lane < kLanes; ++lane) to[lane] = static_cast<uint8_t>(values[lane]);

@@ -16,9 +16,7 @@ constexpr const Elementwise* kAll[] = {&kElementwiseAvx512, &kElementwiseAvx2,
 constexpr const Elementwise* kAll[] = {&kElementwisePortable};
 #endif
 
-bool is_supported(const Elementwise* each) {
-  return (each->needs & ~this_processor().usable) == 0;
-}
+bool is_supported(const Elementwise* each) { return (each->needs & ~this_processor().usable) == 0; }
 
 }  // namespace
 

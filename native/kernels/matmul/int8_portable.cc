@@ -1,8 +1,9 @@
 // int8 on all other processors; also the reference for the other kernels.
+#include "matmul/int8_portable.h"
+
 #include "cpu/compiled_for.h"
 #include "cpu/simd_portable.h"
 #include "matmul/int8.h"
-#include "matmul/int8_portable.h"
 
 namespace kernels {
 namespace {
@@ -15,6 +16,7 @@ struct Product : IntegerSums<Simd> {
 
 }  // namespace
 
-constinit const Kernel kInt8Portable = int8_kernel<Simd, Product, 4>("int8 portable", kCompiledFor, kInt8AttentionPortable);
+constinit const Kernel kInt8Portable =
+    int8_kernel<Simd, Product, 4>("int8 portable", kCompiledFor, kInt8AttentionPortable);
 
 }  // namespace kernels
