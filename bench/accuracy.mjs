@@ -3,10 +3,12 @@
  * probability is off, for each DTYPE, of labelled texts.
  *
  *   node bench/accuracy.mjs dev.tsv [more.tsv …] [--model models/sentiment] [--formats float32,bfloat16,int8]
+ *       [--join 1]
  *
  * Each file: a text, a tab and the index of its label on a line, as in the TSV files of GLUE; a first
  * line without an index is a heading. Needs a built service (npm run build). A format is measured
  * whether or not it is faster than float32 here. "int8+bfloat16" is DTYPE=int8 with ATTENTION_DTYPE=bfloat16.
+ * --join N makes long texts: N texts of the same label are joined into one.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -25,6 +27,7 @@ const { values: options, positionals: files } = parseArgs({
   options: {
     model: { type: 'string', default: 'models/sentiment' },
     formats: { type: 'string', default: 'float32,bfloat16,int8' },
+    join: { type: 'string', default: '1' },
   },
 });
 if (files.length === 0) {
@@ -32,13 +35,25 @@ if (files.length === 0) {
   process.exit(2);
 }
 
-const examples = files.flatMap((file) =>
+const sentences = files.flatMap((file) =>
   readFileSync(file, 'utf8')
     .split('\n')
     .map((line) => line.split('\t'))
     .filter(([text, label]) => text && /^\d+$/.test(label ?? ''))
     .map(([text, label]) => ({ text: text.trim(), label: Number(label) })),
 );
+
+function joined(count) {
+  const labels = [...new Set(sentences.map(({ label }) => label))];
+  return labels.flatMap((label) => {
+    const texts = sentences.filter((each) => each.label === label).map(({ text }) => text);
+    return Array.from({ length: Math.floor(texts.length / count) }, (_, i) => ({
+      text: texts.slice(i * count, (i + 1) * count).join(' '),
+      label,
+    }));
+  });
+}
+const examples = joined(Number(options.join));
 
 /** Of each example. */
 async function classify(format) {

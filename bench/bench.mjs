@@ -4,7 +4,7 @@
  *   npm run bench -- [--service sentiment|eeg|models|embedding|reranking|tagging|guard]
  *                    [--peers fastapi,fastapi-tuned,node-ort,single,…]
  *                    [--clients 1,8,64] [--seconds 8] [--warmup 2] [--rounds 3]
- *                    [--python VENV/bin/python] [--store | --model DIRECTORY]
+ *                    [--python VENV/bin/python] [--tei PATH] [--store | --model DIRECTORY]
  *
  * README.md says what is measured and how to read it. Exit code: 0; 1 when a ratio that is stored
  * has fallen below what is stored for this type of machine, or something failed; 2 when the command
@@ -16,7 +16,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { regressed, storeBaseline } from './baseline.mjs';
 import { makeBodies } from './bodies.mjs';
-import { FIELD } from './field/services.mjs';
+import { FIELD, TEI } from './field/services.mjs';
 import { setUpField } from './field/setup.mjs';
 import { usefulFlopsOf } from './flops.mjs';
 import { prepareRequest } from './load.mjs';
@@ -44,6 +44,7 @@ function readArguments() {
     warmup: text('2'),
     rounds: text('3'),
     python: { type: 'string' },
+    tei: { type: 'string' },
     store: { type: 'boolean', default: false },
     model: { type: 'string' },
   };
@@ -60,8 +61,13 @@ function readArguments() {
       '--store: the stored ratios are those against FastAPI, which has no models',
     );
   }
-  const peers = namesOf('peers', values.peers, PEERS);
-  const left = services.flatMap((service) => FIELD[service]?.peers ?? []);
+  if (values.tei !== undefined && !fs.existsSync(values.tei)) {
+    throw new UsageError(`--tei: no file ${values.tei}`);
+  }
+  // Nothing here builds or downloads this peer.
+  const isMeasured = (name) => name !== TEI || values.tei !== undefined;
+  const peers = namesOf('peers', values.peers, PEERS).filter(isMeasured);
+  const left = services.flatMap((service) => FIELD[service]?.peers ?? []).filter(isMeasured);
   if (values.store && left.some((name) => !peers.includes(name))) {
     throw new UsageError('--store: the ratios to the best peer need all of them, so no --peers');
   }
@@ -73,6 +79,7 @@ function readArguments() {
     warmup: numberOf('warmup', values.warmup),
     rounds: numberOf('rounds', values.rounds),
     python: values.python,
+    tei: values.tei && path.resolve(values.tei),
     store: values.store,
     model: values.model,
   };
@@ -131,6 +138,7 @@ async function bench(service, options, python) {
     loads,
     work: service === 'sentiment' && !model ? usefulFlopsOf(loads[0].bodies, python) : null,
     python,
+    tei: options.tei,
     model,
     seconds,
     warmup,

@@ -48,13 +48,14 @@ function settingsOf(model) {
 }
 
 async function measureServer(name, plan, compare) {
-  const { service, work, python, model, seconds, warmup } = plan;
+  const { service, work, python, tei, model, seconds, warmup } = plan;
   const loads = plan.loads.map((each) => ({ ...each, requests: each.requestsOf(name) }));
   const server = await start(name, {
     service,
     request: loads[0].requests[0],
     isWhole: FIELD[service]?.isWhole,
     python,
+    tei,
     env: model ? settingsOf(model) : {},
   });
   const { port, pid, coldStart } = server;

@@ -46,8 +46,8 @@ function makeDirectory() {
 }
 
 /** How a server is started, by its name: { run, env }. It is started in the model's folder. */
-function command(name, { service, port, python, root = ROOT, flags }) {
-  if (FIELD[service]) return fieldCommand(name, { service, port, python, root });
+function command(name, { service, port, python, tei, root = ROOT, flags }) {
+  if (FIELD[service]) return fieldCommand(name, { service, port, python, tei, root });
   const local = { HOST: '127.0.0.1', PORT: String(port) };
   if (name === OURS || name === 'single') {
     const args = { models: name === OURS ? ['models', makeDirectory()] : ['sentiment'] };
@@ -133,11 +133,11 @@ export function startProcess(run, options) {
  */
 export async function start(
   name,
-  { service, request, isWhole, python, root, through = [], flags = [], env: own = {} },
+  { service, request, isWhole, python, tei, root, through = [], flags = [], env: own = {} },
 ) {
   if (!ROUTES[service]) throw new Error(`"${service}" is no service: ${Object.keys(ROUTES)}`);
   const port = await freePort();
-  const { run, env } = command(name, { service, port, python, root, flags });
+  const { run, env } = command(name, { service, port, python, tei, root, flags });
   const logFile = path.join(os.tmpdir(), `bench-${process.pid}-${service}-${name}.log`);
   const log = fs.openSync(logFile, 'w');
   const begin = performance.now();

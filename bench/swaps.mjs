@@ -2,9 +2,11 @@
  * What the clients of one model wait while another one is exchanged again and again, against what they wait while it
  * is not, by turns: latencies, and how long GET /health takes, which the event loop answers.
  *
- *   node bench/swaps.mjs [--model models/sentiment] [--clients 8] [--rounds 5] [--seconds 5] [--every 200]
+ *   node bench/swaps.mjs [--model models/sentiment] [--loaded DIR] [--clients 8] [--rounds 5] [--seconds 5]
+ *     [--every 200]
  *
- * --model: of which all are copies; --clients: of each model, in a closed loop; --every: ms from one exchange to the
+ * --model: of which all are copies; --loaded: a model that nobody asks and that is unloaded and loaded again and again,
+ * instead of the exchange; --clients: of each model, in a closed loop; --every: ms from one exchange to the
  * next, which does not begin before the last one has ended. Needs a built project (npm run build).
  */
 import fs from 'node:fs';
@@ -21,6 +23,7 @@ import { median } from './report.mjs';
 const { values: options } = parseArgs({
   options: {
     model: { type: 'string', default: path.join(ROOT, 'models/sentiment') },
+    loaded: { type: 'string' },
     clients: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '5' },
@@ -37,6 +40,20 @@ function copy(name) {
   fs.writeFileSync(path.join(model, 'model.json'), '{"required": true}');
 }
 
+/** The same files under another name, without a copy of their bytes. */
+function link(source, name) {
+  const model = path.join(folder, name);
+  fs.mkdirSync(model);
+  for (const file of fs.readdirSync(source)) {
+    const to = path.join(model, file);
+    try {
+      fs.linkSync(path.join(source, file), to);
+    } catch {
+      fs.copyFileSync(path.join(source, file), to); // another file system
+    }
+  }
+}
+
 /** Other files under the same name: two folders change places. */
 function exchange() {
   const at = (name) => path.join(folder, name);
@@ -48,11 +65,14 @@ function exchange() {
 /** Exchanges until it is told to stop; how long each took, in ms. */
 async function swap(port, isOver) {
   const connection = new Connection(port);
-  const request = prepareRequest('/v2/repository/models/films/load', '{}');
+  const [unload, request] = ['unload', 'load'].map((verb) =>
+    prepareRequest(`/v2/repository/models/films/${verb}`, '{}'),
+  );
   const took = [];
   while (!isOver()) {
+    if (options.loaded) await connection.ask(unload);
+    else exchange();
     const start = performance.now();
-    exchange();
     const { status } = await connection.ask(request);
     if (status !== 200) throw new Error(`the exchange was answered ${status}`);
     took.push(performance.now() - start);
@@ -70,13 +90,18 @@ function ask(port, name) {
 async function measure(port, isSwapping) {
   let isOver = false;
   const swapping = isSwapping ? swap(port, () => isOver) : Promise.resolve([]);
-  const [other, films] = await Promise.all([ask(port, 'other'), ask(port, 'films')]);
+  const nobody = { bad: 0 };
+  const [other, films] = await Promise.all([
+    ask(port, 'other'),
+    options.loaded ? nobody : ask(port, 'films'),
+  ]);
   isOver = true;
   return { other, films, swaps: await swapping };
 }
 
 try {
-  for (const name of ['other', 'films', '.next']) copy(name);
+  for (const name of options.loaded ? ['other'] : ['other', 'films', '.next']) copy(name);
+  if (options.loaded) link(options.loaded, 'films');
   const { port, stop } = await startModels(folder);
   await measure(port, true); // once, so that both have been done
   const rounds = [];

@@ -44,6 +44,7 @@ const LABELS = {
   openvino: 'OpenVINO',
   'node-ort': 'ONNX Runtime (Node.js)',
   fastembed: 'fastembed',
+  tei: 'text-embeddings-inference',
   'fastapi-tuned': 'FastAPI, tuned',
   fastapi: 'FastAPI',
 };

@@ -1,7 +1,7 @@
 /** How each server of an encoder is started. */
 import path from 'node:path';
 import { BUILD, PEERS, ROOT } from '../paths.mjs';
-import { FIELD_BUILD, modelOf } from './services.mjs';
+import { FIELD_BUILD, modelOf, TEI } from './services.mjs';
 
 /** Of all-MiniLM-L6-v2. */
 const DIMENSIONS = '384';
@@ -59,6 +59,13 @@ const COMMANDS = {
             }),
       },
     };
+  },
+  /** A build with the ort backend: the model is the ONNX file of node-ort and fastembed. */
+  [TEI]: ({ service, port, tei }) => {
+    const address = ['--hostname', '127.0.0.1', '--port', String(port)];
+    const pooling = service === 'embedding' ? ['--pooling', 'mean'] : [];
+    const limits = ['--dtype', 'float32', '--max-client-batch-size', '128', '--auto-truncate'];
+    return { run: [tei, '--model-id', onnx(service), ...address, ...pooling, ...limits], env: {} };
   },
   fastembed: ({ service, port, int8 }) => ({
     run: [path.join(BUILD, 'fastembed/bin/python'), ...uvicorn('fastembed', 'server', port)],

@@ -10,6 +10,8 @@ export const FIELD_BUILD = path.join(BUILD, 'field');
 export const modelOf = (service) => path.join(FIELD_BUILD, FIELD[service].model);
 
 const PAIRS = (names) => names.flatMap((name) => [name, `${name}-int8`]);
+/** text-embeddings-inference, whose binary is given by --tei. */
+export const TEI = 'tei';
 const FASTAPI = ['fastapi', 'fastapi-tuned'];
 
 /**
@@ -20,7 +22,7 @@ export const FIELD = {
   embedding: {
     route: '/embed',
     model: 'models/embedder',
-    peers: [...FASTAPI, ...PAIRS(['node-ort', 'openvino', 'fastembed'])],
+    peers: [...FASTAPI, ...PAIRS(['node-ort', 'openvino', 'fastembed']), TEI],
     loads: () => [
       { load: 'sentence', bodies: sentences(2000), clients: [1, 8, 64], compared: 200 },
       { load: 'list of 32', bodies: lists(64, 32), clients: [1, 8], compared: 10 },
@@ -30,7 +32,7 @@ export const FIELD = {
   reranking: {
     route: '/rerank',
     model: 'models/reranker',
-    peers: [...FASTAPI, ...PAIRS(['node-ort', 'openvino', 'fastembed'])],
+    peers: [...FASTAPI, ...PAIRS(['node-ort', 'openvino', 'fastembed']), TEI],
     loads: () => [
       { load: '100 documents', bodies: documents(8, 100), clients: [1, 4], compared: 2 },
     ],

@@ -27,7 +27,7 @@ export function setUpField({ services, peers, python }) {
   const others = services.filter((service) => service !== 'guard');
   if (others.length > 0) makeModels(python);
   for (const service of others) {
-    if (peers.some((name) => /^(node-ort|fastembed)/.test(name))) exportOnnx(service, python);
+    if (peers.some((name) => /^(node-ort|fastembed|tei)/.test(name))) exportOnnx(service, python);
     if (peers.some((name) => name.startsWith('openvino'))) convert(service, python);
   }
 }

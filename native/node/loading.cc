@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "common/error.h"
 #include "scheduler/abandoned_threads.h"
 #include "scheduler/result_cache.h"
+#include "scheduler/thread_setup.h"
 
 namespace node {
 namespace {
@@ -75,10 +77,31 @@ size_t bytes_of(const auto& program) { return bytes_of(std::span(&program.path, 
 
 }  // namespace
 
+/// Reads and packs the model on a thread of its own. While other models serve requests, the thread
+/// has a lower priority: otherwise packing would take a core from them for seconds. The calling
+/// thread keeps its priority, which the threads of the queue inherit.
+backend::LoadedModel Loading::load_backend() const {
+  const bool is_in_service = scheduler_of_process()->is_in_service();
+  std::optional<backend::LoadedModel> loaded;
+  std::exception_ptr error;
+  std::thread loader([&] {
+    scheduler::set_up_thread(
+        "model load", is_in_service ? scheduler::Priority::kLower : scheduler::Priority::kEqual);
+    try {
+      loaded = std::visit(
+          [this](const auto& source) { return backend::load(source, arguments_.compute); },
+          arguments_.source);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  loader.join();
+  if (error) std::rethrow_exception(error);
+  return std::move(*loaded);
+}
+
 Model Loading::load_model() const {
-  auto [backend, report, vocabulary] =
-      std::visit([this](const auto& source) { return backend::load(source, arguments_.compute); },
-                 arguments_.source);
+  auto [backend, report, vocabulary] = load_backend();
   Model model{.queue = nullptr,
               .description = backend->description(),
               .report = std::move(report),

@@ -38,6 +38,7 @@ class Loading : public std::enable_shared_from_this<Loading> {
   void cancel();
 
  private:
+  backend::LoadedModel load_backend() const;
   Model load_model() const;
   void load() noexcept;
 

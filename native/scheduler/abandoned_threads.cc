@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "thread_setup.h"
+#include "scheduler/thread_setup.h"
 
 namespace scheduler {
 namespace {

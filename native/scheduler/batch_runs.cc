@@ -1,4 +1,4 @@
-// Preparation and runs of a model's requests, on the scheduler's threads.
+// Runs of a model's requests, on the scheduler's threads.
 #include <exception>
 #include <ranges>
 #include <utility>
@@ -21,37 +21,16 @@ struct ModelQueue::RunResult {
   bool is_typical;  ///< the run time is a valid sample of the model's speed
 };
 
-/// Prepares a request. Returns false if the model is not run for it: preparation has failed or is
-/// the whole response, or the output is cached. Its completion is then filled in.
-bool ModelQueue::prepare(Request& request) noexcept {
-  const auto start = options_.now();
-  try {
-    request.prepared = backend_->prepare(std::move(request.input));
-    request.preparation_time = options_.now() - start;
-    if (request.prepared->needs_run()) {
-      const auto cached = caching_backend_ ? caching_backend_->find(*request.prepared) : nullptr;
-      if (!cached) return true;
-      request.completion.front().output = *cached;
-    }
-    set_completion(request, Status::kOk).queue_time = start - request.arrival;
-    return false;
-  } catch (const InputTooLong&) {
-    set_completion(request, Status::kTooLong).message = current_message();
-  } catch (...) {
-    set_completion(request, Status::kFailed).message = current_message();
-  }
-  return false;
-}
-
 /// Warms up a worker, and measures a batch of one input and a larger batch, so that the queue wait
-/// is known before the first request. The larger batch is full, or takes about 250 ms.
-void ModelQueue::warm_up_worker(Scheduler::Worker& worker) {
+/// is known before the first request. The larger batch is full, or takes about 250 ms. It is
+/// omitted while other models serve requests, because it would take a worker from them.
+void ModelQueue::warm_up_worker(Scheduler::Worker& worker, bool is_in_service) {
   constexpr std::chrono::milliseconds kMaxTime{250};
   constexpr size_t kMaxCount = 256;  // the time of larger batches is proportional
   const PreparedPtr sample = backend_->prepare_thread(worker.pool);
   if (!sample) return;
   const auto alone = measure(*sample, 1, worker);
-  if (!alone) return;
+  if (!alone || is_in_service) return;
   const size_t full =
       std::min(options_.max_batch_requests, options_.max_batch_tokens / sample->cost());
   const auto within_max_time = static_cast<size_t>(kMaxTime / std::max(*alone, Clock::duration(1)));
@@ -150,11 +129,9 @@ std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const
   return RunResult{.status = status, .is_typical = is_typical && status != Status::kTimedOut};
 }
 
-/// Completes the requests of a hung run. Called by the watchdog; if the run returns later, its
-/// outputs are discarded.
-void ModelQueue::mark_timed_out(Requests& batch, size_t slot) noexcept {
-  ++batches_;
-  requests_->runs().mark_hung(slot);
+/// Completes the requests of a hung run or preparation. Called by the watchdog; what the thread
+/// returns later is discarded.
+void ModelQueue::mark_timed_out(Requests& batch) noexcept {
   for (Request& request : batch) {
     if (request.completion.empty()) continue;
     set_completion(request, Status::kTimedOut).message = timeout_message(options_.run_limit);

@@ -1,10 +1,12 @@
 #include "scheduler/model_queue.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "caching_backend.h"
 #include "request_queue.h"
+#include "tokenizer.h"
 #include "worker.h"
 
 namespace scheduler {
@@ -81,11 +83,21 @@ Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs
     if (worker != nullptr) worker->changed.notify_one();
     return admission;
   }
-  const bool has_long =
-      requests_->next_arrival(TokenizationClass::kLong) != Clock::time_point::max();
+  std::array<bool, kTokenizationClasses.size()> is_waiting{};
+  for (const TokenizationClass input_class : kTokenizationClasses) {
+    if (requests_->next_arrival(input_class) == Clock::time_point::max()) continue;
+    is_waiting.at(static_cast<size_t>(input_class)) = true;
+    scheduler_->add_tokenizer(*this, input_class);
+  }
   lock.unlock();
-  arrived_changed(TokenizationClass::kShort).notify_one();
-  if (has_long) arrived_changed(TokenizationClass::kLong).notify_one();
+  for (const TokenizationClass input_class : kTokenizationClasses) {
+    if (!is_waiting.at(static_cast<size_t>(input_class))) continue;
+    if (count > 1) {
+      arrived_changed(input_class).notify_all();
+    } else {
+      arrived_changed(input_class).notify_one();
+    }
+  }
   return admission;
 }
 
@@ -97,6 +109,7 @@ Admission ModelQueue::admission(Clock::time_point deadline) const {
 void ModelQueue::cancel(uint64_t ticket) {
   Scheduler::Lock lock(scheduler_->mutex_);
   Requests removed = requests_->remove(ticket);
+  discard_preparations(removed);
   scheduler_->queue_changed_.notify_all();
   lock.unlock();
   complete_as(Status::kCancelled, removed);
@@ -111,6 +124,11 @@ Statistics ModelQueue::statistics() const {
   for (const Scheduler::Worker& worker : scheduler_->workers_) {
     if (worker.queue != this || !worker.hung) continue;
     hung_for = std::max(hung_for, Clock::now() - worker.start);
+  }
+  for (const Scheduler::Tokenizer& tokenizer : tokenizers_) {
+    if (tokenizer.hung && tokenizer.busy) {
+      hung_for = std::max(hung_for, Clock::now() - tokenizer.start);
+    }
   }
   Statistics statistics{.queue_requests = requests_->size(),
                         .queue_requests_limit = options_.max_queue_requests,
@@ -154,6 +172,7 @@ void ModelQueue::set_weight(double weight) {
 void ModelQueue::drop() {
   Scheduler::Lock lock(scheduler_->mutex_);
   Requests waiting = requests_->close_and_clear();
+  discard_preparations(waiting);
   scheduler_->queue_changed_.notify_all();
   lock.unlock();
   complete_as(Status::kDraining, waiting);
@@ -187,12 +206,15 @@ void ModelQueue::release_thread() {
   scheduler_->queue_changed_.notify_all();
 }
 
-/// Number of runs that have exceeded their time limit and have not returned.
+/// Number of runs and preparations that have exceeded their time limit and have not returned.
 size_t ModelQueue::hung_runs() const {
-  const auto& workers = scheduler_->workers_;
-  return static_cast<size_t>(std::ranges::count_if(
-      workers,
-      [this](const Scheduler::Worker& worker) { return worker.queue == this && worker.hung; }));
+  const auto runs = std::ranges::count_if(
+      scheduler_->workers_,
+      [this](const Scheduler::Worker& worker) { return worker.queue == this && worker.hung; });
+  const auto preparations = std::ranges::count_if(
+      tokenizers_,
+      [](const Scheduler::Tokenizer& tokenizer) { return tokenizer.hung && tokenizer.busy; });
+  return static_cast<size_t>(runs + preparations);
 }
 
 }  // namespace scheduler

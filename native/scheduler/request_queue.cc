@@ -24,8 +24,7 @@ Admission RequestQueue::push(Requests& requests, bool ready, double competing_se
   for (const auto& request : requests) bytes += request.bytes;
   // The list is accepted or rejected as a whole, so the slower class counts.
   Clock::duration expected{0};
-  for (const TokenizationClass input_class :
-       {TokenizationClass::kShort, TokenizationClass::kLong}) {
+  for (const TokenizationClass input_class : kTokenizationClasses) {
     const bool is_used = std::ranges::any_of(
         requests, [&](const Request& request) { return class_of(request) == input_class; });
     if (is_used) expected = std::max(expected, wait(input_class, competing_seconds));
@@ -162,7 +161,7 @@ Requests RequestQueue::take_expired() {
 Requests RequestQueue::remove(uint64_t ticket) {
   Requests removed;
   const auto preparing = std::ranges::find(preparing_, ticket, &Request::ticket);
-  if (preparing != preparing_.end()) preparing->is_cancelled = true;
+  if (preparing != preparing_.end()) return drop_arrived(*preparing);
   for (auto* fifo : {&short_, &long_, &ready_}) {
     const auto found = std::ranges::find(fifo->requests, ticket, &Request::ticket);
     if (found == fifo->requests.end()) continue;
@@ -175,8 +174,8 @@ Requests RequestQueue::remove(uint64_t ticket) {
 
 Requests RequestQueue::close_and_clear() {
   closed_ = true;
-  cleared_ = true;
   Requests waiting;
+  while (!preparing_.empty()) waiting.splice(waiting.end(), drop_arrived(preparing_.front()));
   for (auto* fifo : {&short_, &long_, &ready_}) {
     for (const auto& request : fifo->requests) account_left(*fifo, request);
     waiting.splice(waiting.end(), fifo->requests);

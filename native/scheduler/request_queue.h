@@ -42,7 +42,7 @@ class RequestQueue {
   Clock::time_point next_arrival(TokenizationClass input_class) const;
 
   /// Dequeues the next request to prepare. The caller must pass it to push_ready() or
-  /// drop_arrived().
+  /// drop_arrived(), unless remove() or close_and_clear() has returned it.
   DequeuedArrival dequeue_arrival(TokenizationClass input_class);
 
   /// Adds a prepared request to the ready list, in the order of arrival.
@@ -50,9 +50,6 @@ class RequestQueue {
 
   /// Removes a request in preparation from the queue.
   Requests drop_arrived(Request& request);
-
-  /// True after close_and_clear(): requests in preparation must be dropped.
-  bool is_cleared() const { return cleared_; }
 
   /// Time at which the next batch may start; max() if no request is ready or all workers of the
   /// model are busy. Later than now while batching waits for further requests.
@@ -65,8 +62,7 @@ class RequestQueue {
   /// Bookkeeping of running batches.
   WaitEstimate& runs() { return estimate_; }
 
-  /// Removes and returns a waiting request; an empty list if it does not wait. A request in
-  /// preparation is marked as cancelled.
+  /// Removes and returns a request that waits or is in preparation; otherwise an empty list.
   Requests remove(uint64_t ticket);
 
   /// Removes and returns waiting requests whose deadline has passed.
@@ -76,8 +72,17 @@ class RequestQueue {
   void close() { closed_ = true; }
   bool is_closed() const { return closed_; }
 
-  /// Rejects new requests and returns all waiting ones.
+  /// Rejects new requests, and returns all that wait or are in preparation.
   Requests close_and_clear();
+
+  /// Sets the number of threads that tokenize inputs of a class.
+  void set_tokenizers(TokenizationClass input_class, size_t threads) {
+    estimate_.set_tokenizers(input_class, threads);
+  }
+  /// Expected time until all arrived inputs of a class are tokenized.
+  ThroughputEwma::Duration tokenization_wait(TokenizationClass input_class) const {
+    return estimate_.tokenization_wait(input_class);
+  }
 
   size_t size() const { return count_; }
   size_t bytes() const { return bytes_; }  ///< of waiting inputs
@@ -124,7 +129,6 @@ class RequestQueue {
   size_t ready_cost_ = 0;
   WaitEstimate estimate_;
   bool closed_ = false;
-  bool cleared_ = false;  ///< close_and_clear() was called
 };
 
 }  // namespace scheduler

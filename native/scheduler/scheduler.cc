@@ -7,7 +7,8 @@
 #include "completion.h"
 #include "request_queue.h"
 #include "scheduler/model_queue.h"
-#include "thread_setup.h"
+#include "scheduler/thread_setup.h"
+#include "tokenizer.h"
 #include "worker.h"
 
 namespace scheduler {
@@ -23,6 +24,11 @@ Scheduler::~Scheduler() {
   watch_changed_.notify_all();
   for (Worker& worker : workers_) worker.thread.join();
   if (watchdog_.joinable()) watchdog_.join();
+}
+
+bool Scheduler::is_in_service() const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(queues_, &ModelQueue::in_service_);
 }
 
 void Scheduler::add(ModelQueue& queue, Lock& lock) {
@@ -42,9 +48,9 @@ void Scheduler::remove(ModelQueue& queue, Lock& lock) {
   for (Worker& worker : workers_) worker.warmed_up.erase(&queue);
   queue.stopping_ = true;
   for (auto& changed : queue.arrived_changed_) changed.notify_all();
-  std::vector<std::thread> tokenizers = std::exchange(queue.tokenization_threads_, {});
+  std::list<Tokenizer> tokenizers = std::exchange(queue.tokenizers_, {});
   lock.unlock();
-  for (std::thread& thread : tokenizers) thread.join();
+  for (Tokenizer& tokenizer : tokenizers) tokenizer.thread.join();
   lock.lock();
 }
 
@@ -111,15 +117,7 @@ void Scheduler::start_threads_of(ModelQueue& queue) {
       watch();
     });
   }
-  if (!queue.description_.needs_preparation) return;
-  const auto start = [&](const char* name, Priority priority, TokenizationClass input_class) {
-    queue.tokenization_threads_.emplace_back([this, &queue, name, priority, input_class] {
-      set_up_thread(name, priority);
-      tokenize(queue, input_class);
-    });
-  };
-  start("tokenization", Priority::kEqual, TokenizationClass::kShort);
-  start("long texts", Priority::kLower, TokenizationClass::kLong);
+  start_tokenizers(queue);
 }
 
 /// Worker seconds that other models will receive while the backlog of this queue drains. Each model
@@ -133,47 +131,6 @@ double Scheduler::competing_seconds(const ModelQueue& queue) const {
     if (each != &queue) competing += std::min(each->requests_->work(), fair_share);
   }
   return competing;
-}
-
-/// Main function of a tokenization thread.
-void Scheduler::tokenize(ModelQueue& queue, TokenizationClass input_class) {
-  Lock lock(mutex_);
-  while (!queue.stopping_) {
-    if (queue.requests_->next_arrival(input_class) == Clock::time_point::max()) {
-      queue.arrived_changed(input_class).wait(lock);
-    } else {
-      tokenize_next(queue, input_class, lock);
-    }
-  }
-}
-
-void Scheduler::tokenize_next(ModelQueue& queue, TokenizationClass input_class, Lock& lock) {
-  DequeuedArrival taken = queue.requests_->dequeue_arrival(input_class);
-  ++queue.busy_threads_;
-  lock.unlock();
-  queue.complete_as(Status::kDeadlineExceeded, taken.expired);
-  Request* const request = taken.request;
-  const bool is_prepared = request != nullptr && queue.prepare(*request);
-  lock.lock();
-  if (request != nullptr) {
-    RequestQueue& requests = *queue.requests_;
-    if (is_prepared && !requests.is_cleared() && !request->is_cancelled) {
-      requests.push_ready(*request);
-      wake_next();
-    } else {
-      if (is_prepared) set_completion(*request, Status::kDraining);
-      if (request->is_cancelled) {
-        request->completion.front() = {};  // discards the result of the preparation
-        set_completion(*request, Status::kCancelled);
-      }
-      Requests dropped = requests.drop_arrived(*request);
-      lock.unlock();
-      queue.deliver(std::move(dropped.front().completion));
-      dropped.clear();
-      lock.lock();
-    }
-  }
-  queue.release_thread();
 }
 
 }  // namespace scheduler

@@ -130,11 +130,14 @@ void WaitEstimate::learn_run(size_t cost, ThroughputEwma::Duration time) {
 
 Clock::duration WaitEstimate::wait(TokenizationClass input_class, const Waiting& waiting,
                                    double competing_seconds) const {
-  const Preparation& preparation = input_class == TokenizationClass::kShort ? short_ : long_;
   // Preparation and runs overlap.
-  const auto wait = std::max(run_wait(waiting, competing_seconds),
-                             preparation.pace.time_for(static_cast<double>(preparation.work)));
+  const auto wait = std::max(run_wait(waiting, competing_seconds), tokenization_wait(input_class));
   return std::chrono::round<Clock::duration>(wait);
+}
+
+ThroughputEwma::Duration WaitEstimate::time_of(const Preparation& preparation) {
+  const auto threads = static_cast<double>(std::max<size_t>(preparation.threads, 1));
+  return preparation.pace.time_for(static_cast<double>(preparation.work)) / threads;
 }
 
 /// Expected worker time of all waiting requests in full batches.

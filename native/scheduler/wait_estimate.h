@@ -75,6 +75,15 @@ class WaitEstimate {
   /// Records the preparation time and the ratio of tokens to bytes.
   void learn_preparation(TokenizationClass input_class, const Request& request);
 
+  /// Sets the number of threads that prepare inputs of a class.
+  void set_tokenizers(TokenizationClass input_class, size_t threads) {
+    preparation(input_class).threads = threads;
+  }
+  /// Expected time until all arrived inputs of a class are prepared.
+  ThroughputEwma::Duration tokenization_wait(TokenizationClass input_class) const {
+    return time_of(input_class == TokenizationClass::kShort ? short_ : long_);
+  }
+
   /// True if fewer batches run than there are workers.
   bool has_free_slot() const;
   /// Starts a batch and returns its slot. A slot must be free.
@@ -105,8 +114,9 @@ class WaitEstimate {
  private:
   /// Requests in or before preparation, and the speed of preparation.
   struct Preparation {
-    size_t work = 0;  ///< of waiting requests and of the one in preparation
-    ThroughputEwma pace;
+    size_t work = 0;  ///< of waiting requests and of those in preparation
+    size_t threads = 1;
+    ThroughputEwma pace;  ///< of one thread
   };
 
   /// State of a slot. cost 0: free.
@@ -126,6 +136,7 @@ class WaitEstimate {
   Preparation& preparation(TokenizationClass input_class) {
     return input_class == TokenizationClass::kShort ? short_ : long_;
   }
+  static ThroughputEwma::Duration time_of(const Preparation& preparation);
   size_t expected_cost(const Request& request) const;
   ThroughputEwma::Duration time_of_batches(const Waiting& waiting) const;
   ThroughputEwma::Duration run_wait(const Waiting& waiting, double competing_seconds) const;

@@ -1,4 +1,5 @@
-// The watchdog thread: ends runs over their time limit and requests past their deadline.
+// The watchdog thread: ends runs and preparations over their time limit, and requests past their
+// deadline.
 #include <algorithm>
 #include <utility>
 
@@ -21,8 +22,9 @@ constexpr std::chrono::milliseconds kPeriod{100};
 void Scheduler::watch() {
   Lock lock(mutex_);
   while (!ending_) {
-    const auto next = check_runs();
+    auto next = check_runs();
     for (ModelQueue* const queue : queues_) {
+      next = std::min(next, check_tokenizers(*queue));
       Requests expired = queue->requests_->take_expired();
       complete_all(expired, Status::kDeadlineExceeded, queue->watchdog_completions_);
       if (!queue->watchdog_completions_.empty()) ++queue->busy_threads_;
@@ -55,8 +57,11 @@ Clock::time_point Scheduler::check_runs() {
       continue;
     }
     worker.hung = true;
-    if (worker.batch != nullptr && worker.slot)
-      worker.queue->mark_timed_out(*worker.batch, *worker.slot);
+    if (worker.batch != nullptr && worker.slot) {
+      ++worker.queue->batches_;
+      worker.queue->requests_->runs().mark_hung(*worker.slot);
+      worker.queue->mark_timed_out(*worker.batch);
+    }
     replace_abandoned();
   }
   return next;

@@ -9,7 +9,7 @@
 
 #include "request.h"
 #include "scheduler/scheduler.h"
-#include "thread_setup.h"
+#include "scheduler/thread_setup.h"
 
 namespace scheduler {
 

@@ -126,13 +126,14 @@ void Scheduler::warm_up(Worker& worker, ModelQueue& queue, Lock& lock) {
   worker.warming_up = true;
   worker.begin(nullptr);
   ++queue.busy_threads_;
+  const bool is_in_service = std::ranges::any_of(queues_, &ModelQueue::in_service_);
   std::exception_ptr problem;
   try {
     worker.warmed_up.insert(&queue);
     wake_next();  // for a batch that arrived with the model
     if (queue.description_.uses_pool) create_thread_pools(worker, queue, lock);
     if (lock.owns_lock()) lock.unlock();
-    queue.warm_up_worker(worker);
+    queue.warm_up_worker(worker, is_in_service);
   } catch (...) {
     problem = std::current_exception();
   }

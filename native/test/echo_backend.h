@@ -142,6 +142,11 @@ class EchoBackend : public Backend {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return running_ >= count; });
   }
+  /// Number of long texts that have entered prepare().
+  size_t preparing() {
+    const std::lock_guard lock(mutex_);
+    return preparing_;
+  }
   /// Number of batches that have started.
   size_t begun() {
     const std::lock_guard lock(mutex_);

@@ -81,8 +81,7 @@ TEST_F(TokenizationClassTest, WaitingLongInputsExpireAndAreCancelled) {
   EXPECT_EQ(ended.of(0).status, Status::kOk);
 }
 
-/// A request that is cancelled during preparation completes as kCancelled, also if its preparation
-/// fails.
+/// A request that is cancelled during preparation completes as kCancelled at once, and is not run.
 TEST_F(TokenizationClassTest, ARequestCancelledDuringTokenizationIsNotRun) {
   const std::string filling(kShortText, '0');
   for (const bool fails : {false, true}) {
@@ -97,9 +96,10 @@ TEST_F(TokenizationClassTest, ARequestCancelledDuringTokenizationIsNotRun) {
       slow->await_preparing(1);
       queue.cancel(0);
       queue.cancel(7);  // unknown ticket
+      ASSERT_TRUE(of_slow.has(0));
+      EXPECT_EQ(queue.statistics().queue_requests, 0U);
       submit(queue, 1, Text{.text = filling + "2"}, kNever);
       slow->let_pass(SIZE_MAX);
-      ASSERT_TRUE(of_slow.has(0));
       EXPECT_EQ(of_slow.of(0).status, Status::kCancelled);
       EXPECT_EQ(of_slow.of(0).message, "");
       EXPECT_EQ(of_slow.of(1).status, fails ? Status::kFailed : Status::kOk);
@@ -134,6 +134,48 @@ TEST_F(TokenizationClassTest, ASlowTokenizerDelaysItsOwnModelOnly) {
   backend->let_pass(SIZE_MAX);
   EXPECT_EQ(ended.of(0).status, Status::kOk);
   EXPECT_EQ(ended.of(1).status, Status::kOk);
+}
+
+/// Further threads tokenize while inputs wait, up to the number of workers.
+TEST_F(TokenizationClassTest, ThreadsAreAddedWhileInputsWait) {
+  constexpr size_t kWorkers = 3;
+  ModelQueue queue(a_scheduler(), backend, {.workers = kWorkers, .long_input_bytes = 1'000},
+                   ended.handler());
+  // The first input takes 20 ms: the speed is known then.
+  backend->let_pass(0);
+  submit(queue, 0, long_text(), kNever);
+  backend->await_preparing(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  backend->let_pass(1);
+  EXPECT_EQ(ended.of(0).status, Status::kOk);
+  for (uint64_t i = 1; i <= 10; ++i) submit(queue, i, long_text(), kNever);
+  backend->await_preparing(1 + kWorkers);  // at the same time
+  EXPECT_EQ(backend->preparing(), 1 + kWorkers);
+  backend->let_pass(SIZE_MAX);
+  for (uint64_t i = 1; i <= 10; ++i) EXPECT_EQ(ended.of(i).status, Status::kOk);
+  queue.close();
+  EXPECT_EQ(ended.repeated(), 0U);
+}
+
+/// A preparation over the time limit completes its request, and does not delay the inputs behind
+/// it.
+TEST_F(TokenizationClassTest, AHungPreparationTimesOutAndAnotherThreadContinues) {
+  constexpr std::chrono::milliseconds kLimit{20};
+  ModelQueue queue(a_scheduler(), backend,
+                   {.workers = 1, .long_input_bytes = 1'000, .run_limit = kLimit}, ended.handler());
+  backend->let_pass(0);
+  submit(queue, 0, long_text(), kNever);
+  submit(queue, 1, Text{.text = "1"}, kNever);
+  EXPECT_EQ(ended.of(0).status, Status::kTimedOut);
+  EXPECT_EQ(ended.of(1).status, Status::kOk);
+  EXPECT_GE(queue.statistics().hung_for, kLimit);
+  EXPECT_EQ(queue.statistics().batches, 1U);
+  queue.close();  // does not wait for the hung thread
+  backend->let_pass(SIZE_MAX);
+  queue.abort();
+  EXPECT_EQ(ended.size(), 2U);
+  EXPECT_EQ(ended.repeated(), 0U);
+  EXPECT_EQ(queue.statistics().timed_out, 1U);
 }
 
 TEST_F(TokenizationClassTest, CloseFinishesLongInputs) {

@@ -51,7 +51,8 @@ struct Limit {
 };
 
 constexpr Limit kFormats[] = {{"float32", kernels::Format::kFloat32, 2e-6},
-                              {"bfloat16", kernels::Format::kBFloat16, 3e-2}};
+                              {"bfloat16", kernels::Format::kBFloat16, 3e-2},
+                              {"int8", kernels::Format::kInt8, 1e-1}};
 
 /// Projections from [tokens, 3 × hidden]; kClsOnly: of the first tokens of `batch`.
 Projections projections(const at::Tensor& states, const PackedBatch& batch, OutputTokens outputs,

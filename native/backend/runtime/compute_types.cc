@@ -43,14 +43,13 @@ constexpr Entry kTable[] = {
     {kBFloat16, kernels::kAvx512bf16, Vendor::kAmd, linear_and_attention(kBFloat16),
      linear_and_attention(kBFloat16)},
     {kBFloat16, kernels::kAvx512bf16, {}, linear_only(kBFloat16), linear_and_attention(kBFloat16)},
-    // int8 results do not depend on the kernel, so attention stays float32 unless ATTENTION_DTYPE
-    // is bfloat16.
+    // int8 results do not depend on the kernel, so attention is int8 unless ATTENTION_DTYPE is set.
     {kInt8,
      kernels::kAvx2 | kernels::kAvx512bf16,
      {},
-     linear_only(kInt8),
+     linear_and_attention(kInt8),
      kInt8WithBFloat16Attention},
-    {kInt8, kernels::kAvx2, {}, linear_only(kInt8), linear_only(kInt8)},
+    {kInt8, kernels::kAvx2, {}, linear_and_attention(kInt8), linear_only(kInt8)},
 };
 
 /// First matching row; null if the processor lacks the instructions.

@@ -11,21 +11,27 @@ namespace {
 /// would take longer than the faster products save (bench/products.cc on a Zen 4).
 constexpr int64_t kFewQueries = 16;
 
-/// True if the panels that the elementwise functions pack have the size that the kernel reads.
-bool has_same_nr(const FormatKernel& by) { return 2 * best_elementwise().lanes == by.kernel->nr; }
+/// Number of key values below which a head uses float32 instead of int8, for the same reason.
+constexpr int64_t kFewKeyValues = 3072;
+
+Format format_for(Format wanted, const AttentionHead& head) {
+  const bool is_small =
+      description_of(wanted).is_integer && head.tokens * head.head_size < kFewKeyValues;
+  return head.queries < kFewQueries || is_small ? Format::kFloat32 : wanted;
+}
 
 }  // namespace
 
 HeadAttention best_attention(Format format) {
-  const FormatDescription& wanted = description_of(format);
-  if (!wanted.supports_attention) return best_attention(Format::kFloat32);
   const FormatKernel best(format);
-  if (has_same_nr(best)) return {best_elementwise(), best};
-  return {kElementwisePortable, {wanted, *wanted.kernels.back()}};
+  const Elementwise* const fitting = elementwise_for_panels(best.kernel->nr);
+  if (fitting != nullptr) return {*fitting, best};
+  const FormatDescription& description = description_of(format);
+  return {kElementwisePortable, {description, *description.kernels.back()}};
 }
 
 bool has_fast_attention(Format format) {
-  return description_of(format).supports_attention && is_fast(format) && has_same_nr(format);
+  return is_fast(format) && best_attention(format).by().kernel == FormatKernel(format).kernel;
 }
 
 int64_t attention_scratch(Format format, const AttentionHead& longest) {
@@ -34,7 +40,7 @@ int64_t attention_scratch(Format format, const AttentionHead& longest) {
 }
 
 void attend(Format format, const AttentionHead& head, float* scratch) {
-  best_attention(head.queries < kFewQueries ? Format::kFloat32 : format).attend(head, scratch);
+  best_attention(format_for(format, head)).attend(head, scratch);
 }
 
 }  // namespace kernels

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -68,6 +69,45 @@ AlignedArray<std::byte> pack_query_vectors(const FormatKernel& by, const Positio
   return rows;
 }
 
+/// Packs the vectors for int8, see int8_kernel.h.
+void pack_int8_vectors(const FormatKernel& by, const PositionVectors& vectors, int64_t count,
+                       PackedPositions& packed) {
+  const Int8Attention& functions = *by.kernel->int8_attention;
+  const KeyLayout layout(by, vectors.head_size);
+  if (vectors.keys != nullptr) {
+    const auto padded = static_cast<size_t>(round_up(count, layout.nr));
+    packed.keys = make_aligned<std::byte>(padded * static_cast<size_t>(layout.inputs));
+    packed.key_scales = make_aligned<float>(padded);
+    packed.key_sums = make_aligned<int32_t>(padded);
+    functions.pack_keys({.from = vectors.keys,
+                         .stride = vectors.stride,
+                         .count = count,
+                         .head_size = vectors.head_size,
+                         .scale = vectors.scale,
+                         .mean = nullptr,
+                         .inputs = layout.inputs,
+                         .to = reinterpret_cast<int8_t*>(packed.keys.get()),
+                         .scales = packed.key_scales.get(),
+                         .first_sums = packed.key_sums.get()});
+  }
+  if (vectors.queries == nullptr) return;
+  packed.queries = make_aligned<std::byte>(static_cast<size_t>(count * layout.query_stride));
+  packed.query_scales = make_aligned<RowScale>(static_cast<size_t>(count));
+  functions.pack_queries({.from = vectors.queries,
+                          .stride = vectors.stride,
+                          .rows = count,
+                          .count = vectors.head_size,
+                          .to = packed.queries.get(),
+                          .to_stride = layout.query_stride,
+                          .padded = layout.inputs,
+                          .scales = packed.query_scales.get()});
+  packed.query_floats = make_aligned<float>(static_cast<size_t>(count * vectors.head_size));
+  for (int64_t i = 0; i < count; ++i) {
+    std::copy_n(vectors.queries + i * vectors.stride, vectors.head_size,
+                packed.query_floats.get() + i * vectors.head_size);
+  }
+}
+
 }  // namespace
 
 RelativePositionIndex::RelativePositionIndex(std::span<const int64_t> table_rows)
@@ -103,6 +143,10 @@ PackedPositions HeadAttention::pack(const PositionVectors& vectors) const {
                          .keys = nullptr,
                          .queries = nullptr,
                          .query_bytes = layout.query_stride * by_.kernel->value_bytes};
+  if (layout.is_int8) {
+    pack_int8_vectors(by_, vectors, count, packed);
+    return packed;
+  }
   if (vectors.keys != nullptr) {
     packed.keys = pack_key_vectors(*elementwise_, by_, vectors, count);
   }

@@ -28,7 +28,7 @@ Vector butterfly(Vector values, std::integer_sequence<int, kLane...>) {
 
 /// Combines all lanes with `join` in a binary tree: lane i with i + kLanes / 2, and so on.
 template <int kLanes, int kDistance = kLanes / 2, class Vector, class Join>
-float reduce(Vector values, const Join& join) {
+auto reduce(Vector values, const Join& join) {
   if constexpr (kDistance == 0) {
     return values[0];
   } else {

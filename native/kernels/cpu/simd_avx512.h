@@ -20,15 +20,22 @@ struct Simd {
   static void store(float* to, Vector vector) { _mm512_storeu_ps(to, vector); }
   static Vector min(Vector a, Vector b) { return _mm512_min_ps(a, b); }
   static Vector max(Vector a, Vector b) { return _mm512_max_ps(a, b); }
+  static Integers max(Integers a, Integers b) {
+    return (Integers)_mm512_max_epi32((__m512i)a, (__m512i)b);
+  }
   /// Selects lanes of `values` by their numbers.
   static Vector permute(Vector values, Integers lanes) {
     return _mm512_permutexvar_ps((__m512i)lanes, values);
   }
   static Vector to_float(Integers values) { return _mm512_cvtepi32_ps((__m512i)values); }
+  /// Truncates values to integers. NaN becomes the lowest integer.
+  static Integers truncate(Vector values) { return (Integers)_mm512_cvttps_epi32(values); }
+  static void store(void* to, Integers integers) { _mm512_storeu_si512(to, (__m512i)integers); }
   /// Truncates values from 0 to 255 to integers and stores them as bytes.
-  static void store_bytes(uint8_t* to, Vector values) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
-                     _mm512_cvtepi32_epi8(_mm512_cvttps_epi32(values)));
+  static void store_bytes(uint8_t* to, Vector values) { store_bytes(to, truncate(values)); }
+  /// Stores integers from 0 to 255 as bytes.
+  static void store_bytes(uint8_t* to, Integers values) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8((__m512i)values));
   }
 };
 

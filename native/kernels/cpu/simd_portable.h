@@ -26,6 +26,7 @@ struct Simd {
   static void store(float* to, Vector vector) { *reinterpret_cast<Stored*>(to) = vector; }
   static Vector min(Vector a, Vector b) { return a < b ? a : b; }
   static Vector max(Vector a, Vector b) { return a > b ? a : b; }
+  static Integers max(Integers a, Integers b) { return a > b ? a : b; }
   /// Selects lanes of `values` by their numbers.
   static Vector permute(Vector values, Integers lanes) {
     Vector permuted;
@@ -33,8 +34,15 @@ struct Simd {
     return permuted;
   }
   static Vector to_float(Integers values) { return __builtin_convertvector(values, Vector); }
+  /// Truncates values to integers. NaN becomes 0.
+  static Integers truncate(Vector values) {
+    return __builtin_convertvector(values == values ? values : Vector{}, Integers);
+  }
+  static void store(void* to, Integers integers) { std::memcpy(to, &integers, sizeof integers); }
   /// Truncates values from 0 to 255 to integers and stores them as bytes.
-  static void store_bytes(uint8_t* to, Vector values) {
+  static void store_bytes(uint8_t* to, Vector values) { store_bytes(to, truncate(values)); }
+  /// Stores integers from 0 to 255 as bytes.
+  static void store_bytes(uint8_t* to, Integers values) {
     for (int lane = 0; lane < kLanes; ++lane) to[lane] = static_cast<uint8_t>(values[lane]);
   }
 };

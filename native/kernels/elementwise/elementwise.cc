@@ -1,25 +1,35 @@
 #include "elementwise/elementwise.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "kernels/cpu.h"
 
 namespace kernels {
 
 namespace {
 
-const Elementwise& choose() {
 #if defined(__x86_64__)
-  for (const Elementwise* const each : {&kElementwiseAvx512, &kElementwiseAvx2}) {
-    if ((each->needs & ~this_processor().usable) == 0) return *each;
-  }
+constexpr const Elementwise* kAll[] = {&kElementwiseAvx512, &kElementwiseAvx2,
+                                       &kElementwisePortable};
+#else
+constexpr const Elementwise* kAll[] = {&kElementwisePortable};
 #endif
-  return kElementwisePortable;
-}
+
+bool is_supported(const Elementwise* each) { return (each->needs & ~this_processor().usable) == 0; }
 
 }  // namespace
 
 const Elementwise& best_elementwise() {
-  static const Elementwise& best = choose();
+  static const Elementwise& best = **std::ranges::find_if(kAll, is_supported);
   return best;
+}
+
+const Elementwise* elementwise_for_panels(int64_t nr) {
+  const auto* const found = std::ranges::find_if(kAll, [nr](const Elementwise* each) {
+    return 2 * int64_t{each->lanes} == nr && is_supported(each);
+  });
+  return found != std::end(kAll) ? *found : nullptr;
 }
 
 EpilogueFunction best_epilogue(Epilogue epilogue, int64_t nr) {

@@ -50,6 +50,10 @@ extern const Elementwise kElementwiseAvx512;
 /// The fastest functions that this processor supports.
 const Elementwise& best_elementwise();
 
+/// The functions of this processor for panels of nr columns, which are two vectors wide; null if
+/// there are none.
+const Elementwise* elementwise_for_panels(int64_t nr);
+
 /// The fastest epilogue whose vectors divide a panel of nr columns; null for Epilogue::kStore.
 EpilogueFunction best_epilogue(Epilogue epilogue, int64_t nr);
 

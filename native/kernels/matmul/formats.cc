@@ -32,7 +32,6 @@ constexpr FormatDescription kTable[] = {
      .kernels = kBFloat16Kernels},
     {.format = Format::kInt8,
      .is_integer = true,
-     .supports_attention = false,
      .max_inputs = kMaxInputs,
      .name = "int8",
      .error = 5e-2,

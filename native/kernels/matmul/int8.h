@@ -2,6 +2,7 @@
 // sets, see tile.h.
 #pragma once
 
+#include "attention/int8_kernel.h"
 #include "cpu/reduce.h"
 #include "matmul/tile.h"
 
@@ -135,7 +136,8 @@ RowScale quantize_row(const float* from, int64_t count, uint8_t* to) {
 }
 
 template <class Simd, class Product, int kRows>
-constexpr Kernel int8_kernel(const char* name, Instructions needs) noexcept {
+constexpr Kernel int8_kernel(const char* name, Instructions needs,
+                             const Int8Attention& attention) noexcept {
   return {.name = name,
           .needs = needs,
           .nr = 2 * Simd::kLanes,
@@ -144,7 +146,8 @@ constexpr Kernel int8_kernel(const char* name, Instructions needs) noexcept {
           .kr = kInputsPerPartial,
           .k_step = kGroup,
           .tiles = kTiles<Product, kRows>.of_rows,
-          .pack_a = pack_rows<uint8_t, quantize_row<Simd>>};
+          .pack_a = pack_rows<uint8_t, quantize_row<Simd>>,
+          .int8_attention = &attention};
 }
 
 }  // namespace

@@ -15,6 +15,6 @@ struct Product : IntegerSums<Simd> {
 }  // namespace
 
 constinit const Kernel kInt8Avx512 =
-    int8_kernel<Simd, Product, 12>("int8 avx512-vnni", kCompiledFor);
+    int8_kernel<Simd, Product, 12>("int8 avx512-vnni", kCompiledFor, kInt8AttentionAvx512);
 
 }  // namespace kernels

@@ -25,7 +25,8 @@ struct Tile {
   // int8 only:
   const RowScale* row_scales = nullptr;  ///< [rows]
   const float* scales = nullptr;         ///< [nr]
-  const int32_t* weight_sums = nullptr;  ///< [nr]
+  const int32_t* weight_sums = nullptr;  ///< [nr]; int8 attention: initial values of the sums
+  bool accumulates = false;              ///< int8 attention: adds to c instead of the bias
 };
 
 using TileFunction = void (*)(const Tile& tile);
@@ -48,6 +49,8 @@ struct PanelToPack {
   uint16_t* to;
 };
 
+struct Int8Attention;
+
 struct Kernel {
   const char* name;
   Instructions needs;
@@ -68,9 +71,10 @@ struct Kernel {
   /// a multiple of two vectors. sums: [rows], row sums before rounding. Null: use
   /// Elementwise::exponentials, then pack_a.
   void (*pack_exponentials)(const RowsToPack& scores, float* sums) = nullptr;
-  /// Rounds a panel of keys or values of attention. Null if and only if the format does not support
-  /// attention, or multiplies float32 values as they are.
+  /// Rounds a panel of keys or values of attention. Null for int8, and if the kernel multiplies
+  /// float32 values as they are.
   void (*pack_b_block)(const PanelToPack& panel) = nullptr;
+  const Int8Attention* int8_attention = nullptr;  ///< null except for int8
 
   TileFunction tile(int64_t rows, Storage storage) const {
     const TileFunction* of_rows = nullptr;

@@ -11,6 +11,7 @@
 namespace kernels {
 
 struct FormatKernel;
+struct RowScale;
 class HeadPositions;
 
 /// One head of one sequence. Query i belongs to token i. A query that attends to no token has the
@@ -45,8 +46,8 @@ bool has_fast_attention(Format format);
 int64_t attention_scratch(Format format, const AttentionHead& longest);
 
 /// Computes attention with the fastest kernels of this processor. Both products use the format;
-/// sums, scores and softmax are float32. A head with few queries uses float32 in every format,
-/// because converting its operands would take longer.
+/// scores are float32. A head with few queries, or for int8 with few tokens, uses float32, because
+/// converting its operands would take longer.
 void attend(Format format, const AttentionHead& head, float* scratch);
 
 /// Maps each offset, key − query, to a row of position vectors. Adjacent offsets with equal vectors
@@ -87,6 +88,11 @@ struct PackedPositions {
   AlignedArray<std::byte> keys;     ///< packed like the keys of a head; null: none
   AlignedArray<std::byte> queries;  ///< [rows, inputs], zero-padded; null: none
   int64_t query_bytes;              ///< size of a row of `queries`
+  // int8 only:
+  AlignedArray<float> key_scales = nullptr;       ///< [rows], zero-padded to whole panels
+  AlignedArray<int32_t> key_sums = nullptr;       ///< [rows], zero-padded to whole panels
+  AlignedArray<RowScale> query_scales = nullptr;  ///< [rows]
+  AlignedArray<float> query_floats = nullptr;     ///< [rows, head_size]: the exact vectors
 };
 
 /// Position vectors packed for every kernel that attend() may use for a format.

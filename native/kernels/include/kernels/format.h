@@ -19,7 +19,6 @@ inline constexpr size_t kFormats = 3;
 struct FormatDescription {
   Format format;
   bool is_integer = false;  ///< integers with a scale for each row and output; sums are exact
-  bool supports_attention = true;  ///< false: attention uses float32 instead
   /// Number of inputs of a layer above which its sums could overflow. Linear and PackedA use
   /// float32 for such a layer.
   int64_t max_inputs = INT64_MAX;

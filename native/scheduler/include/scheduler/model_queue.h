@@ -35,7 +35,7 @@ struct Options {
   /// Inputs of this size and larger belong to TokenizationClass::kLong. Tokenizing a smaller text
   /// takes 20 ms at most.
   size_t long_input_bytes = size_t{16} * 1024;
-  std::chrono::milliseconds run_limit{60'000};  ///< time limit of a run
+  std::chrono::milliseconds run_limit{60'000};  ///< time limit of a run, and of a preparation
   double weight = 1;  ///< share of worker time relative to other busy models; greater than 0
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<ResultCache> results{};   ///< cache of outputs of a text model; null: no cache
@@ -53,7 +53,7 @@ enum class Status {
   // Accepted, then failed:
   kDeadlineExceeded,
   kCancelled,
-  kTimedOut,  ///< the run exceeded Options::run_limit
+  kTimedOut,  ///< the run or the preparation exceeded Options::run_limit
   kTooLong,   ///< see InputTooLong
   kFailed
 };
@@ -95,10 +95,11 @@ struct Statistics {
   uint64_t timed_out = 0;
   uint64_t too_long = 0;
   uint64_t batches = 0;
-  uint64_t cache_hits = 0;      ///< inputs whose output was cached
-  uint64_t cache_misses = 0;    ///< inputs that were run; 0 without a cache
-  size_t cache_bytes = 0;       ///< of cached outputs
-  Clock::duration hung_for{0};  ///< age of the oldest run over its time limit; 0: no run hangs
+  uint64_t cache_hits = 0;    ///< inputs whose output was cached
+  uint64_t cache_misses = 0;  ///< inputs that were run; 0 without a cache
+  size_t cache_bytes = 0;     ///< of cached outputs
+  /// Age of the oldest run or preparation over its time limit; 0: none hangs.
+  Clock::duration hung_for{0};
 };
 
 /// Completions are allocated at admission and spliced between lists, so reporting a result
@@ -135,8 +136,7 @@ class ModelQueue {
   /// known yet: the class with the shorter wait counts.
   Admission admission(Clock::time_point deadline) const;
 
-  /// Cancels a request; it completes as kCancelled unless it already runs. A request in preparation
-  /// completes when its preparation ends, and is not run.
+  /// Cancels a request; it completes as kCancelled unless it already runs.
   void cancel(uint64_t ticket);
 
   Statistics statistics() const;
@@ -161,23 +161,38 @@ class ModelQueue {
  private:
   friend class Scheduler;
   struct Part;
+  /// Outcome of the preparation of an input. Valid if the status is kOk: `prepared`, and `output`
+  /// unless the model is run.
+  struct Preparation {
+    PreparedPtr prepared;
+    Status status = Status::kOk;
+    bool needs_run = false;
+    Output output;
+    std::string message;
+    Clock::time_point start;
+    Clock::duration time{0};
+  };
   struct RunResult;
 
   std::condition_variable& arrived_changed(TokenizationClass input_class) {
     return arrived_changed_.at(static_cast<size_t>(input_class));
   }
   size_t threads_of_all_workers() const { return options_.workers * options_.threads_per_worker; }
-  void warm_up_worker(Scheduler::Worker& worker);
+  void warm_up_worker(Scheduler::Worker& worker, bool is_in_service);
   std::optional<Clock::duration> measure(const PreparedInput& sample, size_t count,
                                          Scheduler::Worker& worker);
-  bool prepare(Request& request) noexcept;
+  Preparation prepare(InputPtr input) const noexcept;
   bool run_batch(Requests& batch, Scheduler::Worker& worker);
   std::optional<RunResult> run_part(Requests& batch, const Part& part,
                                     Scheduler::Worker& worker) noexcept;
   void complete_as(Status status, Requests& requests) noexcept;
   void deliver(Completions completions) noexcept;
   // Called with the scheduler's lock held:
-  void mark_timed_out(Requests& batch, size_t slot) noexcept;
+  void mark_timed_out(Requests& batch) noexcept;
+  Completions apply(Request& request, Preparation preparation) noexcept;
+  void discard_preparations(const Requests& removed) noexcept;
+  size_t count_tokenizers(TokenizationClass input_class) const;
+  void join_ended_tokenizers();
   void release_thread();
   size_t hung_runs() const;
 
@@ -200,7 +215,7 @@ class ModelQueue {
   bool in_service_ = false;           ///< at least one request was accepted
   bool stopping_ = false;             ///< the tokenization threads must end
   std::array<std::condition_variable, 2> arrived_changed_;  ///< by TokenizationClass
-  std::vector<std::thread> tokenization_threads_;           ///< one for each class, or none
+  std::list<Scheduler::Tokenizer> tokenizers_;              ///< empty if inputs need no preparation
 };
 
 }  // namespace scheduler

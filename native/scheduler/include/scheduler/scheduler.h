@@ -22,7 +22,8 @@ enum class TokenizationClass;
 enum class Priority;
 
 /// Workers, which run batches, and a watchdog. Each model has a queue and, if its inputs need
-/// preparation, two tokenization threads of its own, so a slow tokenizer delays only its own model.
+/// preparation, tokenization threads of its own, so a slow tokenizer delays only its own model: one
+/// for each TokenizationClass, and more while inputs wait for them.
 ///
 /// Fair share: a free worker runs the due batch of the model with the lowest virtual runtime, that
 /// is consumed worker time divided by the model's weight. No model occupies more workers than its
@@ -39,9 +40,13 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
+  /// True if a model has accepted a request.
+  bool is_in_service() const;
+
  private:
   friend class ModelQueue;
   struct Worker;
+  struct Tokenizer;
   using Lock = std::unique_lock<std::mutex>;
   /// Pools by their number of threads.
   using ThreadPools = std::map<size_t, std::unique_ptr<ThreadPool>>;
@@ -70,13 +75,17 @@ class Scheduler {
   void assign_worker(Worker& worker, ModelQueue* queue, std::optional<size_t> slot);
   void assign_thread_pools();
 
-  void tokenize(ModelQueue& queue, TokenizationClass input_class);
-  void tokenize_next(ModelQueue& queue, TokenizationClass input_class, Lock& lock);
+  void start_tokenizers(ModelQueue& queue);
+  void start_tokenizer(ModelQueue& queue, TokenizationClass input_class);
+  void add_tokenizer(ModelQueue& queue, TokenizationClass input_class) noexcept;
+  void tokenize(ModelQueue& queue, Tokenizer& tokenizer);
+  void tokenize_next(ModelQueue& queue, Tokenizer& tokenizer, Lock& lock);
+  Clock::time_point check_tokenizers(ModelQueue& queue) noexcept;
 
   void watch();
   Clock::time_point check_runs();
 
-  std::mutex mutex_;  ///< guards the scheduler and all queues
+  mutable std::mutex mutex_;  ///< guards the scheduler and all queues
   std::condition_variable
       queue_changed_;  ///< a queue is warmed up, has completed work, or is closed
   std::condition_variable watch_changed_;
