@@ -19,7 +19,13 @@ import {
   vectorsToJson,
   vectorToBase64,
 } from '../validation/embedding-fields';
-import { checked, expected, findListProblem, object, stringList } from '../validation/fields';
+import {
+  checked,
+  expected,
+  findListProblem,
+  findStringProblem,
+  object,
+} from '../validation/fields';
 import { modelName } from '../validation/rerank-fields';
 import { cohereProtocol } from './cohere-format';
 
@@ -60,11 +66,20 @@ const embeddingTypes = checked(
     items: { enum: [...EMBEDDING_TYPES] },
   });
 
+const texts = checked(
+  (value) =>
+    findListProblem(value, 'an array of texts', findStringProblem) ??
+    ((value as readonly string[]).length > 0
+      ? null
+      : { message: 'expected at least one text', path: [] }),
+  (value) => value as readonly string[],
+).meta({ description: 'Texts to embed', type: 'array', items: { type: 'string' }, minItems: 1 });
+
 const names = (values: object) => Object.keys(values) as [string, ...string[]];
 
 const request = object({
   model: modelName(),
-  texts: stringList('an array of texts', { minItems: 1 }),
+  texts,
   input_type: z
     .enum(names(INPUT_TYPES), { error: expected(`one of ${names(INPUT_TYPES).join(', ')}`) })
     .nullish()
