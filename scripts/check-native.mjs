@@ -126,6 +126,7 @@ async function lintCpp() {
     FUZZ: 'ON',
     RUST_TARGET_DIR: process.env.CARGO_TARGET_DIR, // the headers that clippy had cxx make
   });
+  run('headers of the Rust bridges', 'cmake', ['--build', FOLDER, '--target', 'rust_ffi_headers']);
   onceEach(path.join(FOLDER, 'compile_commands.json'));
   const cores = String(os.availableParallelism());
   const depth = WANTED.has('deep') ? [] : SHALLOW;

@@ -97,7 +97,7 @@ backend::LoadedModel Loading::load_backend() const {
   });
   loader.join();
   if (error) std::rethrow_exception(error);
-  return std::move(*loaded);
+  return std::move(loaded).value();
 }
 
 Model Loading::load_model() const {

@@ -1,5 +1,5 @@
-/** First line of a message, with paths shortened to file names. */
+/** First line of a message, with absolute paths shortened to file names. */
 export function redactPaths(message: string): string {
   const [line = ''] = message.split('\n');
-  return line.replaceAll(/(?:\/[^\s/:'"]+)+\/(?=[^\s/:'"]+)/g, '');
+  return line.replaceAll(/(?<![\w.-])(?:\/[^\s/:'"]+)+\/(?=[^\s/:'"]+)/g, '');
 }

@@ -16,6 +16,7 @@ const MAX_BYTES = 4 * 2 ** 20;
  */
 export function readGuardPolicy(paths: readonly string[], file: string | null): GuardSource {
   const { folder, name } = guardPathOf(paths, file);
+  if (folder === '') return null;
   try {
     const text = readText(folder, name, MAX_BYTES);
     if (text !== null) return { file: parseGuardFile(text, name) };
@@ -31,12 +32,14 @@ export function readGuardPolicy(paths: readonly string[], file: string | null): 
 /** Stamp that changes with the policy file; empty: no file. */
 export function guardPolicyStamp(paths: readonly string[], file: string | null): string {
   const { folder, name } = guardPathOf(paths, file);
+  if (folder === '') return '';
   const policy = path.join(folder, name);
   return statSync(policy, { throwIfNoEntry: false }) ? fileIdentity(policy) : '';
 }
 
+/** Folder and name of the policy. Folder '': no path contains a policy. */
 function guardPathOf(paths: readonly string[], file: string | null) {
   if (file !== null) return { folder: path.dirname(file), name: path.basename(file) };
-  const folder = paths.find((one) => existsSync(path.join(one, GUARD_JSON))) ?? paths[0];
-  return { folder: folder as string, name: GUARD_JSON };
+  const folder = paths.find((one) => existsSync(path.join(one, GUARD_JSON))) ?? '';
+  return { folder, name: GUARD_JSON };
 }

@@ -16,7 +16,7 @@ const OF_DIRECTORY = /libtorch-serve (?:serve|models)\s/;
 const MODELS_OF_READERS: Readonly<Record<string, string>> = {
   'my-classifier': 'models/sentiment',
   'all-MiniLM-L6-v2': 'test/fixtures/embeddings/sentences/v3-cls-prompts',
-  'bearing.pt': 'models/eeg/eeg_model.pt',
+  'bearing.pt2': 'test/fixtures/exported/signals/spectrogram.pt2',
   reranker: 'test/fixtures/reranking/exported-gte',
   ner: 'test/fixtures/tagging/bert-cased',
 };
