@@ -55,6 +55,7 @@ export function encodeVectors(
   { normalizes }: Pick<EmbeddingMetadata, 'normalizes'>,
   field: string,
 ): readonly EncodedVector[] {
+  if (dtype === 'float') return vectors;
   if ((dtype === 'int8' || dtype === 'uint8') && !normalizes) {
     const problem = `${dtype} needs normalized embeddings, which this model does not compute`;
     throw new ServiceError('BODY_INVALID', `${field}: ${problem}. Use float, binary or ubinary`);
