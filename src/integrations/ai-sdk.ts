@@ -63,7 +63,7 @@ export function embeddingModel(embedder: TextEmbedder, modelId = 'embedder'): Em
     maxEmbeddingsPerCall: MAX_TEXTS,
     supportsParallelCalls: true,
     async doEmbed({ values, dimensions, abortSignal, providerOptions }) {
-      const promptName = providerOptions?.[PROVIDER]?.['promptName'];
+      const promptName = providerOptions?.[PROVIDER]?.promptName;
       const vectors = await embedder.embedBatch(values, {
         ...(dimensions !== undefined && { dimensions }),
         ...(typeof promptName === 'string' && { promptName }),
