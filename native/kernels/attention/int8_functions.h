@@ -15,11 +15,13 @@ constexpr int kSignOffset = 128;
 constexpr uint32_t kSignBits = 0x80808080U;
 constexpr int kByte = 8;
 
-/// Loads kLanes floats, or `count` floats and zeros if there are fewer.
+/// Loads kLanes floats, or `count` floats and zeros if there are fewer. Arrays here have the
+/// alignment of a vector: for a frame with other arrays, GCC 12 assumes an alignment that the stack
+/// frames of AddressSanitizer do not have.
 template <class Simd>
 Simd::Vector load_some(const float* from, int64_t count) {
   if (count >= Simd::kLanes) return Simd::load(from);
-  float some[Simd::kLanes] = {};
+  alignas(typename Simd::Vector) float some[Simd::kLanes] = {};
   for (int64_t i = 0; i < count; ++i) some[i] = from[i];
   return Simd::load(some);
 }
@@ -79,7 +81,7 @@ RowScale quantize_query(const float* from, int64_t count, uint8_t* to) {
       Simd::store_bytes(to + i, values);
       continue;
     }
-    uint8_t bytes[kLanes];
+    alignas(typename Simd::Vector) uint8_t bytes[kLanes];
     Simd::store_bytes(bytes, values);
     for (int64_t k = 0; k < count - i; ++k) to[i + k] = bytes[k];
   }
@@ -96,7 +98,7 @@ void mean_of_rows(const float* rows, int64_t stride, int64_t count, int64_t size
     for (int64_t row = 0; row < count; ++row) {
       sum += load_some<Simd>(rows + row * stride + i, size - i);
     }
-    float means[kLanes];
+    alignas(typename Simd::Vector) float means[kLanes];
     Simd::store(means, sum * factor);
     for (int64_t k = 0; k < kLanes && i + k < size; ++k) mean[i + k] = means[k];
   }
@@ -144,7 +146,7 @@ void pack_key(const Int8Keys& keys, int64_t token, int8_t* column) {
     const auto values = i < keys.head_size ? values_at(i) : typename Simd::Vector{};
     const auto unsigned_values = shifted<Simd>(values, inverse, kSignOffset);
     sum += Simd::truncate(unsigned_values) - kSignOffset;
-    uint32_t groups[kLanes / kGroup];
+    alignas(typename Simd::Vector) uint32_t groups[kLanes / kGroup];
     Simd::store_bytes(reinterpret_cast<uint8_t*>(groups), unsigned_values);
     for (int64_t k = 0; k < kLanes / kGroup; ++k) {
       const uint32_t group = groups[k] ^ kSignBits;
