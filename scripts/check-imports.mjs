@@ -32,6 +32,7 @@ const MAY_IMPORT = {
   grpc: ['lib', 'native', 'serving', 'protocols'],
   http: ['lib', 'native', 'serving', 'protocols'],
   embedded: ['lib', 'native', 'settings', 'tasks'],
+  integrations: ['client'],
   commands: null, // all of them
   '.': null,
   pages: ['.', 'lib', 'client', 'recordings', 'tasks', 'protocols'],

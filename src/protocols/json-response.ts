@@ -4,11 +4,6 @@ const BEGIN = Buffer.from('[');
 const COMMA = Buffer.from(',');
 const END = Buffer.from(']');
 
-/** An embedding as base64 of little-endian float32. */
-export function toBase64({ buffer, byteOffset, byteLength }: Float32Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
-}
-
 /** A response from pieces of serialized JSON. */
 export function jsonResponse(
   pieces: readonly (string | Buffer)[],

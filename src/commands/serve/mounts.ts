@@ -8,11 +8,13 @@
  *                     /models/NAME/versions/N    createModelProtocols, without pages
  *                     MANAGEMENT_PORT            TorchServe's management API (RepositoryService)
  */
-import { cohere, cohereOf } from '../../protocols/cohere/cohere-protocol';
+import { cohereEmbed, cohereEmbedOf } from '../../protocols/cohere/embed';
+import { cohereRerank, cohereRerankOf } from '../../protocols/cohere/rerank';
 import { detectors } from '../../protocols/detectors/detectors-protocol';
 import { huggingFace } from '../../protocols/hugging-face/hugging-face-protocol';
 import { jina, jinaOf } from '../../protocols/jina/jina-protocol';
 import { liteLlm } from '../../protocols/litellm/litellm-protocol';
+import { ollama, ollamaOf } from '../../protocols/ollama/ollama-protocol';
 import type { OpenInferenceModels } from '../../protocols/open-inference/open-inference-models';
 import {
   openInference,
@@ -60,7 +62,9 @@ const MODEL_PROTOCOLS = [
   openAi,
   openInference,
   jina,
-  cohere,
+  cohereRerank,
+  cohereEmbed,
+  ollama,
   vllm,
   v1Models,
 ];
@@ -68,8 +72,11 @@ const MODEL_PROTOCOLS = [
 /** Protocols of the guardrail. */
 const GUARD_PROTOCOLS = [guardOf, liteLlm, detectors, moderationsOf];
 
+/** Protocols whose requests name an embedding model. */
+const EMBEDDING_PROTOCOLS = [openAiOf, cohereEmbedOf, ollamaOf];
+
 /** Protocols whose requests name a reranking model. */
-const RERANKING_PROTOCOLS = [jinaOf, cohereOf, vllmOf, textEmbeddingsInferenceOf];
+const RERANKING_PROTOCOLS = [jinaOf, cohereRerankOf, vllmOf, textEmbeddingsInferenceOf];
 
 /** Protocols of one model, the server's own first, and the response of its GET /info. */
 export interface ModelProtocols {
@@ -117,7 +124,7 @@ export function createRepositoryProtocols(
     own,
     ...(guard.isConfigured ? GUARD_PROTOCOLS.map((create) => create(guard, options)) : []),
     openInferenceModels(openInference, options),
-    openAiOf(catalogue, options),
+    ...EMBEDDING_PROTOCOLS.map((create) => create(catalogue, options)),
     ...RERANKING_PROTOCOLS.map((create) => create(rerankers, options)),
     torchServeInference(torchServe),
     kserveV1(torchServe, options),

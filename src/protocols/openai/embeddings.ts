@@ -1,14 +1,29 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { embeddingsToJson } from '../../native/addon';
 import { embed } from '../../services/embed';
 import { requireListLength } from '../../services/inference';
 import type { ModelResolver } from '../../services/model-resolver';
-import { jsonArray, jsonResponse, toBase64 } from '../json-response';
+import { jsonArray, jsonResponse } from '../json-response';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
-import { expected, object, string, textsOrIds } from '../validation/fields';
+import {
+  dimensionCount,
+  encodeVectors,
+  encodingFor,
+  type TextRole,
+  vectorDtype,
+  vectorsToJson,
+  vectorToBase64,
+} from '../validation/embedding-fields';
+import { boolean, expected, object, string, textsOrIds } from '../validation/fields';
+
+const JINA_TASKS: Readonly<Record<string, TextRole>> = {
+  'retrieval.query': 'query',
+  'retrieval.passage': 'document',
+};
+const JINA_TYPES = ['float', 'base64', 'binary', 'ubinary'] as const;
 
 const request = object({
   input: textsOrIds,
@@ -16,15 +31,31 @@ const request = object({
   encoding_format: z
     .enum(['float', 'base64'], { error: expected('"float" or "base64"') })
     .nullish()
-    .describe('base64: little-endian float32. Default: float'),
-  dimensions: z
-    .int({ error: expected('a whole number') })
-    .positive({ error: 'expected at least 1' })
+    .describe(
+      'base64: the bytes of the embedding; little-endian float32, or integers. Default: float',
+    ),
+  dimensions: dimensionCount(),
+  output_dimension: dimensionCount().describe('`dimensions` of Voyage and Mistral'),
+  output_dtype: vectorDtype().nullish().describe('Number format of Voyage and Mistral'),
+  embedding_type: z
+    .enum(JINA_TYPES, { error: expected(`one of ${JINA_TYPES.join(', ')}`) })
     .nullish()
-    .describe('Truncate embeddings to this number of dimensions'),
+    .describe('Number format of Jina'),
+  input_type: z
+    .enum(['query', 'document'], { error: expected('"query", "document" or null') })
+    .nullish()
+    .describe('Prompt of Voyage: `query` or `document` of the model, if it has such a prompt'),
+  task: string()
+    .nullish()
+    .describe('Prompt of Jina: `retrieval.query` or `retrieval.passage`. Other tasks: no prompt'),
+  normalized: boolean().nullish().describe('false: embeddings as they are. Default: as the model'),
+  truncation: boolean()
+    .nullish()
+    .describe('false: reject texts longer than the model allows. Default: truncate them'),
 });
 
 const response = z.object({
+  id: z.string(),
   object: z.literal('list'),
   data: z.array(
     z.object({
@@ -34,20 +65,25 @@ const response = z.object({
     }),
   ),
   model: z.string(),
-  usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
+  usage: z.object({
+    prompt_tokens: z.int(),
+    completion_tokens: z.literal(0),
+    total_tokens: z.int(),
+  }),
 });
 
 const examples = {
   request: { model: 'all-MiniLM-L6-v2', input: 'A warm, funny film.', dimensions: 3 },
   response: {
+    id: 'embd-07734bd2-2473-4f07-94e1-0d9f0e6843cf',
     object: 'list',
     data: [{ object: 'embedding', index: 0, embedding: [0.6123, -0.3312, 0.7179] }],
     model: 'all-MiniLM-L6-v2',
-    usage: { prompt_tokens: 8, total_tokens: 8 },
+    usage: { prompt_tokens: 8, completion_tokens: 0, total_tokens: 8 },
   },
 } as const;
 
-/** POST /v1/embeddings: embeds texts. */
+/** POST /v1/embeddings: embeds texts, for clients of OpenAI, Jina, Voyage and Mistral. */
 export function embeddings(
   models: ModelResolver<'embedding'>,
   { listLength, responseLimit }: ProtocolOptions,
@@ -60,24 +96,31 @@ export function embeddings(
     request,
     response,
     examples,
-    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'NOT_FOUND'],
+    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'INPUT_TOO_LONG', 'NOT_FOUND'],
     headers: TRUNCATED_HEADER,
     admissionError: models.admissionError,
-    handler: async (call, { input, model, encoding_format, dimensions }) => {
-      const { elements, isList } = input;
+    handler: async (call, body) => {
+      const { elements, isList } = body.input;
       requireListLength(elements, 'input', listLength);
-      const served = models.resolve(model, call);
+      const served = models.resolve(body.model, call);
+      const { metadata } = served.model;
       const { vectors, inferences } = await embed(call, served, {
         elements,
-        encoding: {},
+        encoding: {
+          ...encodingFor(roleOf(body), metadata),
+          ...(body.truncation === false && { truncation: 'do_not_truncate' }),
+        },
         field: isList ? 'input' : null,
-        dimensions,
+        dimensions: body.dimensions ?? body.output_dimension,
+        normalize: body.normalized,
         responseLimit,
       });
-      const values =
-        encoding_format === 'base64'
-          ? vectors.map((vector) => `"${toBase64(vector)}"`)
-          : await embeddingsToJson(vectors);
+      const { dtype, isBase64 } = formatOf(body);
+      const normalizes = body.normalized ?? metadata.normalizes;
+      const encoded = encodeVectors(vectors, dtype, { normalizes }, 'output_dtype');
+      const values = isBase64
+        ? encoded.map((vector) => `"${vectorToBase64(vector)}"`)
+        : await vectorsToJson(encoded);
       const data = values.map((value, index) =>
         Buffer.concat([
           Buffer.from(`{"object":"embedding","index":${index},"embedding":`),
@@ -86,12 +129,28 @@ export function embeddings(
         ]),
       );
       const tokens = inferences.reduce((sum, inference) => sum + inference.tokens, 0);
-      const usage = JSON.stringify({ prompt_tokens: tokens, total_tokens: tokens });
+      const usage = JSON.stringify({
+        prompt_tokens: tokens,
+        completion_tokens: 0,
+        total_tokens: tokens,
+      });
+      const begin = `{"id":"embd-${randomUUID()}","object":"list","data":`;
       const end = `,"model":${JSON.stringify(served.name)},"usage":${usage}}`;
-      return {
-        ...jsonResponse(['{"object":"list","data":', ...jsonArray(data), end]),
-        inferences,
-      };
+      return { ...jsonResponse([begin, ...jsonArray(data), end]), inferences };
     },
   });
+}
+
+function roleOf({ input_type, task }: Pick<z.output<typeof request>, 'input_type' | 'task'>) {
+  return input_type ?? (task ? (JINA_TASKS[task] ?? null) : null);
+}
+
+function formatOf({
+  encoding_format,
+  output_dtype,
+  embedding_type,
+}: Pick<z.output<typeof request>, 'encoding_format' | 'output_dtype' | 'embedding_type'>) {
+  const isBase64 = encoding_format === 'base64' || embedding_type === 'base64';
+  const jinaDtype = embedding_type === 'base64' ? null : embedding_type;
+  return { dtype: output_dtype ?? jinaDtype ?? 'float', isBase64 };
 }

@@ -3,14 +3,15 @@ import { z } from 'zod';
 import { requireListLength } from '../../services/inference';
 import { ModelResolver } from '../../services/model-resolver';
 import { rerank as rerankDocuments } from '../../services/rerank';
-import { ERRORS, ServiceError } from '../../serving/errors';
+import { ServiceError } from '../../serving/errors';
 import type { ServedModel } from '../../tasks/served-model';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
-import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
+import type { Protocol, ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import { expected, object, string } from '../validation/fields';
 import { documentList, modelName, topN } from '../validation/rerank-fields';
+import { cohereProtocol } from './cohere-format';
 
 /** Maximum number of documents that Cohere bills as one search. */
 const DOCUMENTS_PER_SEARCH = 100;
@@ -49,33 +50,18 @@ const examples = {
   },
 };
 
-/** Error format of Cohere's API, which returns 400 for invalid bodies. */
-const errors: ErrorFormat = {
-  status: (code) => (code === 'BODY_INVALID' ? 400 : ERRORS[code].http),
-  body: ({ message }) => ({ message }),
-};
-
-/** Cohere's API for one model; null: the model is not a reranker. */
-export function cohere(served: ServedModel, options: ProtocolOptions): Protocol | null {
+/** Reranking with Cohere's API for one model; null: the model is not a reranker. */
+export function cohereRerank(served: ServedModel, options: ProtocolOptions): Protocol | null {
   const rerankers = ModelResolver.ofOne(served, 'reranking');
-  return rerankers && cohereOf(rerankers, options);
+  return rerankers && cohereRerankOf(rerankers, options);
 }
 
-/** Cohere's API for all rerankers. */
-export function cohereOf(
+/** Reranking with Cohere's API for all rerankers. */
+export function cohereRerankOf(
   rerankers: ModelResolver<'reranking'>,
   options: ProtocolOptions,
 ): Protocol {
-  return {
-    routes: [rerank(rerankers, options)],
-    prefix: null,
-    errors,
-    probes: [],
-    info: null,
-    routesByBodyModel: true,
-    tag: { name: 'Cohere', description: "Reranking with Cohere's API." },
-    error: { name: 'CohereError', schema: z.object({ message: z.string() }) },
-  };
+  return cohereProtocol([rerank(rerankers, options)]);
 }
 
 /** POST /v2/rerank: ranks documents by their relevance to a query. */

@@ -1,0 +1,146 @@
+/** Embeddings with the APIs of Cohere, Ollama, Voyage, Mistral and Jina, of a directory of models. */
+import { encodeVector, type VectorDtype } from '../../../src/tasks/vector-dtypes';
+import { post, request } from '../../helpers/http';
+import { newDirectory, removeDirectories } from '../../helpers/models-directory';
+import type { Service } from '../../helpers/service';
+
+const TEXTS = ['A quiet, funny film.', 'It rains.'];
+const DTYPES: readonly VectorDtype[] = ['float', 'int8', 'uint8', 'binary', 'ubinary'];
+
+const directory = newDirectory();
+let service: Service;
+let vectors: number[][];
+
+beforeAll(async () => {
+  directory.text('vectors', '../embeddings/sentences/v2-mean-normalize');
+  directory.text('raw', '../embeddings/sentences/v4-weightedmean');
+  directory.text('films', 'bert-single-label');
+  service = await directory.start();
+  vectors = (await post(service, '/models/vectors/embed', { inputs: TEXTS })).json as number[][];
+});
+
+afterAll(removeDirectories);
+
+const expected = (dtype: VectorDtype) =>
+  vectors.map((vector) => [...encodeVector(Float32Array.from(vector), dtype)]);
+
+describe('POST /v1/embeddings', () => {
+  const embed = async (body: object) => {
+    const { json } = await post(service, '/v1/embeddings', {
+      model: 'vectors',
+      input: TEXTS,
+      ...body,
+    });
+    return (json as { data: { embedding: unknown }[] }).data.map(({ embedding }) => embedding);
+  };
+
+  it.each(DTYPES)('output_dtype %s: numbers and base64', async (dtype) => {
+    const numbers = await embed({ output_dtype: dtype });
+    expect(numbers).toEqual(dtype === 'float' ? vectors : expected(dtype));
+    const encoded = (await embed({ output_dtype: dtype, encoding_format: 'base64' })) as string[];
+    for (const [index, text] of encoded.entries()) {
+      const { buffer, byteOffset, byteLength } = encodeVector(
+        Float32Array.from(vectors[index] as number[]),
+        dtype,
+      );
+      expect(Buffer.from(text, 'base64')).toEqual(Buffer.from(buffer, byteOffset, byteLength));
+    }
+  });
+
+  it("takes Jina's embedding_type and Mistral's output_dimension", async () => {
+    expect(await embed({ embedding_type: 'ubinary' })).toEqual(expected('ubinary'));
+    expect(await embed({ output_dimension: 5 })).toEqual(await embed({ dimensions: 5 }));
+  });
+
+  it('has no int8 of vectors that are not normalized', async () => {
+    const body = { model: 'raw', input: TEXTS, output_dtype: 'int8' };
+    const { status, json } = await post(service, '/v1/embeddings', body);
+    expect(status).toBe(400);
+    expect(JSON.stringify(json)).toContain('output_dtype: int8 needs normalized embeddings');
+  });
+
+  it.each([
+    [{ output_dtype: 'int4' }, 'output_dtype'],
+    [{ input_type: 'both' }, 'input_type'],
+    [{ embedding_type: 'int8' }, 'embedding_type'],
+    [{ output_dimension: 0 }, 'output_dimension'],
+  ])('refuses %j', async (body, param) => {
+    const { status, json } = await post(service, '/v1/embeddings', { input: 'a', ...body });
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ error: { param } });
+  });
+});
+
+describe('Cohere', () => {
+  it('POST /v2/embed: every type in one response', async () => {
+    const types = [...DTYPES, 'base64'];
+    const body = {
+      model: 'vectors',
+      texts: TEXTS,
+      input_type: 'search_query',
+      embedding_types: types,
+    };
+    const { status, json } = await post(service, '/v2/embed', body);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      texts: TEXTS,
+      response_type: 'embeddings_by_type',
+      embeddings: { float: vectors, int8: expected('int8'), ubinary: expected('ubinary') },
+      meta: { api_version: { version: '2' } },
+    });
+    const { embeddings } = json as { embeddings: Record<string, unknown> };
+    expect(Object.keys(embeddings)).toEqual(types);
+  });
+
+  it('POST /v1/embed: a plain list', async () => {
+    const { json } = await post(service, '/v1/embed', { model: 'vectors', texts: TEXTS });
+    expect(json).toMatchObject({ embeddings: vectors, response_type: 'embeddings_floats' });
+  });
+
+  it.each([
+    [{ texts: [] }, 400],
+    [{ texts: ['a'], embedding_types: ['int4'] }, 400],
+    [{ texts: ['a'], input_type: 'image' }, 400],
+    [{ texts: ['a'], truncate: 'MIDDLE' }, 400],
+    [{ images: ['data:,'] }, 400],
+    [{ texts: ['a'], model: 'films' }, 404],
+  ])('refuses %j', async (body, status) => {
+    const answer = await post(service, '/v2/embed', body);
+    expect(answer.status).toBe(status);
+    expect(answer.json).toEqual({ message: expect.any(String) });
+  });
+
+  it('truncate NONE refuses a text that is too long', async () => {
+    const texts = ['film '.repeat(3000)];
+    expect((await post(service, '/v2/embed', { texts, truncate: 'NONE' })).status).toBe(422);
+    expect((await post(service, '/v2/embed', { texts })).status).toBe(200);
+  });
+});
+
+describe('Ollama', () => {
+  it('POST /api/embed and /api/embeddings', async () => {
+    const { json } = await post(service, '/api/embed', { model: 'vectors:latest', input: TEXTS });
+    expect(json).toMatchObject({ model: 'vectors:latest', embeddings: vectors });
+    const alone = await post(service, '/api/embeddings', { model: 'vectors', prompt: TEXTS[0] });
+    expect(alone.json).toEqual({ embedding: vectors[0] });
+  });
+
+  it('GET /api/tags, POST /api/show and GET /api/version', async () => {
+    const { json } = await request(service, { path: '/api/tags' });
+    const { models } = json as { models: { name: string }[] };
+    expect(models.map(({ name }) => name).sort()).toEqual(['raw:latest', 'vectors:latest']);
+    const shown = await post(service, '/api/show', { model: 'vectors' });
+    expect(shown.json).toMatchObject({
+      capabilities: ['embedding'],
+      model_info: { 'encoder.embedding_length': vectors[0]?.length },
+    });
+    const { json: version } = await request(service, { path: '/api/version' });
+    expect(version).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
+  });
+
+  it('names the models in the error of an unknown one', async () => {
+    const { status, json } = await post(service, '/api/embed', { model: 'other', input: 'a' });
+    expect(status).toBe(404);
+    expect(json).toEqual({ error: expect.stringContaining('"vectors"') });
+  });
+});
