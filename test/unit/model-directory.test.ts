@@ -315,7 +315,7 @@ describe('labelNames', () => {
       rmSync(path.join(directory, name), { force: true });
       symlinkSync('/etc/passwd', path.join(directory, name));
       expect(problem()).toMatch(
-        new RegExp(`^${name}: is a link that leads out of the model's folder`),
+        new RegExp(`^${name}: is a link to a file outside the model folder`),
       );
       rmSync(path.join(directory, name));
       if (name === 'config.json') write(name, CONFIG);
