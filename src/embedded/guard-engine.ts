@@ -107,7 +107,7 @@ export class Guard {
   #find<Name extends Capability>(name: string, ability: Name): Capabilities[Name] {
     const { task, model } = this.#models.get(name) as Loaded;
     if (!task.capabilities.includes(ability))
-      throw new Error(`"${name}" is not one that ${ability}.`);
+      throw new Error(`"${name}" does not support this: expected a model that ${ability}.`);
     return model as unknown as Capabilities[Name];
   }
 }

@@ -75,7 +75,8 @@ export class Reranker extends ModelEngine<TextInput, PairScore, RerankerMetadata
     { topN, ...options }: RankOptions = {},
   ): Promise<readonly RankedDocument[]> {
     const { length } = this.model.metadata.labels;
-    if (length > 1) throw new InputError(`the model has ${length} labels, and ranks by none`, null);
+    if (length > 1)
+      throw new InputError(`ranking needs a model with one label, this model has ${length}`, null);
     const scores = await this.score(query, documents, options);
     return rankByScore(
       scores.map(([score]) => score as number),

@@ -68,7 +68,8 @@ export class OutputSchema {
     if (this.keptColumns === null) return findClash(this.keptNames(row), this.resultFields);
     for (const { name, type } of this.keptColumns) {
       const cell = cellOf(row, name);
-      if (hasLoneSurrogate(cell)) return `${name}: has half a surrogate pair, which is not UTF-8`;
+      if (hasLoneSurrogate(cell))
+        return `${name}: contains an unpaired surrogate, which is not valid UTF-8`;
       if (!fitsType(cell, type)) return `${name}: expected ${EXPECTED[type]}`;
     }
     if (this.#spec.options.keep !== 'all') return null;

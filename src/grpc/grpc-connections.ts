@@ -114,7 +114,7 @@ export class GrpcConnections {
     }
     throw new ServiceError(
       'PIPELINE_FULL',
-      `Over ${MAX_STREAMS} streams of this connection are open.`,
+      `This connection has more than ${MAX_STREAMS} open streams.`,
     );
   }
 
@@ -212,7 +212,7 @@ export class GrpcConnections {
 
   #reserve(request: GrpcRequest, bytes: number, budget: ByteBudget<GrpcRequest>): void {
     if (!budget.hasRoomFor(bytes, request)) {
-      throw new ServiceError('BODY_MEMORY_FULL', 'Too many messages are on their way.');
+      throw new ServiceError('BODY_MEMORY_FULL', 'Too many messages are in flight.');
     }
     if (!budget.add(request, bytes)) budget.begin(request, bytes);
   }

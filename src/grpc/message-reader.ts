@@ -175,5 +175,5 @@ function decompressionError(error: NodeJS.ErrnoException, limit: number): Servic
 }
 
 export function tooLarge(limit: number): ServiceError {
-  return new ServiceError('BODY_TOO_LARGE', `The message is over the limit of ${limit} bytes.`);
+  return new ServiceError('BODY_TOO_LARGE', `The message exceeds the limit of ${limit} bytes.`);
 }

@@ -13,7 +13,7 @@ import { Health } from './health';
 import { keepAlive } from './keep-alive';
 import { createRoutes } from './routes';
 
-const KEY_NEEDED = 'An API key is needed, in metadata: "authorization: Bearer KEY".';
+const KEY_NEEDED = 'An API key is required in the metadata: "authorization: Bearer KEY".';
 
 /** Maximum number of concurrent calls per connection. */
 const MAX_CONCURRENT_STREAMS = 1000;

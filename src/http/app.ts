@@ -15,7 +15,7 @@ import { notFound, type RouteHandler, SiteRoutes } from './site-routes';
 import { type StaticFile, serveStaticFile } from './static-files';
 import { Upgrades } from './upgrade';
 
-const KEY_REQUIRED = 'An API key is needed, in one header: "Authorization: Bearer KEY".';
+const KEY_REQUIRED = 'An API key is required in one header: "Authorization: Bearer KEY".';
 const METRICS_PATH = '/metrics';
 
 /** The routes and pages that a port serves. */

@@ -58,7 +58,7 @@ export class BodyReader {
     if (requestContextOf(response).pipelined > MAX_PIPELINED) {
       throw new ServiceError(
         'PIPELINE_FULL',
-        `Over ${MAX_PIPELINED} requests of this connection are unanswered. Wait for their responses.`,
+        `This connection has more than ${MAX_PIPELINED} pending requests. Wait for their responses.`,
       );
     }
     const { 'content-encoding': coding = 'identity', 'content-length': length } = request.headers;
@@ -140,7 +140,7 @@ interface BodyReaderError extends Error {
 function describe(error: BodyReaderError, limit: number): Error {
   switch (error.type) {
     case 'entity.too.large':
-      return new ServiceError('BODY_TOO_LARGE', `The body is over the limit of ${limit} bytes.`);
+      return new ServiceError('BODY_TOO_LARGE', `The body exceeds the limit of ${limit} bytes.`);
     case 'encoding.unsupported':
       return encodingUnsupported();
     case 'request.aborted':

@@ -28,7 +28,7 @@ export function headersError(request: IncomingMessage): ServiceError | null {
   }
   const hosts = countHosts(rawHeaders);
   if (hosts > 1) {
-    const message = `Host: expected one such header, received ${hosts}. Send one.`;
+    const message = `Host: expected one header, received ${hosts}.`;
     return new ServiceError('REQUEST_INVALID', message);
   }
   if (hosts === 0 && request.httpVersion === '1.1') {

@@ -178,7 +178,7 @@ function describeClientError(code: string | undefined): {
       return {
         code: 'HEADERS_TOO_LARGE',
         status: 431,
-        detail: `The headers are over ${http.maxHeaderSize} bytes.`,
+        detail: `The headers exceed ${http.maxHeaderSize} bytes.`,
       };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return {

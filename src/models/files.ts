@@ -24,8 +24,8 @@ export function fileSize(directory: string, name: string): number | null {
   const folder = realpathSync(directory);
   if (![folder, blobsOf(folder)].some((home) => home !== null && isWithin(home, real))) {
     throw new ModelFileError(
-      `${name}: is a link that leads out of the model's folder: copy the file into the folder, or ` +
-        'name the folder that holds it',
+      `${name}: is a link to a file outside the model folder: copy the file into the folder, or ` +
+        'use the folder that contains it',
     );
   }
   const stats = statSync(real);

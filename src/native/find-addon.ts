@@ -63,7 +63,7 @@ export function findAddon(): AddonFiles {
   const { folder: libtorch, problem } = locateLibtorch();
   if (problem) {
     const message = withAdvice(
-      `LibTorch ${LIBTORCH_VERSION} is not on this machine: ${problem}.`,
+      `LibTorch ${LIBTORCH_VERSION} is not installed: ${problem}.`,
       'Run `npx libtorch-serve install`, which downloads it once for all projects of this user.',
       'Without a network: set LIBTORCH to a folder with its include/ and lib/.',
     );
@@ -88,14 +88,14 @@ function findPrebuilt(): string {
     file = require.resolve(`${PREBUILT_PACKAGE}/package.json`, { paths: [ROOT] });
   } catch {
     throw missing(
-      `The native addon is not built, and the package of the prebuilt addon, ${PREBUILT_PACKAGE}, is not installed.`,
+      `The native addon is not built, and the prebuilt package ${PREBUILT_PACKAGE} is not installed.`,
       `${install} (\`--omit=optional\` skips it).`,
     );
   }
   const prebuilt = readManifest(file);
   if (prebuilt.version !== own.version) {
     throw missing(
-      `${PREBUILT_PACKAGE} is of version ${prebuilt.version}, and libtorch-serve of ${own.version}.`,
+      `${PREBUILT_PACKAGE} has version ${prebuilt.version}, but libtorch-serve has version ${own.version}.`,
       `${install}.`,
     );
   }

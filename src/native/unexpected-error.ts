@@ -31,7 +31,7 @@ export function messageForClients(raised: unknown): string {
   const { code, errno } = (raised ?? {}) as NodeJS.ErrnoException;
   if (typeof errno === 'number') return `cannot be read: ${code}`;
   reports.publish(describeUnexpected(raised));
-  return 'an unexpected error, which the log describes';
+  return 'an unexpected error; see the log';
 }
 
 /** Registers a listener for errors whose message was replaced. */

@@ -22,7 +22,7 @@ export function requireWindowLimit(inferences: readonly Inference[]): void {
     0,
   );
   if (count <= MAX_WINDOWS) return;
-  const message = `The texts have ${count} windows together, over the limit of ${MAX_WINDOWS}. Send fewer texts at once, or set a lower stride.`;
+  const message = `The texts have ${count} windows in total, over the limit of ${MAX_WINDOWS}. Send fewer texts at once, or set a lower stride.`;
   throw new EngineError('LIST_TOO_LONG', message);
 }
 
@@ -41,7 +41,10 @@ export class WindowMemory {
       0,
     );
     if (tokens > 0 && this.#tokens > 0 && this.#tokens + tokens > MAX_HELD_TOKENS) {
-      throw new EngineError('QUEUE_FULL', 'The queue is full: other long texts are being read.');
+      throw new EngineError(
+        'QUEUE_FULL',
+        'The queue is full: other long texts are being tokenized.',
+      );
     }
     this.#tokens += tokens;
     try {

@@ -12,7 +12,8 @@ const RANGE = [
   'digital_minimum',
   'digital_maximum',
 ] as const;
-const NOT_FINITE = 'has a range in the header that makes samples infinite';
+const NOT_FINITE =
+  'has physical and digital ranges in its header that produce infinite sample values';
 
 /** Whether a file starts like EDF or BDF, the 24-bit variant. */
 export function isEdf(start: Uint8Array): boolean {
@@ -42,7 +43,7 @@ function read(buffer: ArrayBuffer, name: string, Edf: typeof EDF): Recording {
   const notes = cutToCompleteRecords(edf, buffer, fail);
   const { channels, unreadable } = readChannels(edf);
   for (const { label, reason } of unreadable) notes.push(`“${label}” is skipped: it ${reason}.`);
-  if (channels.length === 0) throw fail(['has no channel with a signal.', ...notes].join(' '));
+  if (channels.length === 0) throw fail(['contains no signal channel.', ...notes].join(' '));
   return { name, channels, unreadable, notes };
 }
 
@@ -57,7 +58,7 @@ function readHeaders(buffer: ArrayBuffer, edf: EDF, fail: Fail): EDF {
   if (!isInteger(count, 1, MAX_CHANNELS))
     throw fail('has an invalid number of channels in its header.');
   if (headerBytes !== HEADER_BYTES * (count + 1))
-    throw fail('has a header of another length than specified.');
+    throw fail('has a header whose length differs from the specified length.');
   if (buffer.byteLength < headerBytes) throw fail('is truncated in its header.');
   if (edf.type === 'EDF+D')
     throw fail('is EDF+D, with gaps between its records. Save it as EDF or EDF+C.');
@@ -76,7 +77,7 @@ function readHeaders(buffer: ArrayBuffer, edf: EDF, fail: Fail): EDF {
 /** Uses the number of complete records in the file: recorders write -1 to the header until they stop. */
 function cutToCompleteRecords(edf: EDF, buffer: ArrayBuffer, fail: Fail): string[] {
   const samples = edf.channels.reduce((sum, channel) => sum + channel.num_samples_per_record, 0);
-  if (samples === 0) throw fail('has no channel with a signal.');
+  if (samples === 0) throw fail('contains no signal channel.');
   const recordBytes = samples * BYTES_PER_SAMPLE;
   const bytes = buffer.byteLength - edf.num_header_bytes;
   const complete = Math.floor(bytes / recordBytes);

@@ -215,7 +215,7 @@ function serializedFileOf(archive: string, content: unknown): string {
   };
   if (handler && !HANDLERS.includes(handler)) {
     const expected = `expected one of ${HANDLERS.join(', ')}`;
-    fail(`model.handler: ${quoted(handler)} is not run here, ${expected}: ${EXPORT_HINT}`);
+    fail(`model.handler: ${quoted(handler)} is not supported, ${expected}: ${EXPORT_HINT}`);
   }
   if (modelFile)
     fail(`model.modelFile: ${quoted(modelFile)} is Python, none is run: ${EXPORT_HINT}`);

@@ -21,7 +21,7 @@ export function requireListLength(list: readonly unknown[], field: string, limit
   if (list.length <= limit) return;
   throw new ServiceError(
     'LIST_TOO_LONG',
-    `${field}: ${list.length} elements are over the limit of ${limit}.`,
+    `${field}: ${list.length} elements exceed the limit of ${limit}.`,
   );
 }
 

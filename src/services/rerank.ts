@@ -72,7 +72,7 @@ export async function scorePairs(
   if (length !== 1) {
     throw new ServiceError(
       'REQUEST_INVALID',
-      `Reranking needs a model with 1 label, this model has ${length}: the Open Inference Protocol returns the scores of all labels.`,
+      `Reranking needs a model with one label, this model has ${length}. The Open Inference Protocol returns the scores of all labels.`,
     );
   }
   const { predictions, inferences } = await inferList(served.model, pairs, options, field);

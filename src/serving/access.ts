@@ -16,7 +16,7 @@ export function isUnlimited({ models, canManage }: Grant): boolean {
   return models === null && canManage;
 }
 
-const WRONG_MODEL = 'The API key is not for this model.';
+const WRONG_MODEL = 'The scope of the API key does not include this model.';
 
 /** The resource that an API key must permit: a named model, all models, or the management API. */
 export type ProtectedResource = { readonly model: string } | 'all models' | 'management';
@@ -44,12 +44,14 @@ export class Access {
   /** @returns FORBIDDEN, or null if the key permits the resource */
   errorFor(resource: ProtectedResource): ServiceError | null {
     if (resource === 'management') {
-      return this.#canManage ? null : forbidden('The API key is not for management.');
+      return this.#canManage
+        ? null
+        : forbidden('The scope of the API key does not include management.');
     }
     if (resource === 'all models') {
       return this.#models === null || this.#canManage
         ? null
-        : forbidden('The API key is for some models, and this path reports all models.');
+        : forbidden('The API key is limited to some models, but this path reports all models.');
     }
     return this.#canCall(resource.model) ? null : forbidden(WRONG_MODEL);
   }

@@ -109,7 +109,7 @@ export function toServiceError(
 }
 
 function unexpectedError(requestId: string): string {
-  return `The service failed: an unexpected error. Look for the request id ${requestId} in its log.`;
+  return `An unexpected error occurred. Search the server log for the request id ${requestId}.`;
 }
 
 /** Retry-After: seconds until the queued work is done; null: a retry does not help. */

@@ -69,7 +69,7 @@ export function parseJson(bytes: unknown): unknown {
   // Decoding would replace invalid UTF-8 with U+FFFD.
   if (!isUtf8(bytes)) throw new ServiceError('BODY_INVALID', 'body: is not valid UTF-8');
   if (isTooDeep(bytes)) {
-    throw new ServiceError('BODY_INVALID', `body: is nested over ${MAX_DEPTH} levels deep`);
+    throw new ServiceError('BODY_INVALID', `body: nested more than ${MAX_DEPTH} levels deep`);
   }
   const text = bytes.toString('utf8');
   try {

@@ -110,7 +110,9 @@ export const streamOptions = object({
     .describe("Sampling rate of the samples; they are resampled if the model's rate differs"),
   step: integer('a number of samples', 1, MAX_STEP)
     .optional()
-    .describe('Hop size from one window to the next, in samples sent. Default: the window length'),
+    .describe(
+      'Hop size: distance between the starts of consecutive windows, in input samples. Default: the window length',
+    ),
   start: position.prefault(0).meta({
     ...POSITION_SCHEMA,
     description: 'Position of the first sample; results report times in the same format',
@@ -193,7 +195,7 @@ const time = z
 /** Result of one window. */
 export const windowResult = z.object({
   window: z.int().describe('Number of the window'),
-  first_sample: z.int().describe('Number of the sample at or before the start of the window'),
+  first_sample: z.int().describe('Index of the last sample at or before the start of the window'),
   time,
   ...prediction,
   quality: z.object({

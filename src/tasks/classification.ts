@@ -90,7 +90,7 @@ export function rankLabels(
 ): readonly LabelScore[] {
   const values = scoreFunction ? scores(inference.values, scoreFunction) : own;
   if (!allFinite(values)) {
-    throw new EngineError('INFERENCE_FAILED', 'The model gave a score that is not finite.');
+    throw new EngineError('INFERENCE_FAILED', 'The model returned a score that is not finite.');
   }
   return labels
     .map((label, index) => ({ label, score: values[index] as number }))

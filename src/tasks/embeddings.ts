@@ -19,7 +19,7 @@ export function prepareText(
  */
 export function requireFinite({ values }: Inference, index: number | null): void {
   if (allFinite(values)) return;
-  const message = 'The model gave an output that is not finite.';
+  const message = 'The model returned an output that is not finite.';
   throw new EngineError('INFERENCE_FAILED', message, { index });
 }
 

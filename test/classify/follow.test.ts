@@ -147,7 +147,7 @@ describe('a file that grows', () => {
     expect(follow.said.at(-1)).toEqual({
       end: { windows: 7, skipped: 0, next_window: 7, next_sample: 700 },
     });
-    expect(follow.stderr).toContain('7 windows answered, 0 lines or windows without an answer');
+    expect(follow.stderr).toContain('7 windows classified, 0 lines or windows without a result');
   });
 
   it('has a header, a channel, and times that say the rate and the gaps', async () => {
@@ -201,7 +201,7 @@ describe('a file that grows', () => {
       [false, expect.objectContaining({ problems: ['not_finite'] })],
     ]);
     expect(follow.stdout + follow.stderr).not.toContain('secret');
-    expect(follow.stderr).toContain('1 windows answered, 4 lines or windows without an answer');
+    expect(follow.stderr).toContain('1 windows classified, 4 lines or windows without a result');
   });
 
   it('is followed on where it is cut off, renamed, or not there for a while', async () => {
@@ -257,7 +257,7 @@ describe('--follow', () => {
     ]);
     const again = new Follow(file, args);
     expect(await again.ended).toBe(2);
-    expect(again.stderr).toContain('is there already: name another file, or use --overwrite');
+    expect(again.stderr).toContain('file exists. Use another file, or --overwrite');
     const onItself = new Follow(file, ['--sampling-rate', '95', '-o', file, '--overwrite']);
     expect(await onItself.ended).toBe(2);
     expect(onItself.stderr).toContain('is the followed file');

@@ -38,7 +38,7 @@ it('ranks by no label of several', async () => {
   const reranker = await Reranker.load({ modelDirectory, workers: 1 });
   expect((await reranker.score('a', ['b']))[0]).toHaveLength(3);
   await expect(reranker.rank('a', ['b'])).rejects.toThrow(
-    'the model has 3 labels, and ranks by none',
+    'ranking needs a model with one label, this model has 3',
   );
   await reranker.close();
 });

@@ -99,7 +99,7 @@ describe('archives', () => {
   });
 
   it.each([
-    ['handler', /model\.handler: "my_handler\.py:handle" is not run here, .*: export the model/],
+    ['handler', /model\.handler: "my_handler\.py:handle" is not supported, .*: export the model/],
     ['eager', /model\.modelFile: "net\.py" is Python, none is run: export the model/],
     ['no-manifest', /^a\.mar: .*MANIFEST\.json: not found$/],
     ['no-model', /^a\.mar: "waves\.pt": not found$/],

@@ -95,7 +95,7 @@ describe('POST /analyze/batch with the shipped model', () => {
     expectError(
       await batch(Array(1025).fill('')),
       413,
-      'texts: 1025 elements are over the limit of 1024.',
+      'texts: 1025 elements exceed the limit of 1024.',
     );
   });
 

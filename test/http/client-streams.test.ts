@@ -145,7 +145,8 @@ describe('stream', () => {
       [
         'text',
         {
-          message: 'source[1]: expected an array of samples, or an object with samples, at or gap',
+          message:
+            'source[1]: expected an array of samples, or an object with `samples`, `at` or `gap`',
         },
       ],
       [[1, 'two'], { message: 'source[1][1]: expected a number or null' }],

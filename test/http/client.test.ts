@@ -78,7 +78,7 @@ describe('SentimentClient', () => {
     expect(await stranger.ready()).toBe(true);
     expect(await errorOf(stranger.analyze('good'))).toMatchObject({
       status: 401,
-      detail: 'An API key is needed, in one header: "Authorization: Bearer KEY".',
+      detail: 'An API key is required in one header: "Authorization: Bearer KEY".',
       requestId: 'kept',
     });
     await guarded.stop();

@@ -150,7 +150,7 @@ describe.each(SERVICE_CASES)('the $name service', ({ name, path, options, ...bod
       expectError(
         await send(`${'['.repeat(1e5)}${']'.repeat(1e5)}`),
         422,
-        'body: is nested over 100 levels deep',
+        'body: nested more than 100 levels deep',
       );
     });
   });
@@ -187,7 +187,7 @@ describe.each(SERVICE_CASES)('the $name service', ({ name, path, options, ...bod
   });
 
   describe('BODY_LIMIT', () => {
-    const detail = `The body is over the limit of ${MEBIBYTE} bytes.`;
+    const detail = `The body exceeds the limit of ${MEBIBYTE} bytes.`;
 
     it('is inclusive', async () => {
       expect((await send(body.padEnd(MEBIBYTE))).status).toBe(200);

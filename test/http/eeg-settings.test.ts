@@ -147,7 +147,7 @@ describe('a model whose outputs are probabilities', () => {
 
 it.each([
   ['plain-cnn-scripted', []],
-  ['saved-in-training', [/^mine\.pt: answers the same window differently each time/]],
+  ['saved-in-training', [/^mine\.pt: returns different results for the same window/]],
   ['four-outputs', [/describe it in mine\.json: classes: names 3 classes, but mine\.pt gives 4 /]],
   [
     'short-windows',

@@ -15,7 +15,7 @@ import { killAll, type Service, startService, textModel } from '../helpers/servi
 import { until, within } from '../helpers/until';
 
 const MEBIBYTE = 1024 ** 2;
-const FULL = '14 Too many messages are on their way.';
+const FULL = '14 Too many messages are in flight.';
 const GZIP = { 'grpc-encoding': 'gzip' };
 /** More than half of a message that fills BODY_MEMORY. */
 const PART = frame(Buffer.alloc(MEBIBYTE)).subarray(0, 0.6 * MEBIBYTE);

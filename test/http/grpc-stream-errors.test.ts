@@ -81,7 +81,7 @@ it.each([
     expect(status).toBe(places === 'end' ? 'OK' : 'INTERNAL');
     if (status === 'INTERNAL' && !places.includes('sendError')) {
       expect(details).toBe(
-        `The service failed: an unexpected error. Look for the request id ${requestId} in its log.`,
+        `An unexpected error occurred. Search the server log for the request id ${requestId}.`,
       );
       await service.waitForLog((line) => line.requestId === requestId && line.at !== undefined);
     }

@@ -126,7 +126,9 @@ it('wants a key, and one that is for the model, of each message', async () => {
   expect(await open('another-key').ended).toBe('UNAUTHENTICATED The API key is not known.');
   const limited = open(keys.others);
   ask(limited, '1', 'good');
-  expect((await limited.until(1))[0]?.error_message).toBe('The API key is not for this model.');
+  expect((await limited.until(1))[0]?.error_message).toBe(
+    'The scope of the API key does not include this model.',
+  );
   const stream = open(keys.all);
   ask(stream, '1', 'good');
   expect((await stream.until(1))[0]?.error_message).toBe('');

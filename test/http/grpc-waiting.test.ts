@@ -148,7 +148,7 @@ describe('watches', () => {
     const calls: RawCall[] = [];
     for (let i = 0; i < 16; i++) calls.push(await watch(session));
     expect(await (await watch(session)).status).toBe(
-      '14 Over 16 streams of this connection are open.',
+      '14 This connection has more than 16 open streams.',
     );
     expect(calls.some(({ isOver }) => isOver)).toBe(false);
     // There is room again when one has ended.
@@ -258,7 +258,7 @@ it('closes the streams of calls that it has refused, though their clients do not
   const call = session.call(INFER);
   const closed = new Promise((resolve) => call.stream.once('close', resolve));
   expect(await call.status).toBe(
-    '16 An API key is needed, in metadata: "authorization: Bearer KEY".',
+    '16 An API key is required in the metadata: "authorization: Bearer KEY".',
   );
   await within(() => 'the end of the refused stream', closed);
   expect(session.isClosed).toBe(false);

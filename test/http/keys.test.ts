@@ -24,7 +24,7 @@ import { expectError } from '../helpers/services';
 const KEY = 'the-first-key-of-the-test';
 const OTHER = 'another-key-of-the-same-test';
 const MODEL = textModel('bert-single-label');
-const NEEDED = 'An API key is needed, in one header: "Authorization: Bearer KEY".';
+const NEEDED = 'An API key is required in one header: "Authorization: Bearer KEY".';
 const UNKNOWN = 'The API key is not known.';
 
 const folder = new Folder();
@@ -339,7 +339,7 @@ describe('API_KEYS_FILE', () => {
     const warnings = service.logs.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^API_KEYS_FILE: .*open is readable by all users. Remove the permission$/,
+        /^API_KEYS_FILE: .*open is readable by all users. Remove read access for others (chmod o-r)$/,
       ),
       '1 API keys are shorter than 16 characters and can be guessed',
     ]);

@@ -17,9 +17,9 @@ const KEYS = [
   `${MANAGING} management`,
 ];
 const TEXT = 'A warm, funny film.';
-const NOT_THIS_MODEL = 'The API key is not for this model.';
-const NOT_FOR_MANAGEMENT = 'The API key is not for management.';
-const NOT_FOR_ALL = 'The API key is for some models, and this path reports all models.';
+const NOT_THIS_MODEL = 'The scope of the API key does not include this model.';
+const NOT_FOR_MANAGEMENT = 'The scope of the API key does not include management.';
+const NOT_FOR_ALL = 'The API key is limited to some models, but this path reports all models.';
 
 const folder = new Folder();
 

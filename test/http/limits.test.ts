@@ -5,7 +5,7 @@ import { killAll, type Service, startService, textModel } from '../helpers/servi
 import { expectError } from '../helpers/services';
 
 const MODEL = textModel('bert-single-label');
-const TOO_DEEP = 'body: is nested over 100 levels deep';
+const TOO_DEEP = 'body: nested more than 100 levels deep';
 
 afterAll(killAll);
 
@@ -38,7 +38,7 @@ describe('what every request may be', () => {
   it('16 KiB of headers', async () => {
     const answer = await exchange(service, analyzeRequest('good', `x: ${'x'.repeat(17_000)}\r\n`));
     expect(statuses(answer)).toEqual(['431']);
-    expect(answer).toContain('{"detail":"The headers are over 16384 bytes."}');
+    expect(answer).toContain('{"detail":"The headers exceed 16384 bytes."}');
   });
 
   it.each([

@@ -76,7 +76,7 @@ describe.each(CASES)('the $name service', ({ name, base, body, options, unloadab
       expect(answer.json).toMatchObject({ id: '42', model_name: name, model_version: '1' });
       expect(answer.headers['x-inference-time']).toBeTruthy();
       expectError(await send(service, '{}'), 400, 'inputs: is required');
-      const tooLarge = `The body is over the limit of ${MEBIBYTE} bytes.`;
+      const tooLarge = `The body exceeds the limit of ${MEBIBYTE} bytes.`;
       expectError(await send(service, json.padEnd(MEBIBYTE + 1)), 413, tooLarge);
       const unknown = { 'content-encoding': 'zstd' };
       expectError(await send(service, json, unknown), 415, /^The Content-Encoding must be /);
@@ -115,11 +115,11 @@ describe.each(CASES)('the $name service', ({ name, base, body, options, unloadab
     const [input] = body.inputs;
     const shape = [1025, ...(input?.shape.slice(1) ?? [])];
     const list = { inputs: [{ ...input, shape, data: [] }] };
-    const message = `${input?.name}: 1025 elements are over the limit of 1024.`;
+    const message = `${input?.name}: 1025 elements exceed the limit of 1024.`;
     expectError(await post(service, `${base}/infer`, list), 413, message);
     const endless = [Number.MAX_SAFE_INTEGER, ...shape.slice(1)];
     const answer = await post(service, `${base}/infer`, { inputs: [{ ...input, shape: endless }] });
-    expectError(answer, 413, /elements are over the limit of 1024\.$/);
+    expectError(answer, 413, /elements exceed the limit of 1024\.$/);
   });
 
   it('compresses large answers as the client wants them, and no small ones', async () => {

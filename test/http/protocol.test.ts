@@ -39,7 +39,7 @@ describe('what is no HTTP', () => {
     const large = `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`;
     const answer = await exchange(service, large);
     expect(answer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
-    expect(detailOf(answer)).toEqual({ detail: 'The headers are over 16384 bytes.' });
+    expect(detailOf(answer)).toEqual({ detail: 'The headers exceed 16384 bytes.' });
   });
 });
 

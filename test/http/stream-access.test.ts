@@ -30,7 +30,10 @@ it('a key for some models opens streams of those', async () => {
   });
   const client = await StreamClient.open(service, OPENING, as('key-of-waves', 'waves'));
   const { stream } = await client.first('stream');
-  const refused = { status: 403, body: { detail: 'The API key is not for this model.' } };
+  const refused = {
+    status: 403,
+    body: { detail: 'The scope of the API key does not include this model.' },
+  };
   for (const model of ['others', 'films', 'none']) {
     expect(await refusedUpgrade(service, as('key-of-waves', model))).toMatchObject(refused);
   }

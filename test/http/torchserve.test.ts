@@ -102,7 +102,7 @@ describe('inference', () => {
       [
         'x',
         'multipart/form-data; boundary=y',
-        'body: is not multipart/form-data as its Content-Type says',
+        'body: is not valid multipart/form-data, although its Content-Type says so',
       ],
       ...[
         [

@@ -11,6 +11,7 @@ const SWAPS = 10;
 /** Before memory is measured: V8 and malloc take their working sets once. */
 const SWAPS_BEFORE = 3;
 const MOST_MB = 30;
+const ROUNDS = 3;
 const TEXT = { text: 'A warm, funny film.' };
 
 afterAll(removeDirectories);
@@ -55,8 +56,14 @@ it(`frees models of every kind that are ${SWAPS} times unloaded and loaded`, asy
   const maps = weightMaps(pid);
   for (let turn = 0; turn < SWAPS_BEFORE; turn++) await swapAll();
   const before = figuresOf(pid);
-  for (let turn = 0; turn < SWAPS; turn++) await swapAll();
-  expect(figuresOf(pid).residentMb - before.residentMb).toBeLessThan(MOST_MB);
+  // What malloc keeps differs by some tens of MB with the threads that run at the same time. A leak is in every round.
+  const growths: number[] = [];
+  do {
+    const { residentMb } = figuresOf(pid);
+    for (let turn = 0; turn < SWAPS; turn++) await swapAll();
+    growths.push(figuresOf(pid).residentMb - residentMb);
+  } while (Math.min(...growths) >= MOST_MB && growths.length < ROUNDS);
+  expect(Math.min(...growths)).toBeLessThan(MOST_MB);
   // A connection of this process, or the thread that has freed the last one, may still be ending.
   await until('no thread or descriptor more', () => {
     const now = figuresOf(pid);

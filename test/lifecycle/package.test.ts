@@ -105,7 +105,7 @@ describe('an installed package that is not built', () => {
     });
     expect(await process_.exit).toEqual({ code: 1, signal: null });
     expect(process_.stderr).toMatch(
-      /EngineError: The native addon is not built, and the package of the prebuilt addon, @libtorch-serve\/\S+, is not installed\. 1\. Run `npm install/,
+      /EngineError: The native addon is not built, and the prebuilt package @libtorch-serve\/\S+ is not installed\. 1\. Run `npm install/,
     );
   });
 

@@ -142,7 +142,7 @@ describe('what is said', () => {
   it('without the package', () => {
     rmSync(folder, { recursive: true });
     expect(load()).toContain(
-      `The native addon is not built, and the package of the prebuilt addon, ${PREBUILT_PACKAGE}, is not installed. ` +
+      `The native addon is not built, and the prebuilt package ${PREBUILT_PACKAGE} is not installed. ` +
         `1. Run \`npm install ${PREBUILT_PACKAGE}@${VERSION}\` (\`--omit=optional\` skips it). ` +
         '2. Or compile it: `npx libtorch-serve build`.',
     );
@@ -151,7 +151,7 @@ describe('what is said', () => {
   it('of a package of another version', () => {
     changeManifest({ version: '99.0.0' });
     expect(load()).toContain(
-      `${PREBUILT_PACKAGE} is of version 99.0.0, and libtorch-serve of ${VERSION}. ` +
+      `${PREBUILT_PACKAGE} has version 99.0.0, but libtorch-serve has version ${VERSION}. ` +
         `1. Run \`npm install ${PREBUILT_PACKAGE}@${VERSION}\`. 2. Or compile it`,
     );
   });
@@ -170,7 +170,7 @@ describe('what is said', () => {
 
   it('without LibTorch', () => {
     expect(load({ XDG_CACHE_HOME: temporary })).toMatch(
-      /^LibTorch [\d.]+ is not on this machine: lib\/\S+ is not there\. 1\. Run `npx libtorch-serve install`/,
+      /^LibTorch [\d.]+ is not installed: lib\/\S+ is not there\. 1\. Run `npx libtorch-serve install`/,
     );
   });
 

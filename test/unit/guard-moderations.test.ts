@@ -41,8 +41,8 @@ it('refuses what nothing finds', () => {
   const of = (check: string, label: string) => problem({ hate: { check, label } });
   const at = 'guard.json: moderations.categories.hate: ';
   expect(of('other', 'RUDE')).toBe(`${at}there is no check "other"`);
-  expect(of('tone', 'KIND')).toBe(`${at}"tone" finds no "KIND": it finds RUDE`);
-  expect(of('data', 'CARD')).toBe(`${at}"data" finds no "CARD": it finds EMAIL, NUMBER`);
+  expect(of('tone', 'KIND')).toBe(`${at}"tone" does not find "KIND". Labels: RUDE`);
+  expect(of('data', 'CARD')).toBe(`${at}"data" does not find "CARD". Labels: EMAIL, NUMBER`);
   expect(problem({ cruelty: { check: 'tone', label: 'RUDE' } })).toContain('moderations');
   expect(problem({})).toContain('expected at least one category');
 });

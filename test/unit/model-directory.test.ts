@@ -157,7 +157,7 @@ describe('readModelDirectory', () => {
     const index = 'pytorch_model.bin.index.json';
     write(index, { weight_map: { a: 'pytorch_model-1.bin', b: 'pytorch_model-2.bin' } });
     write('pytorch_model-1.bin', '');
-    expect(problem()).toBe(`pytorch_model-2.bin: not found, but named in ${index}`);
+    expect(problem()).toBe(`pytorch_model-2.bin: not found, although ${index} lists it`);
     write('pytorch_model-2.bin', '');
     expect(readTextClassifier(directory).source).toMatchObject({
       weightFiles: [
@@ -263,7 +263,7 @@ describe('readModelDirectory', () => {
     ['../other/model.safetensors', /weight_map: expected the name of a \.safetensors file/],
     ['/etc/model.safetensors', /weight_map: expected the name of a \.safetensors file/],
     ['weights.bin', /weight_map: expected the name of a \.safetensors file/],
-    ['absent.safetensors', /^absent\.safetensors: not found, but named in /],
+    ['absent.safetensors', /^absent\.safetensors: not found, although /],
   ])('refuses the shard %s', (shard, pattern) => {
     remove('model.safetensors');
     write('model.safetensors.index.json', { weight_map: { a: shard } });
@@ -315,7 +315,7 @@ describe('labelNames', () => {
       rmSync(path.join(directory, name), { force: true });
       symlinkSync('/etc/passwd', path.join(directory, name));
       expect(problem()).toMatch(
-        new RegExp(`^${name}: is a link that leads out of the model's folder`),
+        new RegExp(`^${name}: is a link to a file outside the model folder`),
       );
       rmSync(path.join(directory, name));
       if (name === 'config.json') write(name, CONFIG);
@@ -325,7 +325,7 @@ describe('labelNames', () => {
   it('refuses weights that no memory holds', () => {
     truncateSync(path.join(directory, 'model.safetensors'), 2 ** 42);
     expect(problem()).toMatch(
-      /^model\.safetensors: holds 4398\.0 GB of weights, but this process may use \d+\.\d GB of memory$/,
+      /^model\.safetensors: holds 4398\.0 GB of weights, but the memory limit of this process is \d+\.\d GB$/,
     );
   });
 });

@@ -211,7 +211,9 @@ describe('judgeTrial', () => {
 
   it('warns of a model that does not repeat itself', () => {
     expect(validateTrialRun(trial(LOGITS, { repeatable: false }), WITH, FILES)).toEqual([
-      expect.stringMatching(/^m\.pt: answers the same window differently.*model\.eval\(\)/),
+      expect.stringMatching(
+        /^m\.pt: returns different results for the same window.*model\.eval\(\)/,
+      ),
     ]);
   });
 });

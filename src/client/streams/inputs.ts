@@ -1,7 +1,7 @@
 import { ANY_POSITION, PositionError, parsePosition } from '../../streaming/timeline';
 import type { UnackedBuffer } from './unacked-buffer';
 
-const SHAPES = 'an array of samples, or an object with samples, at or gap';
+const SHAPES = 'an array of samples, or an object with `samples`, `at` or `gap`';
 
 /**
  * Adds an element of a source to the buffer, which copies the samples.

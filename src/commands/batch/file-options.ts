@@ -121,7 +121,7 @@ export function readFileOptions(
   if (inputs.length === 0)
     throw new UsageError('expected the files to read, or - for a pipe; see --help');
   const output = values.get('output');
-  if (!output) throw new UsageError('--output: expected a file for the answers, or - for a pipe');
+  if (!output) throw new UsageError('--output: expected an output file, or - for a pipe');
   const formats = [...TABLE_FORMATS, ...task.formats];
   const outputFormat = enumFlag(values, 'output-format', formats) ?? formatOf(output, formats);
   const options: FileOptions = {
@@ -140,7 +140,7 @@ export function readFileOptions(
   };
   requireSense(options);
   if (options.inputFormat === 'recording' && !task.readsRecordings) {
-    throw new UsageError('--input-format: recordings are for eeg: classify eeg FILE...');
+    throw new UsageError('--input-format: only eeg reads recordings: classify eeg FILE...');
   }
   return options;
 }
@@ -152,7 +152,7 @@ function formatOf(output: string, formats: readonly OutputFormat[]): OutputForma
   if (format) return format;
   const extensions = formats.map((one) => `.${one}`).join(', ');
   throw new UsageError(
-    `--output: ${output} does not say its format: end it with one of ${extensions}, or use --output-format`,
+    `--output: ${output} has no known file extension. Use one of ${extensions}, or use --output-format`,
   );
 }
 
@@ -161,14 +161,18 @@ function compressionOf(values: FlagValues, output: string, format: OutputFormat)
   const isCompressed = inferFromName(output).compression !== 'none';
   if (format === 'npy') {
     if ((named ?? 'none') === 'none' && !isCompressed) return 'none';
-    throw new UsageError('--compression: NumPy reads .npy as it is, not compressed');
+    throw new UsageError(
+      '--compression: .npy files cannot be compressed, because NumPy reads them uncompressed',
+    );
   }
   if (format !== 'parquet') {
-    if (named === 'snappy') throw new UsageError('--compression: snappy is for Parquet alone');
+    if (named === 'snappy') throw new UsageError('--compression: only Parquet supports snappy');
     return named ?? inferFromName(output).compression;
   }
   if (isCompressed) {
-    throw new UsageError('--output: Parquet is compressed inside: end its name with .parquet');
+    throw new UsageError(
+      '--output: Parquet files are compressed internally. Use a file name that ends in .parquet',
+    );
   }
   return named ?? 'snappy';
 }
@@ -176,14 +180,19 @@ function compressionOf(values: FlagValues, output: string, format: OutputFormat)
 /** Rejects `--keep` for .npy, which has no other columns. @throws UsageError */
 function noneKept(values: FlagValues): KeptColumns {
   const asked = values.has('id-column') || !['none', ''].includes(values.get('keep') ?? 'none');
-  if (asked) throw new UsageError('--keep: .npy holds vectors alone: write .parquet, or no --keep');
+  if (asked)
+    throw new UsageError(
+      '--keep: .npy files contain only embeddings. Write .parquet, or remove --keep',
+    );
   return [];
 }
 
 function keptOf(values: FlagValues): KeptColumns {
   const [id, keep] = [values.get('id-column'), values.get('keep')];
   if (id !== undefined && keep !== undefined) {
-    throw new UsageError('--id-column: is --keep of one column: name it there, too');
+    throw new UsageError(
+      '--id-column: equivalent to --keep with one column. Add the column to --keep',
+    );
   }
   if (id !== undefined) return [id];
   if (keep === undefined || keep === 'all') return 'all';
@@ -194,20 +203,20 @@ function requireSense(options: FileOptions): void {
   const { inputs, inputFormat, output, outputFormat, resume, overwrite } = options;
   const pipes = inputs.filter((input) => input === STANDARD_STREAM).length;
   const faults: readonly (readonly [boolean, string])[] = [
-    [pipes > 1, '-: there is only one standard input'],
-    [pipes > 0 && inputFormat === null, '-: a pipe does not say its format: use --input-format'],
+    [pipes > 1, '-: standard input can be used only once'],
+    [pipes > 0 && inputFormat === null, '-: the format of a pipe is unknown. Use --input-format'],
     [
       pipes > 0 && inputFormat === 'parquet',
-      '-: Parquet is read from its end: save it as a file first',
+      '-: Parquet cannot be read from standard input, because its index is at the end of the file. Save it to a file first',
     ],
-    [resume && pipes > 0, '--resume: a pipe cannot be read again: save it as a file first'],
+    [resume && pipes > 0, '--resume: a pipe cannot be read again. Save it to a file first'],
     [
       resume && output === STANDARD_STREAM,
       '--resume: output to a pipe cannot be resumed. Use a file',
     ],
     [
       output === STANDARD_STREAM && outputFormat === 'npy',
-      '-: .npy says its rows at its beginning: name a file',
+      '-: .npy files begin with the number of rows, which a pipe cannot provide. Use a file',
     ],
     [resume && overwrite, '--overwrite, --resume: use one of them, not both'],
   ];

@@ -39,8 +39,8 @@ export function translateKeys(text: string): ImportedKeys {
   return {
     text: `${lines.join('\n')}\n`,
     notes: [
-      'keys: inference, management: do not expire here: change the file, then send SIGHUP',
-      ...(API ? ['keys: API: no key is given out over HTTP'] : []),
+      'keys.inference, keys.management: keys do not expire here. To rotate a key, edit the file, then send SIGHUP',
+      ...(API ? ['keys.API: ignored, because this server has no HTTP API that issues keys'] : []),
     ],
   };
 }

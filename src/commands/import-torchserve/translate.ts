@@ -50,7 +50,7 @@ const ADDRESSES = {
 const FILE_NAME = /^[^/\\\p{Cc}]{1,255}$/u;
 
 const versionSchema = z.looseObject({
-  marName: z.string().regex(FILE_NAME, 'expected the name of a file of model_store'),
+  marName: z.string().regex(FILE_NAME, 'expected the name of a file in model_store'),
   defaultVersion: z.boolean().optional(),
   batchSize: z.int().positive().optional(),
   maxBatchDelay: z.int().nonnegative().optional(),

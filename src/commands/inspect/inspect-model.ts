@@ -43,7 +43,7 @@ export async function inspectModel(
   const refused = read.program?.operators.filter(({ problem }) => problem) ?? [];
   if (refused.length > 0) {
     const names = refused.map(({ name, problem }) => `${name} ${problem}`);
-    return { ...read, problem: `it uses operators that are refused: ${names.join('; ')}` };
+    return { ...read, problem: `it uses operators that are not allowed: ${names.join('; ')}` };
   }
   try {
     const model = await TaskModel.load(task, modelPath, scheduling);
@@ -64,7 +64,7 @@ function locate(path: string): readonly [Task, string] {
   });
   const [chosen] = declaredFirst(found);
   if (chosen) return chosen;
-  throw new Error(`${path}: is no model of ${TASKS.map(({ name }) => name).join(' or ')}`);
+  throw new Error(`${path}: is not a model for ${TASKS.map(({ name }) => name).join(' or ')}`);
 }
 
 /** Reads the properties that need no load. */

@@ -11,18 +11,18 @@ export function guardMetrics(state: GuardState): readonly Family[] {
       '1: the current guardrail policy is loaded, 0: its last load failed and the previous policy is in use.',
       () => (state.reason === null ? 1 : 0),
     ),
-    counter('libtorch_serve_guard_responses_total', 'Responses of the guardrail, by action.', () =>
+    counter('libtorch_serve_guard_responses_total', 'Guardrail responses by action.', () =>
       byLabel('action', counts.actions),
     ),
     counter(
       'libtorch_serve_guard_checks_total',
-      'Guardrail checks, by outcome; failed: on_error decides.',
+      'Guardrail checks by outcome; for failed checks, on_error sets the action.',
       () =>
         [...counts.checks].flatMap(([check, outcomes]) => byLabel('outcome', outcomes, { check })),
     ),
     counter(
       'libtorch_serve_guard_partial_responses_total',
-      'Responses of the guardrail to texts that were not inspected completely.',
+      'Guardrail responses for texts that were not checked completely.',
       () => counts.limited,
     ),
   ];

@@ -68,7 +68,7 @@ function findShards(directory: string, index: string): readonly string[] {
       );
     }
     if (fileSize(directory, name) === null) {
-      throw new ModelFileError(`${name}: not found, but named in ${index}`);
+      throw new ModelFileError(`${name}: not found, although ${index} lists it`);
     }
   }
   return names;
@@ -82,7 +82,7 @@ function requireMemoryFor(directory: string, names: readonly string[]): readonly
   if (bytes > memory) {
     throw new ModelFileError(
       `${names[0]}: holds ${gigabytes(bytes)} GB of weights${names.length > 1 ? ' with the other shards' : ''}, ` +
-        `but this process may use ${gigabytes(memory)} GB of memory`,
+        `but the memory limit of this process is ${gigabytes(memory)} GB`,
     );
   }
   return names.map((name) => path.join(directory, name));

@@ -44,7 +44,7 @@ const EVERY: Keys = {
 const NO_DECODER: Keys = {
   is_decoder: only(
     [false],
-    'Attention to earlier tokens alone is not supported: export the model as a program',
+    'Causal (decoder) attention is not supported: export the model as a program',
   ),
   add_cross_attention: only([false], 'Cross-attention is not supported'),
 };

@@ -83,7 +83,7 @@ export function readSentenceModel(
  */
 function refuseProgram(program: string): never {
   const name = path.basename(program);
-  throw new ModelFileError(`${name}: a program gives vectors of texts, nothing else`);
+  throw new ModelFileError(`${name}: exported programs support text embeddings only`);
 }
 
 /**
@@ -106,12 +106,12 @@ export function readSentenceProgram(
   const described = describe(read, modules, [program]);
   if (described.prompted.excludesPrompt) {
     const name = path.basename(program);
-    const what = `${name} cannot tell the tokens of a prompt from others`;
+    const what = `${name} cannot exclude prompt tokens from pooling`;
     throw new ModelFileError(`modules.json: Pooling: include_prompt: false: ${what}`);
   }
   const numLabels = dimensionsOf(width, modules);
   if (numLabels === 0) {
-    throw new ModelFileError('config.json: hidden_size: expected the size of a state, found none');
+    throw new ModelFileError('config.json: hidden_size: required, but missing');
   }
   const source = programSource(encoder, config, { program, numLabels });
   return { source: { ...source, ...readingOf(sentence) }, ...described };

@@ -202,7 +202,7 @@ function checkOptions(
   const unknown = checks?.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     const list = names.map((name) => `"${name}"`).join(', ');
-    const message = `detector_params.checks: the guard has no check "${unknown}": it has ${list}.`;
+    const message = `detector_params.checks: the guard has no check "${unknown}". Checks: ${list}.`;
     throw new ServiceError('NOT_FOUND', message);
   }
   return { direction: params?.direction ?? direction, checks };

@@ -123,7 +123,7 @@ function blockReasons({ findings, errors, unchecked }: GuardResult): string {
     ...errors.filter(isBlocking).map(({ check }) => `${check} could not run`),
     ...unchecked
       .filter(isBlocking)
-      .map(({ limit }) => `it is over a limit of the guard (${limit})`),
+      .map(({ limit }) => `it exceeds a limit of the guard (${limit})`),
   ];
   return [...new Set(reasons)].join(', ');
 }

@@ -174,7 +174,7 @@ export class Session {
   #hold(message: HttpMessage, chunk: Buffer): ProcessingResponse | null {
     const { memory, bodyLimit } = this.#options;
     if (message.bytes + chunk.length > bodyLimit) {
-      const problem = `The body is over the limit of ${bodyLimit} bytes.`;
+      const problem = `The body exceeds the limit of ${bodyLimit} bytes.`;
       return this.#checker.reject(problem, 'too_large').immediate;
     }
     if (chunk.length === 0) return null;

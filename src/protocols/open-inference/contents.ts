@@ -53,7 +53,7 @@ function valuesOf<Values extends ArrayLike<unknown>>(
   if (contents.form === 'raw') return readRaw(input, contents.bytes, count);
   const values = contents.form === 'json' ? flatten(name, shape, contents.data) : contents.values;
   if (values.length === count) return values;
-  const wanted = `${count} elements, as the shape ${describeShape(shape)} says`;
+  const wanted = `${count} elements for the shape ${describeShape(shape)}`;
   throw invalid(`${name}: expected ${wanted}, received ${values.length}`);
 }
 
@@ -68,7 +68,7 @@ function flatten(name: string, shape: readonly number[], data: unknown): readonl
       return;
     }
     if (!Array.isArray(node) || node.length !== shape[axis]) {
-      const wanted = `an array of ${shape[axis]}, as the shape ${describeShape(shape)} says`;
+      const wanted = `an array of ${shape[axis]} for the shape ${describeShape(shape)}`;
       throw invalid(`${path}: expected ${wanted}`);
     }
     for (const [index, next] of node.entries()) append(next, axis + 1, `${path}[${index}]`);
@@ -87,10 +87,13 @@ function readRawTexts(input: InputTensor, bytes: Buffer, count: number): readonl
   let offset = 0;
   for (let i = 0; i < count; i++) {
     const left = bytes.length - offset - LENGTH_BYTES;
-    if (left < 0) throw invalid(`${elementPath(input, i)}: is missing: the data ends before it`);
+    if (left < 0)
+      throw invalid(`${elementPath(input, i)}: missing, because the data ends before this element`);
     const length = bytes.readUInt32LE(offset);
     if (length > left) {
-      throw invalid(`${elementPath(input, i)}: is ${length} bytes long, but only ${left} follow`);
+      throw invalid(
+        `${elementPath(input, i)}: has a length of ${length} bytes, but only ${left} are left`,
+      );
     }
     offset += LENGTH_BYTES;
     texts.push(readText(input, i, bytes.subarray(offset, offset + length)));

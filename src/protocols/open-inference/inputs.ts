@@ -65,7 +65,7 @@ function elementsOf({ name, shape }: InputTensor, rest: readonly number[], most:
     throw invalid(`${name}: expected the shape ${wanted}, received ${describeShape(shape)}`);
   }
   if (length > most) {
-    const message = `${name}: ${length} elements are over the limit of ${most}.`;
+    const message = `${name}: ${length} elements exceed the limit of ${most}.`;
     throw new ServiceError('LIST_TOO_LONG', message);
   }
   return length;

@@ -74,7 +74,7 @@ export const outputBody = object({
 export const inferBody = object({
   id: string().optional(),
   parameters: object({
-    timeout: wholeNumber.optional().describe('The deadline, in microseconds; 0: the usual one'),
+    timeout: wholeNumber.optional().describe('Deadline in microseconds; 0: the default'),
     binary_data_output: boolean().optional(),
     sequence_id: sequences,
     sequence_start: sequences,
@@ -114,7 +114,7 @@ export function readInferRequest(body: Buffer, header: string | undefined): Http
     ...tensor,
     contents: contentsOf(take, `inputs[${index}]`, data, own?.binary_data_size),
   }));
-  if (rest.length > 0) throw invalid(`body: ${rest.length} bytes follow the data of the inputs`);
+  if (rest.length > 0) throw invalid(`body: ${rest.length} unexpected bytes after the input data`);
   const microseconds = parameters?.timeout ?? 0;
   return {
     id,

@@ -38,7 +38,9 @@ const finding = z.object({
   part: index('Index of the text; null: the joined texts'),
   start: index('Start offset in UTF-16 code units; null: the whole text'),
   end: index('End offset in UTF-16 code units, exclusive'),
-  variant: z.string().describe('Normalization variant of the text; text: the original text'),
+  variant: z
+    .string()
+    .describe('Which normalized form of the text was checked; `text` means the original text'),
   action: z.enum(['block', 'redact', 'flag']),
 });
 
@@ -59,7 +61,9 @@ const response = z.object({
       }),
     )
     .optional()
-    .describe('The findings if every threshold were 0, in the same order'),
+    .describe(
+      'The findings that a threshold of 0 everywhere would give, in the same order as `findings`',
+    ),
   texts: z.array(z.string()).describe('Texts with placeholders for redacted parts'),
   map: z.record(z.string(), z.string()).optional().describe('Original text by placeholder'),
   errors: z
@@ -177,8 +181,7 @@ const schema = route({
 function textsOf({ text, texts }: z.output<typeof request>): readonly string[] {
   if (text !== undefined && texts === undefined) return [text];
   if (texts !== undefined && text === undefined) return texts;
-  const message =
-    text === undefined ? 'text: is required' : 'text, texts: send one of them, not both';
+  const message = text === undefined ? 'text: is required' : 'text, texts: send one, not both';
   throw new ServiceError('BODY_INVALID', message);
 }
 

@@ -18,7 +18,7 @@ const worker = z.object({
   id: z.string(),
   startTime: z.iso.datetime(),
   status: z.enum(['READY', 'UNLOADING']),
-  memoryUsage: z.int().describe('Memory of the process in bytes, which all workers share'),
+  memoryUsage: z.int().describe('Memory of the process in bytes, shared by all workers'),
   pid: z.int(),
   gpu: z.literal(false),
   gpuUsage: z.literal('N/A'),

@@ -88,7 +88,7 @@ function* partsOf(
     if (match[1] !== undefined) return;
     begin = match.index + match[0].length;
   }
-  throw invalid('is not multipart/form-data as its Content-Type says');
+  throw invalid('is not valid multipart/form-data, although its Content-Type says so');
 }
 
 /**

@@ -46,7 +46,7 @@ export function kserveV1(models: TorchServeModels, { listLength }: ProtocolOptio
     errors,
     probes: [],
     info: null,
-    tag: { name: 'KServe v1', description: 'Version 1 of the protocol of KServe.' },
+    tag: { name: 'KServe v1', description: 'KServe protocol, version 1.' },
     error: ERROR_SCHEMA,
   };
 }

@@ -27,7 +27,7 @@ export function torchServeFamilies(
   return [
     total(
       'ts_inference_requests_total',
-      'Ended inputs, under the name that TorchServe gives to requests.',
+      'Completed inputs, under the metric name that TorchServe uses for requests.',
       () => requests,
     ),
     total(

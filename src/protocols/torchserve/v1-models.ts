@@ -33,7 +33,7 @@ export function v1Models(served: ServedModel): Protocol {
     probes: [],
     info: null,
     routesByBodyModel: true,
-    tag: { name: 'models', description: 'Models in the formats of OpenAI and KServe.' },
+    tag: { name: 'models', description: 'Models in the OpenAI and KServe formats.' },
     error: ERROR_SCHEMA,
   };
 }
@@ -46,8 +46,8 @@ function listModels(models: TorchServeModels): Route {
     summary: 'All models',
     response: z.object({
       object: z.literal('list'),
-      data: z.array(z.object(openAiModel)).describe('Loaded models, for clients of OpenAI'),
-      models: z.array(z.string()).describe('Names of all models, for clients of KServe'),
+      data: z.array(z.object(openAiModel)).describe('Loaded models, for OpenAI clients'),
+      models: z.array(z.string()).describe('Names of all models, for KServe clients'),
     }),
     examples: { response: { object: 'list', data: [EXAMPLE], models: ['films'] } },
     handler: (call) => {
@@ -67,7 +67,7 @@ export function describeModel(models: TorchServeModels): Route {
     summary: 'Description and readiness of a model',
     response: z.object({
       ...openAiModel,
-      name: z.string().describe('Same as `id`, for clients of KServe'),
+      name: z.string().describe('Same as `id`, for KServe clients'),
       ready: z.boolean().describe('Whether the model is loaded'),
     }),
     examples: { response: { ...EXAMPLE, name: 'films', ready: true } },

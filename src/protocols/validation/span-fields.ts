@@ -9,7 +9,7 @@ export const SPAN_FIELDS = {
   aggregation_strategy: z
     .enum(STRATEGIES, { error: expected(`one of ${STRATEGY_NAMES}`) })
     .nullish()
-    .describe('Aggregation of tokens to entities, as in transformers. Default: simple'),
+    .describe('How tokens are aggregated into entities, as in transformers. Default: simple'),
   ignore_labels: nameList('an array of strings')
     .nullish()
     .meta({
@@ -23,5 +23,7 @@ export const SPAN_FIELDS = {
     .int({ error: expected('a whole number') })
     .min(0, { error: 'expected at least 0' })
     .nullish()
-    .describe('Overlap in tokens of the windows of a long text. Default: long texts are truncated'),
+    .describe(
+      'Overlap between the windows of a long text, in tokens. Default: long texts are truncated',
+    ),
 };

@@ -165,7 +165,7 @@ function pairsOf(body: z.output<typeof request>): {
   const documents = textsOf(body, 'text_2', 'documents');
   const [queryCount, documentCount] = [queries.texts.length, documents.texts.length];
   if (queryCount !== 1 && queryCount !== documentCount) {
-    const problem = `expected one text, or as many as ${documents.field} has: ${documentCount}, found ${queryCount}`;
+    const problem = `expected one text, or one for each of the ${documentCount} elements of ${documents.field}, found ${queryCount}`;
     throw new ServiceError('BODY_INVALID', `${queries.field}: ${problem}`);
   }
   const pairs = documents.texts.map((document, index) =>

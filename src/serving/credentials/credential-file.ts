@@ -35,7 +35,9 @@ export async function readCredential(
     if (stats.size > MAX_BYTES) throw new Error('larger than 1 MiB');
     const text = await readFile(file, 'utf8');
     if ((stats.mode & OTHERS_READ) !== 0) {
-      warnIfOpen?.(`${setting}: ${file} is readable by all users. Remove the permission`);
+      warnIfOpen?.(
+        `${setting}: ${file} is readable by all users. Remove read access for others (chmod o-r)`,
+      );
     }
     return text;
   } catch (error) {

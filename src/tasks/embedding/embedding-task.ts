@@ -12,9 +12,9 @@ export const EMBEDDING_INFO = {
   dimensions: z.int().optional().describe('Numbers of a vector'),
   max_length: z.int().optional().describe('Tokens; longer texts are cut'),
   pooling: z.array(z.string()).optional(),
-  normalizes: z.boolean().optional().describe('Vectors have a length of 1'),
+  normalizes: z.boolean().optional().describe('Whether vectors are normalized to length 1'),
   similarity: z.string().optional().describe('By which vectors are compared'),
-  prompts: z.array(z.string()).optional().describe('Names of what is put before texts'),
+  prompts: z.array(z.string()).optional().describe('Names of the prompts'),
 };
 
 const tensors: Tensors<EmbeddingInput, Embedding, EmbeddingMetadata> = {

@@ -45,7 +45,9 @@ const common = {
   stop_on_match: z
     .boolean()
     .default(false)
-    .describe('A finding cancels all unfinished checks. Only for checks that block'),
+    .describe(
+      'The first finding cancels all checks that are still running. Allowed only if every check blocks',
+    ),
   variants: z
     .array(z.enum(VARIANTS))
     .default([...VARIANTS])
@@ -67,14 +69,16 @@ const windows = {
     .min(8)
     .optional()
     .describe(
-      'Window length in tokens, including special tokens. A short window dilutes a finding less. ' +
+      'Window length in tokens, including special tokens. In a shorter window, surrounding text dilutes a finding less. ' +
         'Default: the maximum length of the model',
     ),
   stride: z
     .int()
     .min(0)
     .optional()
-    .describe('Overlap of windows in tokens. Default: 64, at most a quarter of a window'),
+    .describe(
+      'Overlap between windows, in tokens. Default: 64, or a quarter of the window if that is less',
+    ),
 };
 const LONG_TEXTS = 'Windowing of texts that are longer than a window';
 

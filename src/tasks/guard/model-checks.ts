@@ -218,7 +218,7 @@ function requireLabels({ labels }: ModelCheck, modelLabels: readonly string[]): 
   const unknown = Object.keys(labels ?? {}).find((label) => !modelLabels.includes(label));
   if (unknown === undefined) return;
   throw new ModelFileError(
-    `The model has no label "${unknown}": it has ${modelLabels.slice(0, 20).join(', ')}.`,
+    `The model has no label "${unknown}". Labels: ${modelLabels.slice(0, 20).join(', ')}.`,
   );
 }
 

@@ -65,7 +65,7 @@ export function findUnmapped(
     if (checkLabels === undefined) return [{ path, message: `there is no check "${check}"` }];
     if (checkLabels === null || checkLabels.includes(label)) return [];
     return [
-      { path, message: `"${check}" finds no "${label}": it finds ${checkLabels.join(', ')}` },
+      { path, message: `"${check}" does not find "${label}". Labels: ${checkLabels.join(', ')}` },
     ];
   });
 }

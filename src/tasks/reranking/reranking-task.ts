@@ -44,7 +44,7 @@ export function createRerankingTask<Metadata extends ClassifierMetadata>(
   return {
     name: 'reranking',
     summary:
-      'Documents by how well they answer a query, as `CrossEncoder` of sentence-transformers.',
+      'Ranks documents by their relevance to a query, as `CrossEncoder` of sentence-transformers does.',
     disclaimer: null,
     inputKind: 'texts',
     capabilities: ['reranking'],
@@ -79,7 +79,7 @@ export function createRerankingTask<Metadata extends ClassifierMetadata>(
     toPrediction: (inference, { activation }, index) => {
       const scores = activate(inference.values, activation);
       if (allFinite(scores)) return { scores, inference };
-      const message = 'The model gave an output that is not finite.';
+      const message = 'The model returned an output that is not finite.';
       throw new EngineError('INFERENCE_FAILED', message, { index });
     },
     logFields: ({ activation }) => ({ activation }),

@@ -21,7 +21,7 @@ export interface SignalMetadata extends ClassifierMetadata {
 export const SIGNAL_INFO = {
   classes: z.array(z.string()).optional(),
   window_length: z.int().optional().describe('Samples of a signal'),
-  sampling_rate_hz: z.number().nullable().optional().describe('What the model was trained on'),
+  sampling_rate_hz: z.number().nullable().optional().describe('Training data of the model'),
   channel: z.string().nullable().optional(),
 };
 

@@ -43,7 +43,7 @@ export function validateTrialRun(
   }
   if (!trial.repeatable) {
     warnings.push(
-      `${modelFile}: answers the same window differently each time; was it saved in training ` +
+      `${modelFile}: returns different results for the same window; was it saved in training ` +
         'mode? Call model.eval() before it is traced, scripted or exported',
     );
   }

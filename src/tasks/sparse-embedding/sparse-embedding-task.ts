@@ -38,7 +38,7 @@ const tensors: Tensors<EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata>
 /** Sparse embeddings (SPLADE), as `SparseEncoder.encode` computes them. */
 export const sparseEmbedding: Task<EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata> = {
   name: 'sparse-embedding',
-  summary: 'Texts to weights of words, as `SparseEncoder.encode`.',
+  summary: 'Texts to sparse vectors of token weights, as `SparseEncoder.encode`.',
   disclaimer: null,
   inputKind: 'texts',
   capabilities: ['sparse-embedding'],
@@ -60,9 +60,9 @@ export const sparseEmbedding: Task<EmbeddingInput, SparseEmbedding, SparseEmbedd
   logFields: () => ({}),
   info: {
     schemas: {
-      vocabulary_size: z.int().optional().describe('Weights of a text, most of them 0'),
+      vocabulary_size: z.int().optional().describe('Token weights of a text, most of them 0'),
       max_length: z.int().optional().describe('Tokens; longer texts are cut'),
-      prompts: z.array(z.string()).optional().describe('Names of what is put before texts'),
+      prompts: z.array(z.string()).optional().describe('Names of the prompts'),
     },
     of: ({ vocabularySize, prompts }, { maxLength }) => ({
       vocabulary_size: vocabularySize,

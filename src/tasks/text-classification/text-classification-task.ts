@@ -87,7 +87,7 @@ export const textClassification: Task<string | TextInput, Classification, TextCl
       if (allFinite(values)) {
         return { ...toClassification(metadata, values, inference), ...(windows && { windows }) };
       }
-      const message = 'The model gave an output that is not finite.';
+      const message = 'The model returned an output that is not finite.';
       throw new EngineError('INFERENCE_FAILED', message, { index });
     },
     logFields: () => ({}),

@@ -66,7 +66,7 @@ export async function toSpans(
   }: { readonly metadata: ClassifierMetadata; readonly vocabulary: Vocabulary | null },
   options: SpanOptions,
 ): Promise<readonly Span[]> {
-  if (!places || !vocabulary) throw new Error('the model has no places of tokens');
+  if (!places || !vocabulary) throw new Error('the model has no token offsets');
   const source = { text, labels, vocabulary, scores };
   // The lock keeps the vocabulary loaded while the function yields to the event loop.
   return vocabulary.track(() => spansIn(places, source, options));

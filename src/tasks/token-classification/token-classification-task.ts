@@ -44,7 +44,7 @@ export const tokenClassification: Task<
   toPrediction: (inference, { labels: { length } }, index, { text }) => {
     const { values } = inference;
     if (!allFinite(values)) {
-      const message = 'The model gave an output that is not finite.';
+      const message = 'The model returned an output that is not finite.';
       throw new EngineError('INFERENCE_FAILED', message, { index });
     }
     const scores = softmaxRows(values, length);

@@ -39,7 +39,7 @@ const tensors: Tensors<EmbeddingInput, TokenEmbeddings, TokenEmbeddingMetadata> 
  */
 export const tokenEmbedding: Task<EmbeddingInput, TokenEmbeddings, TokenEmbeddingMetadata> = {
   name: 'token-embedding',
-  summary: 'Texts to a vector of each token.',
+  summary: 'Texts to one vector per token.',
   disclaimer: null,
   inputKind: 'texts',
   capabilities: ['token-embedding'],
@@ -65,7 +65,7 @@ export const tokenEmbedding: Task<EmbeddingInput, TokenEmbeddings, TokenEmbeddin
     schemas: {
       dimensions: z.int().optional().describe('Numbers of a vector'),
       max_length: z.int().optional().describe('Tokens; longer texts are cut'),
-      prompts: z.array(z.string()).optional().describe('Names of what is put before texts'),
+      prompts: z.array(z.string()).optional().describe('Names of the prompts'),
     },
     of: ({ dimensions, prompts }, { maxLength }) => ({
       dimensions,

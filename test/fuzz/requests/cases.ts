@@ -121,7 +121,7 @@ function expectationOfRequest(parts: Parts): Expected {
   if (encoded?.expected) return encoded.expected;
   const bytes = encoded?.decoded ?? body;
   return bytes.length > bodyLimit
-    ? { status: 413, detail: /^The body is over the limit of \d+ bytes\.$/ }
+    ? { status: 413, detail: /^The body exceeds the limit of \d+ bytes\.$/ }
     : expectationOf(bytes, route);
 }
 

@@ -46,7 +46,7 @@ const UNSUPPORTED: Expected = {
 };
 const TOO_LARGE: Expected = {
   status: 413,
-  detail: /^The body is over the limit of \d+ bytes\.$/,
+  detail: /^The body exceeds the limit of \d+ bytes\.$/,
 };
 const UNREADABLE: Expected = {
   status: 422,

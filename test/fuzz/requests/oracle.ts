@@ -23,7 +23,7 @@ export function expectationOf(bytes: Buffer, route: Route): Expected {
   const text = decode(bytes);
   if (text === null) return { status: 422, detail: /^body: is not valid UTF-8$/ };
   if (levelsOf(text) > MOST_LEVELS) {
-    return { status: 422, detail: /^body: is nested over 100 levels deep$/ };
+    return { status: 422, detail: /^body: nested more than 100 levels deep$/ };
   }
   let value: unknown;
   try {
@@ -71,7 +71,7 @@ function expectationOfFields(fields: ReadonlyMap<string, unknown>, route: Route)
   }
   const value = fields.get(field);
   if (isList && (value as unknown[]).length > LONGEST_LIST) {
-    return { status: 413, detail: /elements are over the limit of 1024\.$/ };
+    return { status: 413, detail: /elements exceed the limit of 1024\.$/ };
   }
   const elements = isList
     ? (value as unknown[])

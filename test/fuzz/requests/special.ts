@@ -36,7 +36,7 @@ export function makeLarge(
   const id = `L-${index}`;
   if (body.length <= bodyLimit) return wholeCase(id, 'large', route, body, draw);
   const over = wholeCase(id, 'too large', route, body, draw);
-  return { ...over, expected: { status: 413, detail: /^The body is over the limit of/ } };
+  return { ...over, expected: { status: 413, detail: /^The body exceeds the limit of/ } };
 }
 
 function wholeCase(id: string, what: string, route: Route, body: Buffer, draw?: Draw): Case {

@@ -77,7 +77,7 @@ it('names the field at fault', async () => {
   const detailOf = async (body: object) => (await ask(body)).json;
   expect(await detailOf({})).toEqual({ detail: 'text: is required' });
   expect(await detailOf({ text: 'a', texts: [] })).toEqual({
-    detail: 'text, texts: send one of them, not both',
+    detail: 'text, texts: send one, not both',
   });
   expect(await detailOf({ texts: ['a', 1] })).toEqual({ detail: 'texts[1]: expected a string' });
   expect(await detailOf({ text: 'a', direction: 'up' })).toEqual({

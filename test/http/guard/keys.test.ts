@@ -8,7 +8,7 @@ import type { Service } from '../../helpers/service';
 const GUARDING = 'the-key-for-the-guard';
 const OTHERS = 'the-key-for-other-models';
 const SENTIMENT = 'the-key-for-the-sentiment';
-const NOT_THIS_MODEL = 'The API key is not for this model.';
+const NOT_THIS_MODEL = 'The scope of the API key does not include this model.';
 const RUDE = 'awful, a terrible waste of time';
 
 const folder = new Folder();

@@ -127,7 +127,7 @@ describe('detectors', () => {
     expect(await chosen(['tone'])).toMatchObject([[negative]]);
     expect(await chosen([])).toEqual([[]]);
     const message =
-      'detector_params.checks: the guard has no check "other": it has "data", "tone".';
+      'detector_params.checks: the guard has no check "other". Checks: "data", "tone".';
     const detector_params = { checks: ['data', 'other'] };
     for (const [route, body] of [
       [CONTENTS, { contents }],

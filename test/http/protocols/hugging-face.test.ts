@@ -150,7 +150,7 @@ it('tells all its errors in the form of the protocol', async () => {
   expectRefused(
     await ask({ inputs: Array(9).fill('a') }),
     413,
-    'inputs: 9 elements are over the limit of 8.',
+    'inputs: 9 elements exceed the limit of 8.',
   );
   const unknown = await ask({ inputs: 'a' }, '/models/other/model');
   expectRefused(unknown, 404, `Model not found. The server has ${BY_NAME}.`);

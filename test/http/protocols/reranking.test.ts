@@ -158,7 +158,7 @@ it('scores as vLLM, one text with several or as many with as many', async () => 
   const { json } = await ask('/score', { text_1: ['a', 'b'], text_2: documents });
   expect(json).toEqual({
     error: {
-      message: `text_1: expected one text, or as many as text_2 has: ${documents.length}, found 2`,
+      message: `text_1: expected one text, or one for each of the ${documents.length} elements of text_2, found 2`,
       type: 'BadRequestError',
       param: null,
       code: 400,
@@ -177,7 +177,7 @@ it.each([
     return (json as { error: { message: string } }).error.message;
   };
   expect(await message(['a', 'b'], ['x', 'y', 'z'])).toBe(
-    `${first}: expected one text, or as many as ${second} has: 3, found 2`,
+    `${first}: expected one text, or one for each of the 3 elements of ${second}, found 2`,
   );
   expect(await message([], ['x'])).toBe(`${first}: expected at least one text`);
   expect(await message('a', [])).toBe(`${second}: expected at least one text`);
@@ -213,7 +213,7 @@ it('scores tensors by the Open Inference Protocol, all labels of a model of seve
     400,
     {
       detail:
-        'Reranking needs a model with 1 label, this model has 3: the Open Inference Protocol returns the scores of all labels.',
+        'Reranking needs a model with one label, this model has 3. The Open Inference Protocol returns the scores of all labels.',
     },
   ]);
 });

@@ -66,7 +66,7 @@ it('gives placeholders back, and stops where nobody waits', async () => {
 it('a label that a model does not have is said, and on_error decides', async () => {
   const file = { checks: [{ ...TONE, labels: { ANGRY: 0.5 } }] };
   const guard = await Guard.load({ file, models: { sentiment: SHIPPED } });
-  const reason = 'The model has no label "ANGRY": it has NEGATIVE, POSITIVE.';
+  const reason = 'The model has no label "ANGRY". Labels: NEGATIVE, POSITIVE.';
   expect(await guard.check('a')).toMatchObject({
     action: 'block',
     errors: [{ check: 'tone', reason, action: 'block' }],

@@ -57,13 +57,8 @@ describe('BYTES', () => {
   it.each<[string, Contents, readonly number[], string]>([
     ['no data', json(undefined), [1], 'T: data: expected an array'],
     ['a string for an array', json('a'), [1], 'T: data: expected an array'],
-    ['too few', json(['a']), [2], 'T: expected 2 elements, as the shape [2] says, received 1'],
-    [
-      'too many',
-      json(['a', 'b']),
-      [1],
-      'T: expected 1 elements, as the shape [1] says, received 2',
-    ],
+    ['too few', json(['a']), [2], 'T: expected 2 elements for the shape [2], received 1'],
+    ['too many', json(['a', 'b']), [1], 'T: expected 1 elements for the shape [1], received 2'],
     ['a number', json(['a', 5]), [2], 'T[1]: expected a string'],
     ['null', json([null]), [1, 1], 'T[0][0]: expected a string'],
     ['an array later', json(['a', ['b']]), [2], 'T[1]: expected a string'],
@@ -72,27 +67,37 @@ describe('BYTES', () => {
       'nested unevenly',
       json([['a'], ['b', 'c']]),
       [2, 1],
-      'T[1]: expected an array of 1, as the shape [2, 1] says',
+      'T[1]: expected an array of 1 for the shape [2, 1]',
     ],
     [
       'nested in the wrong shape',
       json([['a', 'b']]),
       [2, 1],
-      'T: expected an array of 2, as the shape [2, 1] says',
+      'T: expected an array of 2 for the shape [2, 1]',
     ],
-    ['no length', raw(Buffer.alloc(3)), [1], 'T[0]: is missing: the data ends before it'],
-    ['a missing element', raw(element('a')), [2], 'T[1]: is missing: the data ends before it'],
+    [
+      'no length',
+      raw(Buffer.alloc(3)),
+      [1],
+      'T[0]: missing, because the data ends before this element',
+    ],
+    [
+      'a missing element',
+      raw(element('a')),
+      [2],
+      'T[1]: missing, because the data ends before this element',
+    ],
     [
       'a length without data',
       raw(element('abc', 4)),
       [1],
-      'T[0]: is 4 bytes long, but only 3 follow',
+      'T[0]: has a length of 4 bytes, but only 3 are left',
     ],
     [
       'the longest length',
       raw(element('abc', 0xffffffff)),
       [1],
-      'T[0]: is 4294967295 bytes long, but only 3 follow',
+      'T[0]: has a length of 4294967295 bytes, but only 3 are left',
     ],
     [
       'more than the shape says',
@@ -117,7 +122,7 @@ describe('BYTES', () => {
       'typed data of another type',
       { form: 'typed', values: [] },
       [1],
-      'T: expected 1 elements, as the shape [1] says, received 0',
+      'T: expected 1 elements for the shape [1], received 0',
     ],
   ])('is refused as %s', (_name, contents, shape, message) => {
     expect(() => readTexts(tensor(shape, contents))).toThrow(message);
@@ -204,7 +209,7 @@ describe('FP32 and FP64', () => {
       'too few numbers',
       'FP32',
       json([1, 2, 3]),
-      'T: expected 4 elements, as the shape [2, 2] says, received 3',
+      'T: expected 4 elements for the shape [2, 2], received 3',
     ],
   ])('are refused as %s', (_name, datatype, contents, message) => {
     expect(() => readNumbers(tensor([2, 2], contents, datatype), datatype)).toThrow(message);

@@ -119,7 +119,7 @@ describe('a ModelInferRequest', () => {
     ],
     [
       { raw_input_contents: [Buffer.alloc(8), Buffer.alloc(8)] },
-      'raw_input_contents: expected one of each of 1 inputs, or none',
+      'raw_input_contents: expected one element for each of the 1 inputs, or none',
     ],
     [
       { raw_input_contents: [Buffer.alloc(8)] },

@@ -170,7 +170,7 @@ describe('an inference request', () => {
   it('is refused where its parts do not add up to the body', () => {
     const binary = { ...INPUT, data: undefined, parameters: { binary_data_size: 2 } };
     expect(() => read({ inputs: [binary] }, Buffer.from('abc'))).toThrow(
-      'body: 1 bytes follow the data of the inputs',
+      'body: 1 unexpected bytes after the input data',
     );
     expect(() => read({ inputs: [binary] }, Buffer.from('a'))).toThrow(
       'inputs[0].parameters.binary_data_size: is 2, but 1 bytes of the body are left',

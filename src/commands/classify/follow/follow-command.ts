@@ -38,7 +38,7 @@ export async function runFollow(
       model.warnings.forEach(printError);
       const { answered, problems } = await followFile(options, model, config, stopping);
       printError(
-        `${options.name}: ${answered} windows answered, ${problems} lines or windows without an answer`,
+        `${options.name}: ${answered} windows classified, ${problems} lines or windows without a result`,
       );
       printError(NOTICE);
       return stopping.exitCode ?? (problems > 0 ? EXIT_REJECTED_ROWS : 0);
@@ -144,7 +144,7 @@ function watchModel(model: SignalModel, file: FollowedFile, afterMs: number) {
       const { stuckMs } = model.monitor;
       if (stuckMs === 0 || now - Math.max(busySince, file.answeredAt) < afterMs) return;
       const seconds = Math.round(stuckMs / 1000);
-      reject(new HungModelError(`the model has not come back from a window for ${seconds} s`));
+      reject(new HungModelError(`the model has been stuck in a window for ${seconds} s`));
     }, CHECK_INTERVAL_MS);
   });
   failed.catch(() => {}); // Callers that await `failed` get the error.

@@ -5,7 +5,7 @@ import { STANDARD_STREAM } from '../../../files/formats';
 import { SendBuffer } from '../../../serving/send-buffer';
 
 export const outputExists = (file: string) =>
-  `${file}: is there already: name another file, or use --overwrite`;
+  `${file}: file exists. Use another file, or --overwrite`;
 
 /** Writes JSON lines to a file or standard output, without a delay. */
 export class FollowOutput {

@@ -228,7 +228,7 @@ export class FollowedFile {
     for (const text of notes) note(`${name}: ${text}`);
     note(`${name}: “${label}”, ${rate} Hz${this.#clock === null ? '' : ', with its times'}`);
     if (fileRate === null || this.#clock !== null) return;
-    note(`${name}: the times have a rate of ${fileRate} Hz and are ignored`);
+    note(`${name}: the time column implies ${fileRate} Hz and is ignored`);
   }
 
   #count(isAnswered: boolean): void {

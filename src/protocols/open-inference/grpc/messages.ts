@@ -89,7 +89,9 @@ export function writeInferResponse(
 
 function readInputs({ inputs, raw_input_contents: raw }: ModelInferRequest): InputTensor[] {
   if (raw.length > 0 && raw.length !== inputs.length) {
-    throw invalid(`raw_input_contents: expected one of each of ${inputs.length} inputs, or none`);
+    throw invalid(
+      `raw_input_contents: expected one element for each of the ${inputs.length} inputs, or none`,
+    );
   }
   return inputs.map(({ name, datatype, shape, parameters, contents }, index) => {
     const path = `inputs[${index}]`;

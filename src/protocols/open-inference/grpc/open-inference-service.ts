@@ -44,7 +44,10 @@ export function grpcService(models: OpenInferenceModels, mostElements: number): 
     });
   const changing = async (change: (repository: Repository) => Promise<unknown>) => {
     if (!models.repository)
-      throw new ServiceError('NOT_FOUND', 'No model is loaded or unloaded here.');
+      throw new ServiceError(
+        'NOT_FOUND',
+        'This server does not load or unload models through this API.',
+      );
     return { body: (await change(models.repository)) as object };
   };
   return {

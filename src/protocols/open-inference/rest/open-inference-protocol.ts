@@ -29,7 +29,7 @@ const STATISTICS = `${MODELS}stats`;
 const INFER_HEADERS = {
   ...TRUNCATED_HEADER,
   'Inference-Header-Content-Length': {
-    description: 'Length of the JSON in bytes, if binary tensor data follows it',
+    description: 'Length of the JSON in bytes, if binary tensor data follow',
     schema: { type: 'integer', minimum: 0 },
   },
 };
