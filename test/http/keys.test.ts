@@ -99,7 +99,7 @@ describe('with a key', () => {
       expect([path, (await ask(path)).status]).toEqual([path, 200]);
     }
     expectError(await ask('/health', { method: 'PUT' }), 405, /GET, HEAD/);
-    expectError(await ask('/health', { method: 'POST' }), 401, /API key is needed/);
+    expectError(await ask('/health', { method: 'POST' }), 401, /API key is required/);
     expect((await ask('/', { method: 'POST' })).status).toBe(401);
     expect((await ask('/health', { headers: bearer('wrong') })).status).toBe(200);
   });
