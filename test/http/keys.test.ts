@@ -339,7 +339,7 @@ describe('API_KEYS_FILE', () => {
     const warnings = service.logs.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^API_KEYS_FILE: .*open is readable by all users. Remove read access for others (chmod o-r)$/,
+        /^API_KEYS_FILE: .*open is readable by all users. Remove read access for others \(chmod o-r\)$/,
       ),
       '1 API keys are shorter than 16 characters and can be guessed',
     ]);
