@@ -179,7 +179,7 @@ const REJECTED: readonly (readonly [string, string, () => object, number, RegExp
       `/models/reranker${route}`,
       () => ({ [query]: 'x'.repeat(500_000), [list]: many(1024, 'a') }),
       status,
-      /The 1024 inputs have 512001024 characters, /,
+      /The 1024 inputs have at least 512001024 bytes in total, /,
     ] as const;
   }),
 ];
