@@ -19,7 +19,7 @@ export function requireListSize(
   if (bytes < MIN_CHECKED_BYTES) return null;
   const { queueBytes, queueBytesLimit, queueWaitMs } = stats();
   if (bytes > queueBytesLimit) {
-    const message = `The ${inputs.length} inputs have ${bytes} bytes in total, over the limit of ${queueBytesLimit}. A text that is read several times counts several times. Send fewer or shorter texts.`;
+    const message = `The ${inputs.length} inputs have at least ${bytes} bytes in total, over the limit of ${queueBytesLimit}. A text that is read several times counts several times. Send fewer or shorter texts.`;
     throw new EngineError('LIST_TOO_LONG', message);
   }
   return queueBytes + bytes > queueBytesLimit ? { code: 'QUEUE_FULL', waitMs: queueWaitMs } : null;

@@ -297,7 +297,11 @@ describe('--follow', () => {
     [[], 1, 'unknown sampling rate. Use --sampling-rate'],
     [['--sampling-rate', '256', '--resample', '--step', '2'], 1, 'step: expected at least 3'],
     [['--channel', 'T4', '--sampling-rate', '95'], 1, 'channel “T4” is missing'],
-    [['--resume'], 2, '--resume: cannot be combined with --follow: a followed file is read'],
+    [
+      ['--resume'],
+      2,
+      '--resume: cannot be combined with --follow: --follow always reads its input',
+    ],
     [['--keep', 'all'], 2, '--keep: cannot be combined with --follow'],
     [['--input-format', 'csv'], 2, '--input-format: cannot be combined with --follow'],
   ])('refuses %j', async (args, code, message) => {

@@ -46,7 +46,7 @@ describe('@huggingface/inference', () => {
     expect(await client.textClassification({ inputs: TEXT })).toHaveLength(3);
     const stranger = new InferenceClient().endpoint(closed.origin);
     await expect(stranger.textClassification({ inputs: TEXT })).rejects.toThrow(
-      /API key is needed/,
+      /API key is required/,
     );
   });
 

@@ -123,17 +123,17 @@ describe('a program that torch.export saved', () => {
   it('gives vectors of texts alone', () => {
     const directory = path.join(FIXTURES, 'embeddings', 'exported', 'gte');
     expect(() => tokenEmbedding.read(directory)).toThrow(
-      'model.pt2: a program gives vectors of texts',
+      'model.pt2: exported programs support text embeddings',
     );
     expect(() => sparseEmbedding.read(directory)).toThrow(
-      'model.pt2: a program gives vectors of texts',
+      'model.pt2: exported programs support text embeddings',
     );
   });
 
   it('cannot leave out the tokens of a prompt', () => {
     const directory = changed('1_Pooling/config.json', { include_prompt: false });
     expect(() => embedding.read(directory)).toThrow(
-      'modules.json: Pooling: include_prompt: false: model.pt2 cannot tell',
+      'modules.json: Pooling: include_prompt: false: model.pt2 cannot exclude',
     );
   });
 

@@ -36,7 +36,7 @@ it('is rejected as a whole if its characters exceed the queue capacity', async (
   expectError(
     await post(service, '/analyze/batch', { texts: texts(17) }),
     413,
-    /^The 17 inputs have 68000000 bytes in total, over the limit of 67108864\. .*Send fewer or shorter texts\.$/,
+    /^The 17 inputs have at least 68000000 bytes in total, over the limit of 67108864\. .*Send fewer or shorter texts\.$/,
   );
   expect((await scrape(service)).byLabel('libtorch_serve_inputs_total', 'outcome')).toEqual({
     completed: 0,

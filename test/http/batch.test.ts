@@ -240,7 +240,7 @@ describe('an element that fails', () => {
     expectError(await batch([[1]]), 500, 'Model is not loaded.');
     expectError(await batch([]), 500, 'Model is not loaded.');
     expectError(await batch([1]), 422, /^signals\[0\]/);
-    expectError(await batch([[], [], []]), 413, /over the limit of 2\.$/);
+    expectError(await batch([[], [], []]), 413, /exceed the limit of 2\.$/);
     await service.stop();
   });
 });

@@ -122,7 +122,7 @@ it('wants a key, and one that is for the model, of each message', async () => {
   const client = connect(service);
   const open = (key?: string) =>
     client.stream(key ? { metadata: { authorization: `Bearer ${key}` } } : {});
-  expect(await open().ended).toMatch(/^UNAUTHENTICATED An API key is needed/);
+  expect(await open().ended).toMatch(/^UNAUTHENTICATED An API key is required/);
   expect(await open('another-key').ended).toBe('UNAUTHENTICATED The API key is not known.');
   const limited = open(keys.others);
   ask(limited, '1', 'good');
@@ -260,7 +260,7 @@ describe('hostile streams', () => {
   });
 
   it.each([
-    ['that are too large', frame(Buffer.alloc(2 * 1024 ** 2)), /^8 The message is over the limit/],
+    ['that are too large', frame(Buffer.alloc(2 * 1024 ** 2)), /^8 The message exceeds the limit/],
     ['in no known compression', frame(messageOf('good'), 1), /^(3|12) /],
   ])('with messages %s end, with what came before answered', async (_name, bytes, status) => {
     const service = await start();

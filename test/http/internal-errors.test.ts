@@ -49,7 +49,7 @@ it.each(ROUTES)('%s: no text of the error reaches the client', async (route, bod
     headers: { 'x-request-id': id },
   });
   expect(status).toBeGreaterThanOrEqual(424);
-  expect(text).toContain(`Look for the request id ${id} in its log.`);
+  expect(text).toContain(`Search the server log for the request id ${id}.`);
   expect(text + JSON.stringify(headers)).not.toMatch(/secret|Cannot|undefined|\.js|TypeError/);
   const line = await service.lineOf(id);
   expect(line).toMatchObject({ level: 'error', error: 'TypeError', at: expect.any(Array) });

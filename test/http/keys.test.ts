@@ -99,7 +99,7 @@ describe('with a key', () => {
       expect([path, (await ask(path)).status]).toEqual([path, 200]);
     }
     expectError(await ask('/health', { method: 'PUT' }), 405, /GET, HEAD/);
-    expectError(await ask('/health', { method: 'POST' }), 401, /API key is needed/);
+    expectError(await ask('/health', { method: 'POST' }), 401, /API key is required/);
     expect((await ask('/', { method: 'POST' })).status).toBe(401);
     expect((await ask('/health', { headers: bearer('wrong') })).status).toBe(200);
   });
@@ -339,7 +339,7 @@ describe('API_KEYS_FILE', () => {
     const warnings = service.logs.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^API_KEYS_FILE: .*open is readable by all users. Remove read access for others (chmod o-r)$/,
+        /^API_KEYS_FILE: .*open is readable by all users. Remove read access for others \(chmod o-r\)$/,
       ),
       '1 API keys are shorter than 16 characters and can be guessed',
     ]);

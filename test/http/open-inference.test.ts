@@ -175,9 +175,9 @@ describe('with a key', () => {
       expect((await request(service, { path })).status).toBe(200);
     }
     for (const path of ['/v2', base, `${base}/ready`, '/v2/other']) {
-      expectError(await request(service, { path }), 401, /^An API key is needed/);
+      expectError(await request(service, { path }), 401, /^An API key is required/);
     }
-    expectError(await post(service, `${base}/infer`, body), 401, /^An API key is needed/);
+    expectError(await post(service, `${base}/infer`, body), 401, /^An API key is required/);
     const headers = { authorization: 'Bearer a-key-of-some-length' };
     expect((await post(service, `${base}/infer`, body, { headers })).status).toBe(200);
   });

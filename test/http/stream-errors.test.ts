@@ -143,7 +143,7 @@ describe('an unexpected error', () => {
   });
 
   const FAILED =
-    /^The service failed: an unexpected error\. Look for the request id [\w-]{36} in its log\.$/;
+    /^An unexpected error occurred\. Search the server log for the request id [\w-]{36}\.$/;
   const FAULTY = { ...RATE, start: '2001-06-01T00:00:00Z', step: 32 };
 
   async function expectLogged(count: number): Promise<void> {

@@ -402,7 +402,7 @@ describe('the start', () => {
     const warnings = service.logs.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^TLS_KEY_FILE: .* is readable by all users. Remove read access for others (chmod o-r)$/,
+        /^TLS_KEY_FILE: .* is readable by all users. Remove read access for others \(chmod o-r\)$/,
       ),
       expect.stringMatching(/^TLS_CERT_FILE: expired on /),
     ]);

@@ -168,7 +168,7 @@ const REJECTED: readonly (readonly [string, string, () => object, number, RegExp
       candidate_labels: Array.from({ length: 1000 }, (_, i) => `l${i}`),
     }),
     413,
-    /^The 1000 inputs have 8\d{8} bytes in total, over the limit of 67108864\. /,
+    /^The 1000 inputs have at least 8\d{8} bytes in total, over the limit of 67108864\. /,
   ],
   ...(['/v1/rerank', '/v2/rerank', '/rerank', '/score'] as const).map((route) => {
     const list = { '/rerank': 'texts', '/score': 'text_2' }[route as string] ?? 'documents';
@@ -179,7 +179,7 @@ const REJECTED: readonly (readonly [string, string, () => object, number, RegExp
       `/models/reranker${route}`,
       () => ({ [query]: 'x'.repeat(500_000), [list]: many(1024, 'a') }),
       status,
-      /The 1024 inputs have 512001024 characters, /,
+      /The 1024 inputs have at least 512001024 bytes in total, /,
     ] as const;
   }),
 ];

@@ -108,7 +108,7 @@ it('writes settings and folders of models, and says what has no meaning', async 
     expect(stdout).toMatch(new RegExp(`^ {2}${key}: .+`, 'm'));
   }
   expect(stdout).toMatch(/^ {2}somethingNew: unknown key$/m);
-  expect(stdout).toMatch(/^ {2}models: films: 2\.0: minWorkers: a model is in memory once/m);
+  expect(stdout).toMatch(/^ {2}models: films: 2\.0: minWorkers: each model is in memory once/m);
   expect(stdout).not.toContain('changeit');
 });
 
@@ -147,7 +147,7 @@ it("takes TorchServe's keys: one to ask all models, one to manage them", async (
   expect(settings('torchserve-import')).toMatchObject({ API_KEYS_FILE: file });
   expect(readFileSync(file, 'utf8')).toBe('gNRuA7dS models=*\nB-E5KSRM management\n');
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(stdout).toMatch(/^ {2}keys: inference, management: do not expire here/m);
+  expect(stdout).toMatch(/^ {2}keys\.inference, keys\.management: keys do not expire here/m);
   expect(stdout).not.toMatch(/gNRuA7dS|B-E5KSRM|yv9uQajP/);
 });
 

@@ -110,7 +110,7 @@ describe('inspect', () => {
       expect(code).toBe(1);
       expect(stdout).toMatch(/entry +notes\.py/);
       expect(stdout).toMatch(
-        /load error +waves\.mar: .*model\.handler: "notes\.py" is not run here/,
+        /load error +waves\.mar: .*model\.handler: "notes\.py" is not supported/,
       );
     });
 

@@ -148,7 +148,7 @@ def check_errors(service):
     fails(lambda: infer(negative), invalid, f"{service.input}: expected the shape [n")
     large = triton.InferInput(service.input, [1], service.datatype)
     large._raw_content = bytes(2**20 + 1)
-    fails(lambda: infer(large), "StatusCode.RESOURCE_EXHAUSTED", "The message is over the limit")
+    fails(lambda: infer(large), "StatusCode.RESOURCE_EXHAUSTED", "The message exceeds the limit")
     with grpc.insecure_channel(service.grpc) as channel:
         nonsense = channel.unary_unary(f"/{SERVICE}/ModelInfer")
         fails_grpc(lambda: nonsense(b"\xff\xff\xff"), grpc.StatusCode.INVALID_ARGUMENT)

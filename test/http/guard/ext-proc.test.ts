@@ -43,7 +43,7 @@ it('is UNIMPLEMENTED without a guard, and needs a key where keys are set', async
     'UNIMPLEMENTED The server has no guardrail policy. Add guard.json, or set GUARD_FILE.',
   );
   const service = await start({}, { API_KEY: 'a-key-of-some-length' });
-  expect(await open(service).ended).toMatch(/^UNAUTHENTICATED An API key is needed/);
+  expect(await open(service).ended).toMatch(/^UNAUTHENTICATED An API key is required/);
   const known = open(service, { authorization: 'Bearer a-key-of-some-length' });
   known.begin('BUFFERED');
   expect(await known.until(1)).toHaveProperty('request_headers');

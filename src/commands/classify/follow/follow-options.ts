@@ -25,8 +25,7 @@ export interface FollowOptions {
 const ALLOWED = ['output', 'overwrite', 'channel', 'step', 'sampling-rate', 'resample'];
 /** Reasons why other flags are rejected. */
 const REASONS: Readonly<Record<string, string>> = {
-  resume:
-    'the output already exists, and --follow reads its input from the start, which would duplicate results. Use --overwrite or another output',
+  resume: '--follow always reads its input from the start. Use --overwrite or another output',
   rejects: 'the output contains lines without a sample',
   'input-format': 'a followed file is text with one sample per line',
 };
