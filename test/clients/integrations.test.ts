@@ -44,7 +44,7 @@ async function expected(): Promise<string> {
     .join('');
 }
 
-it.each(['ai-sdk', 'langchain', 'llamaindex'])(
+it.each(['ai-sdk', 'langchain'])(
   'examples/retrieval/%s.mjs',
   async (name) => {
     const script = path.join(ROOT, `examples/retrieval/${name}.mjs`);
