@@ -21,7 +21,7 @@ const require = createRequire(import.meta.url);
 const { Engine } = require('../dist/native/engine.js');
 const HUGGING_FACE = '../dist/models/hugging-face';
 const { modelConfig, readDirectory, weightsSource } = require(`${HUGGING_FACE}/directory.js`);
-const { findModel } = require(`${HUGGING_FACE}/weight-files.js`);
+const { findModelFiles } = require(`${HUGGING_FACE}/weight-files.js`);
 
 const QUERIES = 50;
 const DOCUMENTS = 100;
@@ -47,7 +47,7 @@ const texts = textsOf(files).slice(0, Number(options.texts));
 async function embed(dtype) {
   const place = path.resolve(directory);
   const { config } = readDirectory(place, modelConfig);
-  const { weightFiles } = findModel(place);
+  const { weightFiles } = findModelFiles(place);
   const pooling = { type: 'pooling', modes: options.pooling.split(','), includePrompt: true };
   const head = { name: 'embedding', modules: [pooling, { type: 'normalize' }] };
   const source = {

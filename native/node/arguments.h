@@ -20,7 +20,7 @@ struct LoadArguments {
 
 // Each function throws Napi::TypeError: "Expected X for Y but received Z".
 
-/// "float32", "bfloat16" or "int8"; float32 if undefined.
+/// A value of the setting DTYPE; float32 if undefined.
 backend::Dtype dtype_argument(const Napi::Value& value);
 /// kAuto if undefined.
 backend::AttentionPrecision products_argument(const Napi::Value& value);

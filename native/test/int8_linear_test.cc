@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "kernels/matmul.h"
@@ -25,24 +26,34 @@ class Int8LinearTest : public testing::TestWithParam<FormatKernel> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, Int8LinearTest,
                          testing::ValuesIn(supported_kernels(Format::kInt8)),
                          kernel_name<testing::TestParamInfo<FormatKernel>>);
+INSTANTIATE_TEST_SUITE_P(VnniKernels, Int8LinearTest,
+                         testing::ValuesIn(supported_kernels(Format::kInt8Vnni)),
+                         kernel_name<testing::TestParamInfo<FormatKernel>>);
 
-/// `values` after quantization to integers from 0 to 127 with a zero point.
+bool has_eight_bits() { return Int8LinearTest::GetParam().format->format == Format::kInt8Vnni; }
+
+/// Largest integer of a row.
+int most_of_rows() { return has_eight_bits() ? 255 : 127; }
+
+/// `values` after quantization to integers from 0 to most_of_rows() with a zero point.
 std::vector<double> quantized_row(const float* values, int64_t count) {
+  const auto most = static_cast<float>(most_of_rows());
   const auto [low, high] = std::minmax_element(values, values + count);
   const float lowest = std::min(*low, 0.0F);
-  const float scale = (std::max(*high, 0.0F) - lowest) / 127;
+  const float scale = (std::max(*high, 0.0F) - lowest) / most;
   const double zero_point = std::nearbyint(-lowest / scale);
   std::vector<double> result;
   result.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     const double value = std::floor(values[i] / double{scale} + zero_point + 0.5);
-    result.push_back((std::clamp(value, 0.0, 127.0) - zero_point) * scale);
+    result.push_back((std::clamp(value, 0.0, double{most}) - zero_point) * scale);
   }
   return result;
 }
 
 /// Quantized weights: for 16 inputs, the first and the second pair of each group of four share a
-/// 16-bit lane, whose maximum is 258 × 127. Rounding of 8 weights may add 4.
+/// 16-bit lane, whose maximum is 258 × 127. Rounding of 8 weights may add 4. int8-vnni has no such
+/// lanes.
 std::vector<double> quantized_weights(const float* values, int64_t count) {
   float most = 0, most_in_lane = 0;
   for (int64_t first = 0; first < count; first += 16) {
@@ -53,7 +64,7 @@ std::vector<double> quantized_weights(const float* values, int64_t count) {
     }
     most_in_lane = std::max({most_in_lane, lanes[0], lanes[1]});
   }
-  const float scale = std::max(most / 127, most_in_lane / 254);
+  const float scale = std::max(most / 127, has_eight_bits() ? 0 : most_in_lane / 254);
   std::vector<double> result;
   result.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
@@ -129,13 +140,13 @@ TEST_P(Int8LinearTest, SumsDoNotOverflow) {
 
 /// Maximum sums of both signs, around the limit of inputs and far beyond it.
 TEST_P(Int8LinearTest, SumsOfAnyNumberOfInputsDoNotOverflow) {
-  for (const int64_t inputs : {133'136, 524'288, 524'304, 524'320, 1'048'608}) {
+  for (const int64_t inputs : {66'304, 66'320, 133'136, 524'288, 524'304, 524'320, 1'048'608}) {
     const auto count = static_cast<size_t>(inputs);
     // Each lane has the sum 7 × 32 + 30 = 254, the maximum without rounding.
     std::vector<float> weight(2 * count, 32);
     for (size_t k = 0; k < count; k += 16) weight[k] = weight[k + 2] = 30;
     for (size_t k = 0; k < count; ++k) weight[count + k] = -weight[k];
-    const double sum = 508.0 / 16 * static_cast<double>(inputs);
+    const double sum = std::accumulate(weight.begin(), weight.begin() + inputs, 0.0);
     const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 2, inputs}, nullptr);
     for (const float value : {1.0F, -1.0F}) {
       const std::vector<float> x(count, value);
@@ -159,7 +170,7 @@ TEST_P(Int8LinearTest, MatchesThePortableKernel) {
     linear.multiply(linear.pack_a(x.data(), kRows, kInputs), {0, kOutputs}, y.data(), kOutputs);
     return y;
   };
-  EXPECT_EQ(answers(GetParam()), answers(supported_kernels(Format::kInt8).front()));
+  EXPECT_EQ(answers(GetParam()), answers(supported_kernels(GetParam().format->format).front()));
 }
 
 /// Each row has its own scale: a row with large values does not affect other rows.
@@ -182,7 +193,7 @@ TEST_P(Int8LinearTest, RowsWithATinyRange) {
   weight[3] = weight[39] = 0x1p60F;
   const Linear linear(GetParam(), {weight.data(), Storage::kFloat32, 1, 40}, nullptr);
   for (const float size : {kSmallest, 100 * kSmallest, 0x1p-130F, kLeast, 100 * kLeast,
-                           127 * kLeast, 128 * kLeast, 0x1p-100F}) {
+                           127 * kLeast, 128 * kLeast, 256 * kLeast, 0x1p-100F}) {
     for (const float sign : {1.0F, -1.0F}) {
       SCOPED_TRACE(sign * size);
       std::vector<float> x(40, 0);
@@ -190,9 +201,9 @@ TEST_P(Int8LinearTest, RowsWithATinyRange) {
       const PackedA rows(GetParam(), x.data(), 1, 40, 40);
       const float scale = rows.scales(0)->scale;
       EXPECT_GE(scale, kLeast);
-      EXPECT_LE(scale, std::max(kLeast, 1.01F * size / 127));
+      EXPECT_LE(scale, std::max(kLeast, 1.01F * size / static_cast<float>(most_of_rows())));
       EXPECT_GE(rows.scales(0)->zero_point, 0);
-      EXPECT_LE(rows.scales(0)->zero_point, 127);
+      EXPECT_LE(rows.scales(0)->zero_point, most_of_rows());
       float y = 0;
       linear.multiply(rows, {0, 1}, &y, 1);
       // The error is half a step at most, and 0 for exact multiples of the step.

@@ -31,10 +31,7 @@ std::vector<FormatKernel> kernels_of_all_formats() {
 class LinearTest : public testing::TestWithParam<FormatKernel> {};
 
 INSTANTIATE_TEST_SUITE_P(Kernels, LinearTest, testing::ValuesIn(kernels_of_all_formats()),
-                         [](const testing::TestParamInfo<FormatKernel>& info) {
-                           return std::string(info.param.format->name) + "_with_" +
-                                  kernel_name(info);
-                         });
+                         kernel_name<testing::TestParamInfo<FormatKernel>>);
 
 TEST_P(LinearTest, GeluIsApplied) {
   constexpr size_t kRows = 14, kInputs = 16, kOutputs = 40;

@@ -11,7 +11,7 @@ export type * from './binding/scan';
 export type * from './binding/sources';
 
 /** Number format of the linear layers of text models. */
-export type Dtype = 'float32' | 'bfloat16' | 'int8';
+export type Dtype = 'float32' | 'bfloat16' | 'int8' | 'int8-vnni';
 
 /** Number format of attention; auto: chosen by processor model. */
 export type ProductNumbers = 'auto' | 'float32' | 'bfloat16';

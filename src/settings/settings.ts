@@ -28,7 +28,7 @@ import {
   type RawSettings,
 } from './setting-defaults';
 
-export const DTYPES = ['float32', 'bfloat16', 'int8'] as const;
+export const DTYPES = ['float32', 'bfloat16', 'int8', 'int8-vnni'] as const;
 export const ATTENTION_DTYPES = ['auto', 'float32', 'bfloat16'] as const;
 /** Instruction sets, ascending. The addon reports which of them the processor has. */
 export const INSTRUCTION_SETS = [
@@ -109,7 +109,7 @@ export const SETTINGS = {
     integer(1, 1024), defaultWorkers, 'available cores / THREADS_PER_WORKER'),
   THREADS_PER_WORKER: scheduling('number of threads per worker',
     integer(1, 1024), '1'),
-  DTYPE: scheduling('number format of text models: float32, bfloat16 or int8',
+  DTYPE: scheduling('number format of text models: float32, bfloat16, int8 or int8-vnni',
     oneOf(DTYPES), 'float32'),
   ATTENTION_DTYPE: scheduling('number format of attention: auto, float32 or bfloat16',
     oneOf(ATTENTION_DTYPES), 'auto'),

@@ -1,5 +1,10 @@
 /** Pages of which no command is run, and why. */
 export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
+  'docs/reference/js-api/ai-sdk.md': 'needs the package ai; test/clients/integrations runs it',
+  'docs/reference/js-api/langchain.md':
+    'needs a server of an embedding model; test/clients/integrations runs it',
+  'examples/retrieval/README.md':
+    'needs the package ai; test/clients/integrations runs the programs',
   'bench/README.md': 'benchmarks take minutes, and set up what they compare with',
   'docs/project/evidence/engines.md': 'a benchmark of minutes, which sets up what it compares with',
   'docs/project/evidence/http.md': 'benchmarks of minutes, which set up what they compare with',

@@ -17,6 +17,7 @@ const SHIPPED = path.join(ROOT, 'models', 'sentiment');
 const NO_KERNEL: Readonly<Record<string, string>> = {
   bfloat16: 'this processor has no AVX512-BF16',
   int8: 'this processor has no AVX2',
+  'int8-vnni': 'this processor has no AVX512-VNNI',
 };
 
 interface Answer {
@@ -54,7 +55,7 @@ function furthest(some: readonly Answer[], others: readonly Answer[]): number {
   return Math.max(...differences);
 }
 
-describe.each(['bfloat16', 'int8'] as const)('DTYPE=%s', (dtype) => {
+describe.each(['bfloat16', 'int8', 'int8-vnni'] as const)('DTYPE=%s', (dtype) => {
   let reference: readonly Answer[];
   let outcome: Outcome;
 

@@ -69,6 +69,7 @@ function furthest(actual: ArrayLike<number>, expected: readonly number[]): numbe
 const LEAST_COSINE: readonly (readonly [Dtype, number])[] = [
   ['bfloat16', 0.999],
   ['int8', 0.95],
+  ['int8-vnni', 0.98],
 ];
 
 function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {

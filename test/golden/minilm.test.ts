@@ -20,6 +20,7 @@ const LEAST_COSINE: readonly (readonly [Dtype, number])[] = [
   ['float32', 1 - 1e-6],
   ['bfloat16', 0.999],
   ['int8', 0.95],
+  ['int8-vnni', 0.98],
 ];
 
 function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {

@@ -115,7 +115,7 @@ it('ATTENTION_DTYPE=bfloat16 is refused with DTYPE=float32, on every processor',
   );
 });
 
-describe.each(['float32', 'bfloat16', 'int8'])('DTYPE=%s', (dtype) => {
+describe.each(['float32', 'bfloat16', 'int8', 'int8-vnni'])('DTYPE=%s', (dtype) => {
   it('a process that starts anew answers the same bits', async () => {
     const first = await scoresIn(dtype);
     expect(await scoresIn(dtype)).toEqual(first);

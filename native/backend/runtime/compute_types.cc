@@ -18,6 +18,9 @@ constexpr ComputeTypes linear_and_attention(Dtype dtype) {
   return {.linear = dtype, .attention = dtype};
 }
 constexpr ComputeTypes kInt8WithBFloat16Attention = {.linear = kInt8, .attention = kBFloat16};
+constexpr ComputeTypes kEightBits = {.linear = kInt8Vnni, .attention = kInt8};
+constexpr ComputeTypes kEightBitsWithBFloat16Attention = {.linear = kInt8Vnni,
+                                                          .attention = kBFloat16};
 
 /// Row of the table: data types for a DTYPE on a kind of processor.
 struct Entry {
@@ -50,6 +53,13 @@ constexpr Entry kTable[] = {
      linear_and_attention(kInt8),
      kInt8WithBFloat16Attention},
     {kInt8, kernels::kAvx2, {}, linear_and_attention(kInt8), linear_only(kInt8)},
+    // Layers read 8 bits instead of 7; attention is that of int8.
+    {kInt8Vnni,
+     kernels::kAvx512vnni | kernels::kAvx512bf16,
+     {},
+     kEightBits,
+     kEightBitsWithBFloat16Attention},
+    {kInt8Vnni, kernels::kAvx512vnni, {}, kEightBits, linear_only(kInt8Vnni)},
 };
 
 /// First matching row; null if the processor lacks the instructions.
@@ -77,15 +87,19 @@ std::optional<Instructions> required_instructions(Dtype dtype, AttentionPrecisio
   return least;
 }
 
+const char* name_of(Instructions needed) {
+  if ((needed & kernels::kAvx512bf16) != 0) return "AVX512-BF16";
+  return (needed & kernels::kAvx512vnni) != 0 ? "AVX512-VNNI" : "AVX2";
+}
+
 std::string missing_instructions(Dtype dtype, AttentionPrecision precision) {
   const std::optional<Instructions> least = required_instructions(dtype, precision);
   if (!least) {
     const std::string numbers = kernels::description_of(dtype).name;
     return "with DTYPE=" + numbers + " all products are " + numbers;
   }
-  const char* const name = (*least & kernels::kAvx512bf16) != 0 ? "AVX512-BF16" : "AVX2";
   const bool is_limited = kernels::chosen_limit() != nullptr;
-  return std::string("this processor has no ") + name +
+  return std::string("this processor has no ") + name_of(*least) +
          (is_limited ? ", or INSTRUCTION_SET does not allow it" : "");
 }
 

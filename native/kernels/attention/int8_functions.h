@@ -220,12 +220,15 @@ void pack_values_int8(const Int8Values& values) {
   }
 }
 
+/// Largest softmax numerator.
+constexpr int kMaxNumerator = 127;
+
 /// 127 × 2^x for x from −0.5 to 0.5 with a relative error of 1e-4. Minimax polynomial.
 template <class Vector>
 Vector numerator_of_fraction(Vector x) {
-  Vector power = x * (0.05517166F * kMaxValue) + 0.24261139F * kMaxValue;
-  power = power * x + 0.69326099F * kMaxValue;
-  return power * x + 0.99992807F * kMaxValue;
+  Vector power = x * (0.05517166F * kMaxNumerator) + 0.24261139F * kMaxNumerator;
+  power = power * x + 0.69326099F * kMaxNumerator;
+  return power * x + 0.99992807F * kMaxNumerator;
 }
 
 /// 127 × 2^max(x, −126) for x ≤ 0. NaN stays NaN.

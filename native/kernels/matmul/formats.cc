@@ -13,10 +13,12 @@ namespace {
 constexpr const Kernel* kFloat32Kernels[] = {&kFloat32Avx512, &kFloat32Avx2, &kFloat32Portable};
 constexpr const Kernel* kBFloat16Kernels[] = {&kBFloat16Avx512, &kBFloat16Portable};
 constexpr const Kernel* kInt8Kernels[] = {&kInt8Avx512, &kInt8Avx2, &kInt8Portable};
+constexpr const Kernel* kInt8VnniKernels[] = {&kInt8VnniAvx512, &kInt8VnniPortable};
 #else
 constexpr const Kernel* kFloat32Kernels[] = {&kFloat32Portable};
 constexpr const Kernel* kBFloat16Kernels[] = {&kBFloat16Portable};
 constexpr const Kernel* kInt8Kernels[] = {&kInt8Portable};
+constexpr const Kernel* kInt8VnniKernels[] = {&kInt8VnniPortable};
 #endif
 
 constexpr FormatDescription kTable[] = {
@@ -32,11 +34,18 @@ constexpr FormatDescription kTable[] = {
      .kernels = kBFloat16Kernels},
     {.format = Format::kInt8,
      .is_integer = true,
-     .max_inputs = kMaxInputs,
+     .max_inputs = kSevenBits.max_inputs(),
      .name = "int8",
      .error = 5e-2,
      .pack_b = pack_b_int8,
      .kernels = kInt8Kernels},
+    {.format = Format::kInt8Vnni,
+     .is_integer = true,
+     .max_inputs = kEightBits.max_inputs(),
+     .name = "int8-vnni",
+     .error = 2e-2,
+     .pack_b = pack_b_int8_vnni,
+     .kernels = kInt8VnniKernels},
 };
 static_assert(std::size(kTable) == kFormats);
 

@@ -18,16 +18,27 @@ constexpr int kGroupsPerPartial = 4;
 constexpr int kInputsPerPartial = kGroup * kGroupsPerPartial;
 constexpr int kLanesOfGroup = 2;
 
-/// Values of rows are unsigned, weights are signed. The absolute weights whose products are summed
-/// in one 16-bit lane add up to kMaxInLane at most, so the lane cannot overflow.
-constexpr int kMaxValue = 127;
+/// Weights are signed.
 constexpr int kMaxWeight = 127;
-constexpr int kMaxInLane = INT16_MAX / kMaxValue;
 
-/// Maximum number of inputs for which sums fit into 32 bits: 524,304. For kInputsPerPartial
-/// weights, the sum of absolute weights in each lane is kMaxInLane at most.
-constexpr int64_t kMaxInputs =
-    int64_t{INT32_MAX} / (kMaxValue * kLanesOfGroup * kMaxInLane) * kInputsPerPartial;
+/// Ranges of the integers of a format.
+struct Int8Range {
+  int max_value;  ///< of the values of rows, which are unsigned
+  /// Maximum sum of the absolute weights whose products AVX2 sums in one 16-bit lane.
+  int max_in_lane;
+
+  /// Maximum number of inputs for which sums fit into 32 bits.
+  constexpr int64_t max_inputs() const noexcept {
+    return int64_t{INT32_MAX} / (max_value * kLanesOfGroup * max_in_lane) * kInputsPerPartial;
+  }
+};
+
+/// int8: products of 7 bits, whose sums in 16 bits cannot overflow. Up to 524,304 inputs.
+constexpr Int8Range kSevenBits{.max_value = 127, .max_in_lane = INT16_MAX / 127};
+
+/// int8-vnni: all products are summed in 32 bits, so weights need no limit. Up to 66,304 inputs.
+constexpr Int8Range kEightBits{.max_value = 255,
+                               .max_in_lane = kInputsPerPartial / kLanesOfGroup * kMaxWeight};
 
 /// Minimum scale: the smallest normal float32. A smaller scale has no finite inverse, or is so
 /// coarse that a quotient would not fit into 8 bits.
@@ -94,8 +105,8 @@ struct IntegerSums {
   static Sum end(Sum, Partial partial) { return partial; }
 };
 
-/// Quantizes a row to unsigned 7-bit integers with a scale and a zero point.
-template <class Simd>
+/// Quantizes a row to integers from 0 to kMaxValue with a scale and a zero point.
+template <class Simd, int kMaxValue>
 RowScale quantize_row(const float* from, int64_t count, uint8_t* to) {
   using Floats = Simd::Vector;
   constexpr int kLanes = Simd::kLanes;
@@ -115,7 +126,7 @@ RowScale quantize_row(const float* from, int64_t count, uint8_t* to) {
     highest = from[k] > highest ? from[k] : highest;
     not_finite += from[k] * 0.0F;
   }
-  // A range below kMaxValue × kMinScale uses fewer than 128 steps.
+  // A range below kMaxValue × kMinScale uses fewer steps.
   const float step = (highest - lowest) / kMaxValue;
   const float scale = (step > kMinScale ? step : kMinScale) + not_finite;
   const float inverse = scale > 0 ? 1 / scale : 0;  // 0 if scale is NaN
@@ -135,7 +146,7 @@ RowScale quantize_row(const float* from, int64_t count, uint8_t* to) {
   return {.scale = scale, .zero_point = zero_point};
 }
 
-template <class Simd, class Product, int kRows>
+template <class Simd, class Product, int kRows, Int8Range kRange>
 constexpr Kernel int8_kernel(const char* name, Instructions needs,
                              const Int8Attention& attention) noexcept {
   return {.name = name,
@@ -146,7 +157,7 @@ constexpr Kernel int8_kernel(const char* name, Instructions needs,
           .kr = kInputsPerPartial,
           .k_step = kGroup,
           .tiles = kTiles<Product, kRows>.of_rows,
-          .pack_a = pack_rows<uint8_t, quantize_row<Simd>>,
+          .pack_a = pack_rows<uint8_t, quantize_row<Simd, kRange.max_value>>,
           .int8_attention = &attention};
 }
 

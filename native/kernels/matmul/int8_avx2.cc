@@ -24,6 +24,6 @@ struct Product : IntegerSums<Simd> {
 }  // namespace
 
 constinit const Kernel kInt8Avx2 =
-    int8_kernel<Simd, Product, 4>("int8 avx2", kCompiledFor, kInt8AttentionAvx2);
+    int8_kernel<Simd, Product, 4, kSevenBits>("int8 avx2", kCompiledFor, kInt8AttentionAvx2);
 
 }  // namespace kernels

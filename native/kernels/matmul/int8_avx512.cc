@@ -14,7 +14,10 @@ struct Product : IntegerSums<Simd> {
 
 }  // namespace
 
-constinit const Kernel kInt8Avx512 =
-    int8_kernel<Simd, Product, 12>("int8 avx512-vnni", kCompiledFor, kInt8AttentionAvx512);
+constinit const Kernel kInt8Avx512 = int8_kernel<Simd, Product, 12, kSevenBits>(
+    "int8 avx512-vnni", kCompiledFor, kInt8AttentionAvx512);
+
+constinit const Kernel kInt8VnniAvx512 = int8_kernel<Simd, Product, 12, kEightBits>(
+    "int8-vnni avx512-vnni", kCompiledFor, kInt8AttentionAvx512);
 
 }  // namespace kernels

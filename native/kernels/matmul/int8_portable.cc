@@ -16,7 +16,10 @@ struct Product : IntegerSums<Simd> {
 
 }  // namespace
 
-constinit const Kernel kInt8Portable =
-    int8_kernel<Simd, Product, 4>("int8 portable", kCompiledFor, kInt8AttentionPortable);
+constinit const Kernel kInt8Portable = int8_kernel<Simd, Product, 4, kSevenBits>(
+    "int8 portable", kCompiledFor, kInt8AttentionPortable);
+
+constinit const Kernel kInt8VnniPortable = int8_kernel<Simd, Product, 4, kEightBits>(
+    "int8-vnni portable", kCompiledFor, kInt8AttentionPortable);
 
 }  // namespace kernels

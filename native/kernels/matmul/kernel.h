@@ -84,10 +84,10 @@ struct Kernel {
   }
 };
 
-extern const Kernel kFloat32Portable, kInt8Portable, kBFloat16Portable;
+extern const Kernel kFloat32Portable, kInt8Portable, kInt8VnniPortable, kBFloat16Portable;
 #if defined(__x86_64__)
 extern const Kernel kFloat32Avx2, kFloat32Avx512;
-extern const Kernel kInt8Avx2, kInt8Avx512, kBFloat16Avx512;
+extern const Kernel kInt8Avx2, kInt8Avx512, kInt8VnniAvx512, kBFloat16Avx512;
 #endif
 
 }  // namespace kernels

@@ -65,8 +65,8 @@ class GroupedPanels {
 };
 
 /// The smallest scale for which every quantized weight fits into 8 bits and the sum of absolute
-/// weights in a 16-bit lane is kMaxInLane at most. NaN if a weight is not finite.
-float scale_of(const std::vector<float>& weights) {
+/// weights in a 16-bit lane is range.max_in_lane at most. NaN if a weight is not finite.
+float scale_of(const std::vector<float>& weights, const Int8Range& range) {
   const auto inputs = static_cast<int64_t>(weights.size());
   float max = kMinScale * kMaxWeight;
   float max_in_lane = 0;
@@ -81,9 +81,37 @@ float scale_of(const std::vector<float>& weights) {
     }
     max_in_lane = std::max({max_in_lane, lanes[0], lanes[1]});
   }
+  constexpr int kWeightsInLane = kInputsPerPartial / kLanesOfGroup;
+  const float scale = max / kMaxWeight + not_finite;
+  if (range.max_in_lane >= kWeightsInLane * kMaxWeight) return scale;
   // Rounding adds at most 0.5 to each weight.
-  constexpr int kRounding = kInputsPerPartial / kLanesOfGroup / 2;
-  return std::max(max / kMaxWeight, max_in_lane / (kMaxInLane - kRounding)) + not_finite;
+  const int in_lane = range.max_in_lane - kWeightsInLane / 2;
+  return std::max(scale, max_in_lane / static_cast<float>(in_lane) + not_finite);
+}
+
+PackedWeight pack_integers(const StoredWeight& weight, const Kernel& kernel,
+                           const Int8Range& range) {
+  GroupedPanels<int8_t, kGroup> panels(weight, kernel);
+  const auto padded = static_cast<size_t>(round_up(weight.outputs, kernel.nr));
+  std::vector<float> scales(padded), row(static_cast<size_t>(weight.inputs));
+  std::vector<int32_t> sums(padded);
+  for (int64_t output = 0; output < weight.outputs; ++output) {
+    widen_output(weight, output, row.data());
+    const float scale = scale_of(row, range);
+    int32_t sum = 0;
+    for (int64_t k = 0; k < weight.inputs; ++k) {
+      const float size = scale > 0 ? row[static_cast<size_t>(k)] / scale : 0;
+      const auto value = static_cast<int32_t>(std::nearbyint(size));
+      panels.set(output, k, static_cast<int8_t>(value));
+      sum += value;
+    }
+    scales[static_cast<size_t>(output)] = scale;
+    sums[static_cast<size_t>(output)] = sum;
+  }
+  PackedWeight packed = std::move(panels).take();
+  packed.scales = std::move(scales);
+  packed.sums = std::move(sums);
+  return packed;
 }
 
 }  // namespace
@@ -116,27 +144,11 @@ PackedWeight pack_b_bfloat16(const StoredWeight& weight, const Kernel& kernel) {
 }
 
 PackedWeight pack_b_int8(const StoredWeight& weight, const Kernel& kernel) {
-  GroupedPanels<int8_t, kGroup> panels(weight, kernel);
-  const auto padded = static_cast<size_t>(round_up(weight.outputs, kernel.nr));
-  std::vector<float> scales(padded), row(static_cast<size_t>(weight.inputs));
-  std::vector<int32_t> sums(padded);
-  for (int64_t output = 0; output < weight.outputs; ++output) {
-    widen_output(weight, output, row.data());
-    const float scale = scale_of(row);
-    int32_t sum = 0;
-    for (int64_t k = 0; k < weight.inputs; ++k) {
-      const float size = scale > 0 ? row[static_cast<size_t>(k)] / scale : 0;
-      const auto value = static_cast<int32_t>(std::nearbyint(size));
-      panels.set(output, k, static_cast<int8_t>(value));
-      sum += value;
-    }
-    scales[static_cast<size_t>(output)] = scale;
-    sums[static_cast<size_t>(output)] = sum;
-  }
-  PackedWeight packed = std::move(panels).take();
-  packed.scales = std::move(scales);
-  packed.sums = std::move(sums);
-  return packed;
+  return pack_integers(weight, kernel, kSevenBits);
+}
+
+PackedWeight pack_b_int8_vnni(const StoredWeight& weight, const Kernel& kernel) {
+  return pack_integers(weight, kernel, kEightBits);
 }
 
 }  // namespace kernels

@@ -12,7 +12,8 @@ PackedWeight pack_b_as_stored(const StoredWeight& weight, const Kernel& kernel);
 PackedWeight pack_b_bfloat16(const StoredWeight& weight, const Kernel& kernel);
 
 /// Quantized panels of [inputs / 4, nr, 4], zero-padded. Sums of products fit into 32 bits for up
-/// to kMaxInputs inputs (matmul/int8.h).
+/// to Int8Range::max_inputs() inputs (matmul/int8.h).
 PackedWeight pack_b_int8(const StoredWeight& weight, const Kernel& kernel);
+PackedWeight pack_b_int8_vnni(const StoredWeight& weight, const Kernel& kernel);
 
 }  // namespace kernels

@@ -11,9 +11,10 @@ struct Kernel;
 struct PackedWeight;
 struct StoredWeight;
 
-/// Format of the factors. Sums are float32; int8 sums are exact integers.
-enum class Format : uint8_t { kFloat32, kBFloat16, kInt8 };
-inline constexpr size_t kFormats = 3;
+/// Format of the factors. Sums are float32; sums of integers are exact. kInt8Vnni: 8 instead of 7
+/// bits for the values of rows.
+enum class Format : uint8_t { kFloat32, kBFloat16, kInt8, kInt8Vnni };
+inline constexpr size_t kFormats = 4;
 
 /// Properties of a format. Code that uses formats reads them here instead of testing for a format.
 struct FormatDescription {
