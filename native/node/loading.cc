@@ -1,10 +1,11 @@
 #include "loading.h"
 
 #include <filesystem>
+#include <future>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "common/error.h"
@@ -82,22 +83,16 @@ size_t bytes_of(const auto& program) { return bytes_of(std::span(&program.path, 
 /// thread keeps its priority, which the threads of the queue inherit.
 backend::LoadedModel Loading::load_backend() const {
   const bool is_in_service = scheduler_of_process()->is_in_service();
-  std::optional<backend::LoadedModel> loaded;
-  std::exception_ptr error;
-  std::thread loader([&] {
+  std::packaged_task<backend::LoadedModel()> task([&] {
     scheduler::set_up_thread(
         "model load", is_in_service ? scheduler::Priority::kLower : scheduler::Priority::kEqual);
-    try {
-      loaded = std::visit(
-          [this](const auto& source) { return backend::load(source, arguments_.compute); },
-          arguments_.source);
-    } catch (...) {
-      error = std::current_exception();
-    }
+    return std::visit(
+        [this](const auto& source) { return backend::load(source, arguments_.compute); },
+        arguments_.source);
   });
-  loader.join();
-  if (error) std::rethrow_exception(error);
-  return std::move(loaded).value();
+  auto loaded = task.get_future();
+  std::thread(std::move(task)).join();
+  return loaded.get();
 }
 
 Model Loading::load_model() const {
