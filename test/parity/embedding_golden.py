@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 
 import embedding_specs as specs
+import rotary_golden
 import sentence_transformers
 import tiny_models
 import torch
@@ -41,10 +42,15 @@ def make(directory: Path) -> None:
         make_plain(directory / "encoders" / family.name, family)
         make_tokens(directory / "tokens" / family.name, family)
         make_splade(directory / "splade" / family.name, family, {})
+    rotary_golden.make(directory / "encoders", write_golden, encode_all, load)
     for name, family, config in specs.MASKED_LM_VARIANTS:
         make_splade(directory / "splade" / name, family, config)
     for layout in specs.LAYOUTS:
         make_layout(directory / "sentences" / layout.name, layout)
+
+
+def load(directory: Path) -> SentenceTransformer:
+    return SentenceTransformer(str(directory), device="cpu", model_kwargs=FLOAT32)
 
 
 def save_encoder(directory: Path, kind: str, spec) -> None:
@@ -78,7 +84,7 @@ def check(name: str, answer: torch.Tensor, exact: torch.Tensor) -> None:
 def make_plain(directory: Path, family: specs.Family) -> None:
     """What save_pretrained of a base model writes: the mean of its tokens."""
     save_encoder(directory, "Model", family.spec(model_max_length=tiny_models.POSITION_LIMIT))
-    model = SentenceTransformer(str(directory), device="cpu", model_kwargs=FLOAT32)
+    model = load(directory)
     head = {"name": "embedding", "modules": [specs.pooling("mean")]}
     write_golden(directory, head, {"prompt": ""}, encode_all(directory, model, "", by_token=False))
 

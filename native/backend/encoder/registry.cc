@@ -88,6 +88,18 @@ constexpr HeadKeys kRobertaHeads{
                   .decoder = "lm_head.decoder",
                   .bias = "lm_head"}};
 
+/// Source: transformers, models/gte/modeling_gte.py (GteForSequenceClassification).
+constexpr HeadKeys gte_heads(const char* pooler) {
+  return {.sequence_classification = {.transform = {.dense = pooler, .activation = "tanh"}},
+          .masked_lm = {.transform = {.dense = "lm_head.dense", .norm = "lm_head.layer_norm"},
+                        .decoder = "lm_head.decoder"}};
+}
+
+/// Decoders and EuroBERT, as embedders.
+constexpr HeadKeys kDecoderHeads{
+    .sequence_classification = {.transform = {.dense = "dense"}},
+    .masked_lm = {.transform = {.dense = "lm_head.dense"}, .decoder = "lm_head"}};
+
 using Families = std::map<std::string, Family>;
 
 const Families& families() {
@@ -101,8 +113,21 @@ const Families& families() {
       {"distilbert", {make_distilbert, "distilbert", Tokenizer::Bert, kDistilbertHeads}},
       {"electra", {make_electra, "electra", Tokenizer::Bert, kElectraHeads}},
       {"ernie", {make_bert, "ernie", Tokenizer::Bert, bert_heads("ernie.pooler.dense")}},
+      {"eurobert", {make_eurobert, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
+      {"gemma", {make_gemma, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
+      {"gemma3_text", {make_gemma3, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
+      {"gte", {make_gte, "gte", Tokenizer::XlmRoberta, gte_heads("gte.pooler.dense")}},
+      {"jina_bert", {make_jina_bert, "bert", Tokenizer::Bert, bert_heads("bert.pooler.dense")}},
+      {"jina_embeddings_v3",
+       {make_jina_embeddings_v3, "roberta", Tokenizer::XlmRoberta,
+        gte_heads("roberta.pooler.dense")}},
       {"modernbert", {make_modernbert, "model", Tokenizer::TokenizerJson, kModernbertHeads}},
       {"mpnet", {make_mpnet, "mpnet", Tokenizer::Mpnet, kRobertaHeads}},
+      {"new", {make_gte, "new", Tokenizer::XlmRoberta, gte_heads("new.pooler.dense")}},
+      {"nomic_bert",
+       {make_nomic_bert, "nomic_bert", Tokenizer::Bert, bert_heads("nomic_bert.pooler.dense")}},
+      {"qwen2", {make_qwen2, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
+      {"qwen3", {make_qwen3, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"roberta", {make_roberta, "roberta", Tokenizer::Roberta, kRobertaHeads}},
       {"xlm-roberta", {make_roberta, "roberta", Tokenizer::XlmRoberta, kRobertaHeads}},
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -36,7 +37,8 @@ class Head {
     for (int64_t first = 0, rows = 0; first < attending; first += rows, --tiles) {
       rows = ceil_divide(attending - first, tiles);
       const int64_t start = std::max<int64_t>(0, first - reach) / block * block;
-      const int64_t end = std::min(first + rows + reach, head_.tokens);
+      const int64_t ahead = head_.is_causal ? 0 : reach;
+      const int64_t end = std::min(first + rows + ahead, head_.tokens);
       const QueryTile tile{.first = first,
                            .rows = rows,
                            .start = start,
@@ -147,9 +149,18 @@ class Head {
         for (int64_t j = 0; j < count; ++j) row[j] += bias[j];
       }
       const int64_t first = std::max<int64_t>(query - head_.window - tile.start, 0);
-      const int64_t end = std::min(query + head_.window + 1 - tile.start, count);
+      const int64_t ahead = head_.is_causal ? 0 : head_.window;
+      const int64_t end = std::min(query + ahead + 1 - tile.start, count);
+      if (head_.distance_slope != 0) subtract_distances(query - tile.start, count, row);
       std::fill(row, row + first, kMasked);
       std::fill(row + end, row + tile.padded, kMasked);
+    }
+  }
+
+  /// Subtracts slope × |query − key| from the scores of a row.
+  void subtract_distances(int64_t query, int64_t count, float* row) const {
+    for (int64_t j = 0; j < count; ++j) {
+      row[j] -= head_.distance_slope * static_cast<float>(std::abs(query - j));
     }
   }
 

@@ -40,6 +40,10 @@ EpilogueFunction best_epilogue(Epilogue epilogue, int64_t nr) {
       return nullptr;
     case Epilogue::kGelu:
       return fitting.gelu;
+    case Epilogue::kGeluTanh:
+      return fitting.gelu_tanh;
+    case Epilogue::kSilu:
+      return fitting.silu;
     case Epilogue::kAdd:
       return fitting.add;
     case Epilogue::kMultiply:
@@ -49,6 +53,8 @@ EpilogueFunction best_epilogue(Epilogue epilogue, int64_t nr) {
 }
 
 void normalize(const LayerNormRows& rows) { best_elementwise().normalize(rows); }
+
+void normalize_rms(const RmsNormRows& rows) { best_elementwise().normalize_rms(rows); }
 
 void rotate(const RotatedHeads& heads) { best_elementwise().rotate(heads); }
 

@@ -23,7 +23,7 @@ struct Elementwise {
   const char* name;
   Instructions needs;
   int lanes;  ///< floats per vector
-  EpilogueFunction gelu, add, multiply;
+  EpilogueFunction gelu, gelu_tanh, silu, add, multiply;
   /// Replaces scores [rows, count] by exp(score − row maximum). stride: row stride in floats;
   /// count: a multiple of two vectors. sums: [rows], the row sums.
   void (*exponentials)(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums);
@@ -38,6 +38,7 @@ struct Elementwise {
   /// stride of the scores in floats.
   void (*add_skewed)(float* scores, int64_t stride, int64_t rows, const float* ring, int64_t first);
   void (*normalize)(const LayerNormRows& rows);
+  void (*normalize_rms)(const RmsNormRows& rows);
   void (*rotate)(const RotatedHeads& heads);
 };
 

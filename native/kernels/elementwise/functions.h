@@ -50,11 +50,32 @@ void compute_epilogue(const float* values, int64_t rows, int64_t columns, float*
   }
 }
 
-template <class Simd, Simd::Vector (*gelu)(typename Simd::Vector)>
-void compute_gelu(const float* values, int64_t rows, int64_t columns, float* to,
-                  int64_t to_stride) {
+template <class Simd, Simd::Vector (*activation)(typename Simd::Vector)>
+void activate(const float* values, int64_t rows, int64_t columns, float* to, int64_t to_stride) {
   compute_epilogue<Simd>(values, rows, columns, to, to_stride,
-                         [](auto value, const float*) { return gelu(value); });
+                         [](auto value, const float*) { return activation(value); });
+}
+
+/// 1 / (1 + exp(−x)). NaN stays NaN.
+template <class Simd, Simd::Vector (*power_of_2)(typename Simd::Vector)>
+Simd::Vector sigmoid(typename Simd::Vector x) {
+  constexpr float kLog2E = 1.44269504F;
+  const auto power = power_of_2(Simd::max(x, -x) * -kLog2E);  // exp(−|x|)
+  const auto numerator = x < 0.0F ? power : typename Simd::Vector{} + 1.0F;
+  return numerator / (power + 1.0F);
+}
+
+/// SiLU: x × sigmoid(x).
+template <class Simd, Simd::Vector (*power_of_2)(typename Simd::Vector)>
+Simd::Vector silu(typename Simd::Vector x) {
+  return x * sigmoid<Simd, power_of_2>(x);
+}
+
+/// GELU, approximated by x × sigmoid(2 √(2 / π) (x + 0.044715 x³)), which is the formula with tanh.
+template <class Simd, Simd::Vector (*power_of_2)(typename Simd::Vector)>
+Simd::Vector gelu_tanh(typename Simd::Vector x) {
+  constexpr float kFactor = 1.59576912F, kCubic = 0.044715F;
+  return x * sigmoid<Simd, power_of_2>(x * kFactor * (x * x * kCubic + 1.0F));
 }
 
 template <class Simd>
@@ -117,6 +138,41 @@ void normalize_rows(const LayerNormRows& rows) {
   }
 }
 
+/// Normalizes one vector of RmsNormRows.
+template <class Simd>
+void normalize_rms_vector(const RmsNormRows& rows, const float* x, float* y) {
+  using Vector = Simd::Vector;
+  constexpr int kLanes = Simd::kLanes;
+  const int64_t whole = rows.size / kLanes * kLanes;
+  Vector squares{};
+  for (int64_t i = 0; i < whole; i += kLanes) {
+    const Vector value = Simd::load(x + i);
+    squares += value * value;
+  }
+  float square = hsum<kLanes>(squares);
+  for (int64_t i = whole; i < rows.size; ++i) square += x[i] * x[i];
+  const float factor = 1 / __builtin_sqrtf(square / static_cast<float>(rows.size) + rows.epsilon);
+  for (int64_t i = 0; i < whole; i += kLanes) {
+    const Vector value = Simd::load(x + i) * factor * Simd::load(rows.weight + i);
+    Simd::store(y + i, rows.adds ? Simd::load(y + i) + value : value);
+  }
+  for (int64_t i = whole; i < rows.size; ++i) {
+    const float value = x[i] * factor * rows.weight[i];
+    y[i] = rows.adds ? y[i] + value : value;
+  }
+}
+
+/// See RmsNormRows.
+template <class Simd>
+void normalize_rms_rows(const RmsNormRows& rows) {
+  for (int64_t row = 0; row < rows.rows; ++row) {
+    for (int64_t group = 0; group < rows.groups; ++group) {
+      normalize_rms_vector<Simd>(rows, rows.x + row * rows.x_stride + group * rows.size,
+                                 rows.y + row * rows.y_stride + group * rows.size);
+    }
+  }
+}
+
 /// See RotatedHeads.
 template <class Simd>
 void rotate_heads(const RotatedHeads& heads) {
@@ -147,7 +203,9 @@ constexpr Elementwise make_elementwise(const char* name, Instructions needs) noe
   return {.name = name,
           .needs = needs,
           .lanes = Simd::kLanes,
-          .gelu = compute_gelu<Simd, gelu>,
+          .gelu = activate<Simd, gelu>,
+          .gelu_tanh = activate<Simd, gelu_tanh<Simd, power_of_2>>,
+          .silu = activate<Simd, silu<Simd, power_of_2>>,
           .add = add_to<Simd>,
           .multiply = multiply_with<Simd>,
           .exponentials = compute_exponentials<Simd, power_of_2>,
@@ -156,6 +214,7 @@ constexpr Elementwise make_elementwise(const char* name, Instructions needs) noe
           .add_by_index = add_by_index<Simd>,
           .add_skewed = add_skewed<Simd>,
           .normalize = normalize_rows<Simd>,
+          .normalize_rms = normalize_rms_rows<Simd>,
           .rotate = rotate_heads<Simd>};
 }
 

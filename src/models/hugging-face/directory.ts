@@ -7,6 +7,7 @@ import { checkModelJson, readModelJson, requireModelJson } from '../json';
 import { checkKeys } from '../keys/table';
 import { TOKENIZER_CONFIG } from '../keys/tokenizers';
 import { CONFIGS } from '../keys/transformers';
+import { translateOriginalConfig } from './original-configs';
 
 export const CONFIG = 'config.json';
 const TOKENIZER_SETTINGS = 'tokenizer_config.json';
@@ -152,13 +153,16 @@ export function weightsSource(
     readonly added?: Readonly<Record<string, Scalar>>;
   },
 ): TextModelSource {
+  const original = translateOriginalConfig(config);
   // The native side rejects unknown model types.
-  const keys = Object.hasOwn(CONFIGS, config.model_type) ? CONFIGS[config.model_type] : undefined;
+  const known = Object.hasOwn(CONFIGS, config.model_type) ? CONFIGS[config.model_type] : undefined;
+  const keys = original?.keys ?? known;
   if (keys) checkKeys(keys, CONFIG, config);
+  const translated = original?.config ?? config;
   return {
     type: 'text-encoder',
-    modelType: config.model_type,
-    config: { ...flattened(config), ...added },
+    modelType: translated.model_type,
+    config: { ...flattened(translated), ...added },
     head,
     weightFiles,
     tokenizerDirectory: directory,

@@ -3,43 +3,9 @@
  * its modeling file. These tables apply to models with weights; a program contains its
  * configuration.
  */
-import { alias, each, honored, type KeyTable, type KeyUse, noEffect, only } from './table';
-
-type Keys = Readonly<Record<string, KeyUse>>;
-
-const TRAINING = noEffect('of effect in training only');
-const GENERATING = noEffect('of effect for generating models only');
-
-/** Keys of all models. */
-const EVERY: Keys = {
-  ...each(['model_type', 'architectures', 'tokenizer_class'], honored),
-  ...each(['id2label', 'label2id', 'num_labels', 'problem_type'], honored),
-  ...each(['dtype', 'torch_dtype'], noEffect('DTYPE says in which numbers a model is multiplied')),
-  ...each(
-    ['output_hidden_states', 'output_attentions', 'return_dict', 'tie_last_hidden_states'],
-    noEffect('says what else is returned'),
-  ),
-  ...each(
-    [
-      ...['_attn_implementation', 'attn_implementation'],
-      ...['_experts_implementation', 'experts_implementation'],
-    ],
-    noEffect('says how the same numbers are computed'),
-  ),
-  chunk_size_feed_forward: noEffect('says how the same numbers are computed'),
-  ...each(
-    ['transformers_version', '_name_or_path', 'name_or_path', '_commit_hash'],
-    noEffect('says what it is'),
-  ),
-  auto_map: noEffect('code of models is not run'),
-  ...each(['is_encoder_decoder', 'use_cache', 'prefix'], GENERATING),
-  custom_pipelines: noEffect('code of models is not run'),
-  ...each(['bos_token_id', 'eos_token_id', 'cls_token_id', 'sep_token_id'], GENERATING),
-  ...each(['initializer_range', 'gradient_checkpointing'], TRAINING),
-  function_to_apply: noEffect('problem_type and the number of labels say it first'),
-  per_layer_config: only([{}], 'Layers that differ are not supported'),
-  quantization_config: only([], 'Quantized weights are not supported: save the model without'),
-};
+import { EVERY_KEY, type Keys, SIZES, TRAINING } from './every-model';
+import { ROTARY_MODELS, rotary } from './rotary-models';
+import { alias, each, honored, type KeyTable, noEffect, only } from './table';
 
 const NO_DECODER: Keys = {
   is_decoder: only(
@@ -57,10 +23,8 @@ const SAME_WIDTH = {
   embedding_size: noEffect('says that heads need not share hidden_size, which is not loaded'),
 };
 
-const SIZES = ['vocab_size', 'hidden_size', 'num_hidden_layers', 'num_attention_heads'];
-
 const BERT: Keys = {
-  ...EVERY,
+  ...EVERY_KEY,
   ...NO_DECODER,
   ...ROTARY,
   ...SAME_WIDTH,
@@ -104,7 +68,7 @@ export const CONFIGS: Readonly<Record<string, KeyTable>> = Object.fromEntries(
       ...each(['pooler_dropout', 'cls_dropout'], TRAINING),
     },
     distilbert: {
-      ...EVERY,
+      ...EVERY_KEY,
       ...ROTARY,
       ...each(['vocab_size', 'max_position_embeddings', 'tie_word_embeddings'], honored),
       ...each(['dim', 'hidden_dim', 'n_layers', 'n_heads', 'activation'], honored),
@@ -126,9 +90,10 @@ export const CONFIGS: Readonly<Record<string, KeyTable>> = Object.fromEntries(
         noEffect('of effect for multiple choice only'),
       ),
     },
+    ...ROTARY_MODELS,
     ernie: { ...BERT, ...each(['use_task_id', 'task_type_vocab_size'], honored) },
     modernbert: {
-      ...EVERY,
+      ...EVERY_KEY,
       ...each([...SIZES, 'intermediate_size', 'max_position_embeddings'], honored),
       ...each(['hidden_activation', 'norm_eps', 'norm_bias', 'tie_word_embeddings'], honored),
       ...each(['attention_bias', 'mlp_bias', 'decoder_bias', 'classifier_bias'], honored),
@@ -155,18 +120,3 @@ export const CONFIGS: Readonly<Record<string, KeyTable>> = Object.fromEntries(
     'xlm-roberta': ROBERTA,
   } satisfies Record<string, Keys>).map(([type, keys]) => [type, { keys, unknownKeys: 'ignored' }]),
 );
-
-/** Keys of rotary position embeddings, one object per attention type. */
-function rotary(): KeyUse {
-  const one: KeyUse = {
-    use: 'object',
-    keys: {
-      keys: { rope_theta: honored, rope_type: only(['default'], 'Others are not supported') },
-      unknownKeys: 'rejected',
-    },
-  };
-  return {
-    use: 'object',
-    keys: { keys: { full_attention: one, sliding_attention: one }, unknownKeys: 'rejected' },
-  };
-}

@@ -31,15 +31,28 @@ class Encoder {
   virtual at::Tensor operator()(const nn::PackedBatch& batch, nn::OutputTokens outputs) const = 0;
 };
 
+/// max_position_embeddings, at most 65,536. Rotary positions have no table, so no weight limits
+/// them. Throws LoadError.
+int64_t rotary_position_limit(const ModelConfig& config);
+
 // `weights`: those of the base model. All throw LoadError. bert.cc also defines ELECTRA and
 // RoBERTa.
 std::unique_ptr<Encoder> make_albert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_bert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_deberta_v2(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_distilbert(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<Encoder> make_eurobert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_electra(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<Encoder> make_gemma(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<Encoder> make_gemma3(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<Encoder> make_gte(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<Encoder> make_jina_bert(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<Encoder> make_jina_embeddings_v3(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_modernbert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_mpnet(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<Encoder> make_nomic_bert(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<Encoder> make_qwen2(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<Encoder> make_qwen3(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_roberta(const ModelConfig& config, const Weights& weights);
 
 }  // namespace backend::models

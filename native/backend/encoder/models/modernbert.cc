@@ -65,13 +65,14 @@ class ModernBertLayer {
                         const nn::RotaryEmbedding::Angles& angles, nn::OutputTokens outputs) const {
     // The first layer reads normalized embeddings.
     const at::Tensor normalized = attention_norm_ ? (*attention_norm_)(input) : input;
-    const auto projections = nn::Projections::project(
-        normalized, nn::gather_output_rows(normalized, batch, outputs), query_key_value_, outputs);
+    const auto projections =
+        nn::Projections::project(normalized, nn::gather_output_rows(normalized, batch, outputs),
+                                 query_key_value_, hidden_size_, outputs);
     // The rotation angle of a first token is 0.
     if (outputs == nn::OutputTokens::kAllTokens) {
       nn::rotate(projections.query, num_heads_, angles);
     }
-    nn::rotate(projections.key_value.narrow(1, 0, hidden_size_), num_heads_, angles);
+    nn::rotate(projections.keys(), num_heads_, angles);
     const at::Tensor context =
         nn::self_attention(projections, batch, num_heads_, attention_options_);
     const at::Tensor attended =
@@ -124,8 +125,8 @@ std::vector<bool> sliding_layers(const ModelConfig& config) {
 }
 
 /// Rotary embedding of an attention type, from rope_parameters or from the scalar of older files.
-nn::RotaryEmbedding make_rotary(const ModelConfig& config, const std::string& attention_type,
-                                const char* older_key, double fallback) {
+nn::RotaryEmbedding make_rotary_of(const ModelConfig& config, const std::string& attention_type,
+                                   const char* older_key, double fallback) {
   const std::string parameters = "rope_parameters." + attention_type;
   config.require_one_of(parameters + ".rope_type", {"default"});
   config.require_one_of("rope_scaling.rope_type", {"default"});
@@ -140,29 +141,18 @@ nn::RotaryEmbedding make_rotary(const ModelConfig& config, const std::string& at
   return {hidden / heads, theta};
 }
 
-/// Maximum length in tokens. Rotary positions have no table, so no weight limits it.
-int64_t position_limit(const ModelConfig& config) {
-  constexpr int64_t kMax = 65'536;
-  const int64_t limit = config.positive_integer("max_position_embeddings");
-  if (limit > kMax) {
-    throw common::LoadError("config.json: max_position_embeddings: expected at most " +
-                            std::to_string(kMax) + ", received " + std::to_string(limit));
-  }
-  return limit;
-}
-
 class ModernBert final : public Encoder {
  public:
   ModernBert(const ModelConfig& config, const Weights& weights)
-      : sizes_{.max_length = position_limit(config),
+      : sizes_{.max_length = rotary_position_limit(config),
                .vocabulary_size = config.positive_integer("vocab_size"),
                .token_types = 0,
                .hidden_size = config.positive_integer("hidden_size")},
         embeddings_(weights / "embeddings.tok_embeddings", sizes_.vocabulary_size,
                     sizes_.hidden_size),
         embeddings_norm_(make_norm(config, weights / "embeddings.norm")),
-        full_rotary_(make_rotary(config, "full_attention", "global_rope_theta", 160'000)),
-        sliding_rotary_(make_rotary(config, "sliding_attention", "local_rope_theta", 10'000)),
+        full_rotary_(make_rotary_of(config, "full_attention", "global_rope_theta", 160'000)),
+        sliding_rotary_(make_rotary_of(config, "sliding_attention", "local_rope_theta", 10'000)),
         final_norm_(make_norm(config, weights / "final_norm")) {
     const std::vector<bool> sliding = sliding_layers(config);
     for (size_t i = 0; i < sliding.size(); ++i) {
@@ -173,9 +163,8 @@ class ModernBert final : public Encoder {
   EncoderSizes sizes() const override { return sizes_; }
 
   at::Tensor operator()(const nn::PackedBatch& batch, nn::OutputTokens outputs) const override {
-    const at::Tensor positions = batch.position_ids();
-    const auto full = full_rotary_.angles(positions);
-    const auto sliding = sliding_rotary_.angles(positions);
+    const auto full = full_rotary_.angles(batch);
+    const auto sliding = sliding_rotary_.angles(batch);
     at::Tensor hidden = embeddings_norm_(embeddings_(batch.input_ids));
     for (const auto& layer : layers_) {
       const bool is_last = &layer == &layers_.back();

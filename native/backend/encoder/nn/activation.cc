@@ -25,11 +25,10 @@ namespace backend::nn {
 using at::Tensor;
 
 Tensor gelu(const Tensor& x) { return at::gelu(x); }
-
-namespace {
-
 Tensor gelu_tanh(const Tensor& x) { return at::gelu(x, "tanh"); }
 Tensor silu(const Tensor& x) { return at::silu(x); }
+
+namespace {
 
 Tensor laplace(const Tensor& x) {
   constexpr double kMu = 0.707107, kSigma = 0.282095;

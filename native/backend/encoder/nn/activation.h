@@ -8,8 +8,10 @@ namespace backend::nn {
 
 using Activation = at::Tensor (*)(const at::Tensor&);
 
-/// The activation that is fused into linear layers.
+/// The activations that are fused into linear layers.
 at::Tensor gelu(const at::Tensor& input);
+at::Tensor gelu_tanh(const at::Tensor& input);
+at::Tensor silu(const at::Tensor& input);
 
 /// Activation by its name in config.json. Throws LoadError with `key` and the supported names.
 /// Source: transformers, src/transformers/activations.py (ACT2CLS).

@@ -24,12 +24,15 @@ constexpr int64_t kOverheadTokens = 32;
 struct Sequence {
   kernels::AttentionHead first_head;
   int64_t bias_head_stride;
+  int64_t heads_per_key;         ///< query heads that share a head of keys and values
+  const float* distance_slopes;  ///< [heads]; null: none
 
   kernels::AttentionHead head(int64_t index) const {
     kernels::AttentionHead head = first_head;
     head.query += index * head.head_size;
-    head.key += index * head.head_size;
-    head.value += index * head.head_size;
+    head.key += index / heads_per_key * head.head_size;
+    head.value += index / heads_per_key * head.head_size;
+    if (distance_slopes != nullptr) head.distance_slope = distance_slopes[index];
     head.result += index * head.head_size;
     if (head.bias != nullptr) head.bias += index * bias_head_stride;
     if (head.positions != nullptr) head.positions += index;
@@ -51,8 +54,7 @@ std::vector<at::Tensor> expanded(std::span<const at::Tensor> biases, const Packe
 
 /// Sequences in packed order, the longest last.
 std::vector<Sequence> sequences_of(const Projections& projections, const PackedBatch& batch,
-                                   const kernels::AttentionHead& common,
-                                   std::span<const at::Tensor> biases) {
+                                   const Sequence& common, std::span<const at::Tensor> biases) {
   const bool first_only = projections.outputs == OutputTokens::kClsOnly;
   std::vector<Sequence> sequences;
   sequences.reserve(static_cast<size_t>(batch.sequences()));
@@ -61,21 +63,21 @@ std::vector<Sequence> sequences_of(const Projections& projections, const PackedB
     for (int64_t j = 0; j < count; ++j) {
       const int64_t token = first_token + j * length;
       const int64_t row = first_only ? static_cast<int64_t>(sequences.size()) : token;
-      kernels::AttentionHead head = common;
+      Sequence sequence = common;
+      kernels::AttentionHead& head = sequence.first_head;
       head.query += row * head.query_stride;
       head.queries = first_only ? 1 : length;
       head.key += token * head.key_value_stride;
       head.value += token * head.key_value_stride;
       head.tokens = batch.attended_tokens[sequences.size()];
       head.result += row * head.result_stride;
-      int64_t bias_head_stride = 0;
       if (!biases.empty()) {
         const at::Tensor& bias = biases[i];
         head.bias = bias.const_data_ptr<float>() + j * bias.stride(0);
         head.bias_stride = bias.stride(2);
-        bias_head_stride = bias.stride(1);
+        sequence.bias_head_stride = bias.stride(1);
       }
-      sequences.push_back({.first_head = head, .bias_head_stride = bias_head_stride});
+      sequences.push_back(sequence);
     }
   }
   return sequences;
@@ -90,18 +92,18 @@ at::Tensor gather_output_rows(const at::Tensor& hidden, const PackedBatch& batch
 }
 
 Projections Projections::project(const at::Tensor& hidden, const at::Tensor& kept,
-                                 const Linear& layer, OutputTokens outputs) {
-  const int64_t size = hidden.size(1);
+                                 const Linear& layer, int64_t query_size, OutputTokens outputs) {
+  const int64_t rest = layer.outputs() - query_size;
   const kernels::Format format = layer.compute_types().attention;
   if (outputs == OutputTokens::kClsOnly) {
-    return {.query = layer.slice(0, size)(kept),
-            .key_value = layer.slice(size, 2 * size)(hidden),
+    return {.query = layer.slice(0, query_size)(kept),
+            .key_value = layer.slice(query_size, rest)(hidden),
             .outputs = outputs,
             .format = format};
   }
   const at::Tensor all = layer(hidden);
-  return {.query = all.narrow(1, 0, size),
-          .key_value = all.narrow(1, size, 2 * size),
+  return {.query = all.narrow(1, 0, query_size),
+          .key_value = all.narrow(1, query_size, rest),
           .outputs = outputs,
           .format = format};
 }
@@ -109,14 +111,15 @@ Projections Projections::project(const at::Tensor& hidden, const at::Tensor& kep
 at::Tensor self_attention(const Projections& projections, const PackedBatch& batch,
                           int64_t num_heads, const AttentionOptions& options) {
   at::Tensor result = at::empty(projections.query.sizes(), projections.query.options());
-  const int64_t hidden = result.size(1), head_size = hidden / num_heads;
+  const int64_t width = result.size(1), head_size = width / num_heads;
+  const int64_t key_size = projections.key_value.size(1) / 2;
   const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(head_size)));
   const auto* const key = projections.key_value.const_data_ptr<float>();
   const kernels::AttentionHead common{.query = projections.query.const_data_ptr<float>(),
                                       .queries = 0,
                                       .query_stride = projections.query.stride(0),
                                       .key = key,
-                                      .value = key + hidden,
+                                      .value = key + key_size,
                                       .tokens = 0,
                                       .key_value_stride = projections.key_value.stride(0),
                                       .head_size = head_size,
@@ -126,12 +129,18 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
                                       .bias_stride = 0,
                                       .positions = options.positions.data(),
                                       .result = result.mutable_data_ptr<float>(),
-                                      .result_stride = hidden};
+                                      .result_stride = width,
+                                      .is_causal = options.is_causal};
   const std::vector<at::Tensor> biases = expanded(options.biases, batch, num_heads);
-  const std::vector<Sequence> sequences = sequences_of(projections, batch, common, biases);
+  const Sequence shared{.first_head = common,
+                        .bias_head_stride = 0,
+                        .heads_per_key = width / key_size,
+                        .distance_slopes = options.distance_slopes.data()};
+  const std::vector<Sequence> sequences = sequences_of(projections, batch, shared, biases);
   int64_t work = 0;
   const int64_t products = options.positions.empty() ? 2 : 4;
-  for (const auto& [head, _] : sequences) {
+  for (const Sequence& sequence : sequences) {
+    const kernels::AttentionHead& head = sequence.first_head;
     work += products * head.queries * (head.tokens + kOverheadTokens) * head.head_size * num_heads;
   }
   const int64_t units = static_cast<int64_t>(sequences.size()) * num_heads;

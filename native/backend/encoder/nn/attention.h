@@ -23,13 +23,19 @@ at::Tensor gather_output_rows(const at::Tensor& hidden, const PackedBatch& batch
 
 /// Query, key and value of a layer.
 struct Projections {
-  /// Projects `hidden` with one linear layer, whose outputs are query, key and value side by side.
+  /// Projects `hidden` with one linear layer, whose outputs are query (query_size columns), key and
+  /// value side by side.
   /// Attention computes in the layer's compute types. `kept`: the rows of gather_output_rows().
   static Projections project(const at::Tensor& hidden, const at::Tensor& kept, const Linear& layer,
-                             OutputTokens outputs);
+                             int64_t query_size, OutputTokens outputs);
 
-  at::Tensor query;      ///< [tokens, hidden]; kClsOnly: [sequences, hidden]
-  at::Tensor key_value;  ///< [tokens, 2 × hidden]; kAllTokens: shares a tensor with query
+  /// Columns of the keys; the values follow them.
+  at::Tensor keys() const { return key_value.narrow(1, 0, key_value.size(1) / 2); }
+
+  at::Tensor query;  ///< [tokens, heads × head size]; kClsOnly: [sequences, heads × head size]
+  /// [tokens, 2 × key-value heads × head size]; kAllTokens: shares a tensor with query. Consecutive
+  /// query heads share a key-value head if there are fewer of them.
+  at::Tensor key_value;
   OutputTokens outputs;
   kernels::Format format;
 };
@@ -39,7 +45,10 @@ struct AttentionOptions {
   std::optional<double> scale = std::nullopt;  ///< unset: 1 / √head_size
   /// Token i attends to the tokens i − window … i + window of its sequence.
   int64_t window = std::numeric_limits<int64_t>::max();
+  bool is_causal = false;  ///< true: tokens attend to no token after them
   // Designated initializers may omit them: NOLINTBEGIN(readability-redundant-member-init)
+  /// ALiBi: for each head, the factor of the distance that is subtracted; empty: none.
+  std::span<const float> distance_slopes = {};
   /// One bias for each length group, broadcastable to [sequences, heads, rows, length]; empty:
   /// none.
   std::span<const at::Tensor> biases = {};
@@ -49,7 +58,7 @@ struct AttentionOptions {
 };
 
 /// Scaled dot-product self-attention of packed sequences. Tokens attend to their own sequence only.
-/// → [tokens or sequences, hidden].
+/// → [tokens or sequences, heads × head size].
 at::Tensor self_attention(const Projections& projections, const PackedBatch& batch,
                           int64_t num_heads, const AttentionOptions& options = {});
 

@@ -10,9 +10,10 @@ EncoderLayer::EncoderLayer(const Weights& weights, const EncoderShape& shape,
                            const EncoderLayerKeys& keys)
     : num_heads_(shape.num_attention_heads),
       activation_(shape.activation),
-      query_key_value_(
-          Linear::fused({weights / keys.query, weights / keys.key, weights / keys.value},
-                        shape.hidden_size, shape.hidden_size)),
+      query_key_value_(Linear::fused({{weights / keys.query, shape.hidden_size},
+                                      {weights / keys.key, shape.hidden_size},
+                                      {weights / keys.value, shape.hidden_size}},
+                                     shape.hidden_size)),
       attention_output_(weights / keys.attention_output, shape.hidden_size, shape.hidden_size),
       attention_norm_(weights / keys.attention_norm, shape.hidden_size, shape.layer_norm_epsilon),
       feed_forward_in_(weights / keys.feed_forward_in, shape.hidden_size, shape.intermediate_size),
@@ -32,7 +33,7 @@ at::Tensor EncoderLayer::with_attention(const at::Tensor& hidden, const PackedBa
                                         OutputTokens outputs, Attention attention) const {
   const at::Tensor kept = gather_output_rows(hidden, batch, outputs);
   const at::Tensor context =
-      attention(Projections::project(hidden, kept, query_key_value_, outputs));
+      attention(Projections::project(hidden, kept, query_key_value_, hidden.size(1), outputs));
   const at::Tensor attended = attention_norm_.normalize_sum(attention_output_(context), kept);
   const at::Tensor inner = feed_forward_in_(attended, activation_);
   return output_norm_.normalize_sum(feed_forward_out_(inner), attended);

@@ -18,14 +18,14 @@ Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, const ComputeTy
       compute_types_(compute_types),
       count_(weight.size(0)) {}
 
-Linear Linear::fused(std::initializer_list<Weights> layers, int64_t in_features,
-                     int64_t out_features) {
+Linear Linear::fused(std::initializer_list<Part> layers, int64_t in_features, Bias bias) {
   std::vector<at::Tensor> weights, biases;
-  for (const auto& layer : layers) {
+  for (const auto& [layer, out_features] : layers) {
     weights.push_back(layer.get_as_stored("weight", {out_features, in_features}));
-    biases.push_back(layer.get("bias", {out_features}));
+    if (bias == Bias::kYes) biases.push_back(layer.get("bias", {out_features}));
   }
-  Linear all{at::cat(weights), at::cat(biases), layers.begin()->compute_types()};
+  Linear all{at::cat(weights), bias == Bias::kYes ? at::cat(biases) : at::Tensor(),
+             layers.begin()->weights.compute_types()};
   // Returns the memory of the copies now: small long-lived allocations would fragment the heap
   // where the next layer's copies need room.
   release_free_memory();
@@ -44,9 +44,15 @@ at::Tensor Linear::operator()(const at::Tensor& input) const {
 }
 
 at::Tensor Linear::operator()(const at::Tensor& input, Activation activation) const {
-  // GELU is fused into the kernel: LibTorch's is a separate oneDNN pass, with JIT code for each
-  // number of tokens.
-  if (activation == gelu) return (*layer_)(input, first_, count_, kernels::Epilogue::kGelu);
+  // Fused into the kernel: LibTorch's activations are separate passes on one thread, GELU with JIT
+  // code for each number of tokens.
+  constexpr std::pair<Activation, kernels::Epilogue> kFused[] = {
+      {gelu, kernels::Epilogue::kGelu},
+      {gelu_tanh, kernels::Epilogue::kGeluTanh},
+      {silu, kernels::Epilogue::kSilu}};
+  for (const auto& [function, epilogue] : kFused) {
+    if (activation == function) return (*layer_)(input, first_, count_, epilogue);
+  }
   return activation((*this)(input));
 }
 

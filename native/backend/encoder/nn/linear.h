@@ -21,13 +21,19 @@ class Linear {
   /// absent.
   Linear(const at::Tensor& weight, const at::Tensor& bias, const ComputeTypes& compute_types);
 
-  /// Several layers with equal shapes and the same input as one layer with concatenated outputs
-  /// (query, key, value).
-  static Linear fused(std::initializer_list<Weights> layers, int64_t in_features,
-                      int64_t out_features);
+  struct Part {
+    Weights weights;
+    int64_t out_features;
+  };
+
+  /// Several layers with the same input as one layer with concatenated outputs (query, key, value).
+  static Linear fused(std::initializer_list<Part> layers, int64_t in_features,
+                      Bias bias = Bias::kYes);
 
   /// The layer restricted to these outputs. It shares the weights.
   Linear slice(int64_t first, int64_t count) const;
+
+  int64_t outputs() const { return count_; }
 
   /// Data types of its multiplication, and of attention over its outputs.
   const ComputeTypes& compute_types() const { return compute_types_; }

@@ -34,8 +34,10 @@ struct AttentionHead {
   /// position vector (content to position) and scale × key · query position vector (position to
   /// content) of their offset. Null: no terms. A window only masks the scores and saves no work.
   const HeadPositions* positions;
-  float* result;          ///< [queries, head_size]
-  int64_t result_stride;  ///< row stride in floats
+  float* result;             ///< [queries, head_size]
+  int64_t result_stride;     ///< row stride in floats
+  bool is_causal = false;    ///< true: query i attends to no token after i
+  float distance_slope = 0;  ///< ALiBi: slope × |query − key| is subtracted from a score
 };
 
 /// True if this processor has dedicated instructions for attention in this format.

@@ -1,4 +1,4 @@
-// Layer normalization and rotary position embedding.
+// Layer normalization, RMS normalization and rotary position embedding.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,21 @@ struct LayerNormRows {
 };
 
 void normalize(const LayerNormRows& rows);
+
+/// y = x / √(mean(x²) + epsilon) × weight for each vector of x. A row has `groups` consecutive
+/// vectors.
+struct RmsNormRows {
+  const float* x;    ///< [rows, groups × size]
+  int64_t x_stride;  ///< row stride in floats
+  float* y;          ///< [rows, groups × size]; may be x
+  int64_t y_stride;
+  int64_t rows, groups, size;
+  const float* weight;  ///< [size]
+  float epsilon;
+  bool adds = false;  ///< adds to y
+};
+
+void normalize_rms(const RmsNormRows& rows);
 
 /// Heads to rotate in place. The dimensions i and half + i of a head form a pair (i < half), which
 /// is rotated by the row's angle for i.

@@ -13,8 +13,9 @@ namespace kernels {
 /// Type of a stored weight. It is converted to float32 without loss.
 enum class Storage { kFloat32, kFloat16, kBFloat16 };
 
-/// Operation on a product p before it is stored to y: y = p, y = GELU(p), y += p, y *= p.
-enum class Epilogue { kStore, kGelu, kAdd, kMultiply };
+/// Operation on a product p before it is stored to y: y = p, y = activation(p), y += p, y *= p.
+/// kGeluTanh: the approximation of GELU with tanh.
+enum class Epilogue { kStore, kGelu, kGeluTanh, kSilu, kAdd, kMultiply };
 
 struct StoredWeight {
   const void* values;  ///< [outputs, inputs], contiguous
