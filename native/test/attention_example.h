@@ -36,6 +36,8 @@ struct Shape {
   int64_t window = kUnlimited;
   bool biased = false;
   bool keys_by_offset = false, queries_by_offset = false;
+  bool is_causal = false;
+  float distance_slope = 0;
 };
 
 /// Number of offsets that share a vector beyond a distance, like logarithmic buckets.
@@ -147,7 +149,9 @@ class Example {
             .bias_stride = shape_.tokens + 1,
             .positions = positions,
             .result = result,
-            .result_stride = shape_.head_size + 2};
+            .result_stride = shape_.head_size + 2,
+            .is_causal = shape_.is_causal,
+            .distance_slope = shape_.distance_slope};
   }
 
   std::vector<float> run(const Way& way) const {
@@ -192,9 +196,9 @@ inline Expected expected(const AttentionHead& head, const kernels::PositionVecto
   for (int64_t token = 0; token < head.tokens; ++token) {
     double& score = scores[static_cast<size_t>(token)];
     score = -std::numeric_limits<double>::infinity();
-    if (std::abs(query - token) > head.window) continue;
+    if (std::abs(query - token) > head.window || (head.is_causal && token > query)) continue;
     sees_any = true;
-    score = 0;
+    score = -double{head.distance_slope} * static_cast<double>(std::abs(query - token));
     const int64_t row = *vectors.index->at(token - query) * vectors.stride;
     for (int64_t i = 0; i < head.head_size; ++i) {
       const double key = way.number(head.key[token * head.key_value_stride + i] * head.scale);

@@ -82,6 +82,28 @@ TEST_F(AttentionTest, Window) {
   }
 }
 
+TEST_F(AttentionTest, Causal) {
+  for (const int64_t tokens : {1, 2, 13, 16, 17, 64, 100, 130}) {
+    expect_attention(ways_,
+                     {.queries = tokens, .tokens = tokens, .head_size = 32, .is_causal = true});
+  }
+  for (const int64_t window : {0, 5, 70}) {
+    expect_attention(
+        ways_,
+        {.queries = 100, .tokens = 100, .head_size = 24, .window = window, .is_causal = true});
+  }
+  expect_attention(ways_, {.queries = 1, .tokens = 100, .head_size = 32, .is_causal = true});
+}
+
+TEST_F(AttentionTest, DistanceSlope) {
+  for (const int64_t tokens : {1, 17, 100}) {
+    for (const float slope : {0.003F, 0.5F}) {
+      expect_attention(
+          ways_, {.queries = tokens, .tokens = tokens, .head_size = 32, .distance_slope = slope});
+    }
+  }
+}
+
 TEST_F(AttentionTest, Bias) {
   for (const int64_t tokens : {1, 15, 16, 33}) {
     expect_attention(ways_, {.queries = tokens, .tokens = tokens, .head_size = 32, .biased = true});

@@ -8,9 +8,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "random_floats.h"
 #include "supported_kernels.h"
 
 namespace {
@@ -124,6 +127,94 @@ TEST(GeluTest, MatchesTheErrorFunction) {
     for (size_t i = 0; i < x.size(); ++i) {
       const double expected = x[i] / 2.0 * (1 + std::erf(x[i] / std::sqrt(2.0)));
       ASSERT_NEAR(y[i], expected, 3e-7 * std::max(1.0F, std::abs(x[i]))) << kernel->name << x[i];
+    }
+  }
+}
+
+struct ActivationCase {
+  const char* name;
+  kernels::EpilogueFunction kernels::Elementwise::* function;
+  double (*exact)(double x);
+};
+
+double exact_silu(double x) { return x / (1 + std::exp(-x)); }
+double exact_gelu_tanh(double x) {
+  const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+  return 0.5 * x * (1 + std::tanh(inner));
+}
+
+constexpr ActivationCase kSigmoidActivations[] = {
+    {"silu", &kernels::Elementwise::silu, exact_silu},
+    {"gelu_tanh", &kernels::Elementwise::gelu_tanh, exact_gelu_tanh}};
+
+TEST(ActivationTest, MatchesTheFormula) {
+  constexpr int64_t kValues = 20'000;
+  std::vector<float> x(kValues);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = (static_cast<float>(i) - 10'000) / 90;
+  for (const auto& [name, function, exact] : kSigmoidActivations) {
+    for (const kernels::Elementwise* kernel : supported_elementwise()) {
+      std::vector<float> y = x;
+      (kernel->*function)(y.data(), kValues / 32, 32, y.data(), 32);
+      for (size_t i = 0; i < x.size(); ++i) {
+        ASSERT_NEAR(y[i], exact(x[i]), 4e-7 * std::max(1.0F, std::abs(x[i])))
+            << name << ", " << kernel->name << ", " << x[i];
+      }
+    }
+  }
+}
+
+TEST(ActivationTest, PropagatesNaN) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const auto& [name, function, exact] : kSigmoidActivations) {
+    for (const kernels::Elementwise* kernel : supported_elementwise()) {
+      SCOPED_TRACE(std::string(name) + kernel->name);
+      float y[16] = {infinity, std::nanf(""), 1e30F, -1e38F};
+      (kernel->*function)(y, 1, 16, y, 16);
+      EXPECT_EQ(y[0], infinity);
+      EXPECT_TRUE(std::isnan(y[1]));
+      EXPECT_EQ(y[2], 1e30F);
+      EXPECT_EQ(y[3], 0);
+    }
+  }
+}
+
+/// Vectors of all sizes as columns of a larger tensor; the columns between them stay as they are.
+TEST(RmsNormTest, NormalizesEachVector) {
+  constexpr int64_t kRows = 3, kGroups = 2;
+  for (const kernels::Elementwise* kernel : supported_elementwise()) {
+    for (int64_t size = 1; size <= 40; ++size) {
+      const int64_t stride = kGroups * size + 3;
+      const auto x = random_floats(static_cast<size_t>(kRows * stride), 1);
+      const auto weight = random_floats(static_cast<size_t>(size), 2);
+      for (const bool adds : {false, true}) {
+        std::vector<float> y(x.size(), 7);
+        kernel->normalize_rms({.x = x.data(),
+                               .x_stride = stride,
+                               .y = y.data(),
+                               .y_stride = stride,
+                               .rows = kRows,
+                               .groups = kGroups,
+                               .size = size,
+                               .weight = weight.data(),
+                               .epsilon = 1e-5F,
+                               .adds = adds});
+        for (int64_t at = 0; at < kRows * stride; ++at) {
+          const int64_t column = at % stride, first = at - column % size;
+          double wanted = 7;
+          if (column < kGroups * size) {
+            double square = 0;
+            for (int64_t i = 0; i < size; ++i) {
+              const double value = x[static_cast<size_t>(first + i)];
+              square += value * value;
+            }
+            wanted = x[static_cast<size_t>(at)] /
+                         std::sqrt(square / static_cast<double>(size) + 1e-5) *
+                         weight[static_cast<size_t>(column % size)] +
+                     (adds ? 7 : 0);
+          }
+          ASSERT_NEAR(y[static_cast<size_t>(at)], wanted, 1e-5) << kernel->name << ", " << size;
+        }
+      }
     }
   }
 }

@@ -59,9 +59,12 @@ void activate(const float* values, int64_t rows, int64_t columns, float* to, int
 /// 1 / (1 + exp(−x)). NaN stays NaN.
 template <class Simd, Simd::Vector (*power_of_2)(typename Simd::Vector)>
 Simd::Vector sigmoid(typename Simd::Vector x) {
+  using Vector = Simd::Vector;
   constexpr float kLog2E = 1.44269504F;
-  const auto power = power_of_2(Simd::max(x, -x) * -kLog2E);  // exp(−|x|)
-  const auto numerator = x < 0.0F ? power : typename Simd::Vector{} + 1.0F;
+  constexpr float kLowest = -87;                                // the result is rounded to 0 below
+  const Vector power = power_of_2(Simd::max(x, -x) * -kLog2E);  // exp(−|x|)
+  const Vector small = x < kLowest ? Vector{} : power;
+  const Vector numerator = x < 0.0F ? small : Vector{} + 1.0F;
   return numerator / (power + 1.0F);
 }
 
