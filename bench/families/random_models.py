@@ -16,7 +16,11 @@ from transformers import (
     AutoTokenizer,
     BertConfig,
     DebertaV2Config,
+    EuroBertConfig,
+    GteConfig,
     ModernBertConfig,
+    NomicBertConfig,
+    Qwen3Config,
 )
 
 DEBERTA = {
@@ -32,6 +36,10 @@ DEBERTA = {
 }
 XSMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, "intermediate_size": 1536}
 LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
+QWEN = {"hidden_size": 1024, "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8} | {
+    "intermediate_size": 3072,
+    "head_dim": 128,
+}
 # What a constructor gives without more is the base size.
 SHAPES = {
     "bert-base": (BertConfig, {}),
@@ -39,7 +47,11 @@ SHAPES = {
     "bert-xsmall": (BertConfig, XSMALL),
     "deberta-v3-xsmall": (DebertaV2Config, XSMALL | DEBERTA),
     "deberta-v3-base": (DebertaV2Config, DEBERTA),
+    "eurobert-210m": (EuroBertConfig, {}),
+    "gte-base": (GteConfig, {}),
     "modernbert-base": (ModernBertConfig, {}),
+    "nomic-bert-base": (NomicBertConfig, {}),
+    "qwen3-0.6b": (Qwen3Config, QWEN),
 }
 
 if __name__ == "__main__":

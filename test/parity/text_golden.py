@@ -8,6 +8,7 @@ import tiny_models
 import torchscript_models
 import torch
 from common import floats, versions, write_json
+from rotary_specs import ROTARY_SPECS
 from texts import TEXTS
 from tiny_specs import SPECS
 from transformers import (
@@ -27,7 +28,7 @@ LABEL_MARGIN = 1e-3
 def make(directory: Path, only: str | None) -> None:
     texts = [text for _, text in TEXTS]
     write_json(directory.parent / "texts.json", {}, "texts", texts)
-    for spec in SPECS:
+    for spec in [*SPECS, *ROTARY_SPECS]:
         if only in (None, spec.name):
             tiny_models.make(spec, directory / spec.name)
             make_golden(directory / spec.name, texts)

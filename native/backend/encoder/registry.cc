@@ -8,6 +8,7 @@ namespace backend {
 namespace {
 
 using namespace models;
+using heads::ClassifierPooling;
 using heads::HeadKeys;
 using heads::MaskedLmKeys;
 using heads::TransformKeys;
@@ -74,12 +75,14 @@ constexpr TransformKeys kModernbertTransform{.dense = "head.dense",
                                              .dense_bias_key = "classifier_bias",
                                              .norm_bias_key = "norm_bias"};
 
-constexpr HeadKeys kModernbertHeads{.sequence_classification = {.transform = kModernbertTransform},
-                                    .masked_lm = {.transform = kModernbertTransform,
-                                                  .decoder = "decoder",
-                                                  .bias_key = "decoder_bias",
-                                                  .word_embeddings = "embeddings.tok_embeddings"},
-                                    .token_classification = {.transform = kModernbertTransform}};
+constexpr HeadKeys kModernbertHeads{
+    .sequence_classification = {.transform = kModernbertTransform,
+                                .pooling = ClassifierPooling::kByConfig},
+    .masked_lm = {.transform = kModernbertTransform,
+                  .decoder = "decoder",
+                  .bias_key = "decoder_bias",
+                  .word_embeddings = "embeddings.tok_embeddings"},
+    .token_classification = {.transform = kModernbertTransform}};
 
 constexpr HeadKeys kRobertaHeads{
     .sequence_classification = {.transform = {.dense = "classifier.dense", .activation = "tanh"},
@@ -95,10 +98,27 @@ constexpr HeadKeys gte_heads(const char* pooler) {
                         .decoder = "lm_head.decoder"}};
 }
 
-/// Decoders and EuroBERT, as embedders.
-constexpr HeadKeys kDecoderHeads{
-    .sequence_classification = {.transform = {.dense = "dense"}},
-    .masked_lm = {.transform = {.dense = "lm_head.dense"}, .decoder = "lm_head"}};
+/// Source: transformers, models/eurobert/modeling_eurobert.py (EuroBertForSequenceClassification).
+constexpr HeadKeys kEurobertHeads{
+    .sequence_classification = {.transform = {.dense = "dense"},
+                                .pooling = ClassifierPooling::kByConfig,
+                                .default_pooling = "late"},
+    .masked_lm = {.transform = {},
+                  .decoder = "lm_head",
+                  .bias_key = "mlp_bias",
+                  .word_embeddings = "embed_tokens"}};
+
+/// Source: transformers, modeling_layers.py (GenericForSequenceClassification,
+/// GenericForTokenClassification).
+constexpr HeadKeys kDecoderHeads{.sequence_classification = {.transform = {},
+                                                             .output = "score",
+                                                             .output_bias = nn::Bias::kNo,
+                                                             .pooling = ClassifierPooling::kLast},
+                                 .masked_lm = {.transform = {},
+                                               .decoder = "lm_head",
+                                               .bias_key = "mlp_bias",
+                                               .word_embeddings = "embed_tokens"},
+                                 .token_classification = {.transform = {}, .output = "score"}};
 
 using Families = std::map<std::string, Family>;
 
@@ -113,14 +133,13 @@ const Families& families() {
       {"distilbert", {make_distilbert, "distilbert", Tokenizer::Bert, kDistilbertHeads}},
       {"electra", {make_electra, "electra", Tokenizer::Bert, kElectraHeads}},
       {"ernie", {make_bert, "ernie", Tokenizer::Bert, bert_heads("ernie.pooler.dense")}},
-      {"eurobert", {make_eurobert, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
+      {"eurobert", {make_eurobert, "model", Tokenizer::TokenizerJson, kEurobertHeads}},
       {"gemma", {make_gemma, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"gemma3_text", {make_gemma3, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"gte", {make_gte, "gte", Tokenizer::XlmRoberta, gte_heads("gte.pooler.dense")}},
       {"jina_bert", {make_jina_bert, "bert", Tokenizer::Bert, bert_heads("bert.pooler.dense")}},
       {"jina_embeddings_v3",
-       {make_jina_embeddings_v3, "roberta", Tokenizer::XlmRoberta,
-        gte_heads("roberta.pooler.dense")}},
+       {make_jina_embeddings_v3, "roberta", Tokenizer::XlmRoberta, kRobertaHeads}},
       {"modernbert", {make_modernbert, "model", Tokenizer::TokenizerJson, kModernbertHeads}},
       {"mpnet", {make_mpnet, "mpnet", Tokenizer::Mpnet, kRobertaHeads}},
       {"new", {make_gte, "new", Tokenizer::XlmRoberta, gte_heads("new.pooler.dense")}},

@@ -29,10 +29,17 @@ class Head {
   virtual at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& batch) const = 0;
 };
 
+/// How the states of a sequence become one row of logits. kLate: the logits of all tokens are
+/// averaged. kByConfig: classifier_pooling of config.json.
+enum class ClassifierPooling { kFirst, kMean, kLate, kLast, kByConfig };
+
 /// Keys of a transform followed by a linear layer.
 struct SequenceClassificationKeys {
-  TransformKeys transform;
+  TransformKeys transform;  ///< no transform if its dense key is null
   const char* output = "classifier";
+  nn::Bias output_bias = nn::Bias::kYes;
+  ClassifierPooling pooling = ClassifierPooling::kFirst;
+  const char* default_pooling = "cls";  ///< of classifier_pooling
 };
 
 /// Keys of a linear layer, preceded by a transform in some architectures (ModernBERT).

@@ -49,14 +49,16 @@ class MaskedLm final : public Head {
   MaskedLm(const MaskedLmHead& options, const HeadSource& source, const MaskedLmKeys& keys)
       : options_(options),
         columns_(source.vocabulary_size),
-        transform_(source.config, source.weights, keys.transform, source.hidden_size),
-        decoder_(make_decoder(source, keys, transform_.size())) {}
+        transform_(
+            make_transform(source.config, source.weights, keys.transform, source.hidden_size)),
+        decoder_(make_decoder(source, keys, transform_ ? transform_->size() : source.hidden_size)) {
+  }
 
   nn::OutputTokens input_tokens() const override { return nn::OutputTokens::kAllTokens; }
   int64_t columns() const override { return columns_; }
 
   at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& batch) const override {
-    const at::Tensor transformed = transform_(hidden);
+    const at::Tensor transformed = transform_ ? (*transform_)(hidden) : hidden;
     at::Tensor weights = at::empty({batch.sequences(), columns_}, transformed.options());
     auto* row = weights.mutable_data_ptr<float>();
     const auto& ends = batch.cu_seqlens;
@@ -104,7 +106,7 @@ class MaskedLm final : public Head {
 
   MaskedLmHead options_;
   int64_t columns_;
-  Transform transform_;
+  std::optional<Transform> transform_;
   nn::Linear decoder_;
 };
 

@@ -10,11 +10,9 @@ class TokenClassification final : public Head {
  public:
   TokenClassification(const HeadSource& source, const TokenClassificationKeys& keys)
       : columns_(source.config.positive_integer("num_labels")),
-        output_((source.weights / keys.output).in_float32(), source.hidden_size, columns_) {
-    if (keys.transform.dense == nullptr) return;
-    transform_.emplace(source.config, source.weights.in_float32(), keys.transform,
-                       source.hidden_size);
-  }
+        output_((source.weights / keys.output).in_float32(), source.hidden_size, columns_),
+        transform_(make_transform(source.config, source.weights.in_float32(), keys.transform,
+                                  source.hidden_size)) {}
 
   nn::OutputTokens input_tokens() const override { return nn::OutputTokens::kAllTokens; }
   int64_t columns() const override { return columns_; }

@@ -32,6 +32,12 @@ Transform::Transform(const ModelConfig& config, const Weights& weights, const Tr
   norm_.emplace(weights / keys.norm, size_, epsilon, bias_of(config, keys.norm_bias_key, false));
 }
 
+std::optional<Transform> make_transform(const ModelConfig& config, const Weights& weights,
+                                        const TransformKeys& keys, int64_t hidden_size) {
+  if (keys.dense == nullptr) return std::nullopt;
+  return Transform(config, weights, keys, hidden_size);
+}
+
 at::Tensor Transform::operator()(const at::Tensor& hidden) const {
   const at::Tensor inner = dense_(hidden, activation_);
   return norm_ ? (*norm_)(inner) : inner;

@@ -47,6 +47,10 @@ class Transform {
   std::optional<nn::LayerNorm> norm_;
 };
 
+/// Empty if the dense key is null.
+std::optional<Transform> make_transform(const ModelConfig& config, const Weights& weights,
+                                        const TransformKeys& keys, int64_t hidden_size);
+
 /// The bias option of config.json's `key`, or `otherwise` if absent; kYes if `key` is null.
 nn::Bias bias_of(const ModelConfig& config, const char* key, bool otherwise);
 
