@@ -1,7 +1,7 @@
 /** Available memory of the process and memory of a model. Reads files: runs on the reader thread. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
-import { z } from 'zod';
+import { readSafetensorsHeader, type StoredTensor } from '../models/safetensors';
 import type { Dtype, ModelSource, TextModelSource } from '../native/engine';
 import { controlGroups, type ReadText, readText } from '../settings/environment';
 
@@ -50,26 +50,18 @@ function kilobytes(meminfo: string, name: string): number {
 }
 
 /** Bytes per weight of number formats that differ from the file. */
-const BYTES: Readonly<Partial<Record<Dtype, number>>> = { bfloat16: 2, int8: 1 };
+const BYTES: Readonly<Partial<Record<Dtype, number>>> = {
+  bfloat16: 2,
+  int8: 1,
+  'int8-vnni': 1,
+};
 
 /** Factor and constant for tokenizer, load-time check and heap fragmentation (docs/project/decisions/031-check-memory-before-loading-a-model.md). */
 const WEIGHT_FACTOR = 1.25;
 const OVERHEAD_BYTES = 64 * 2 ** 20;
 
 /** Embedding tables, which stay memory-mapped. */
-const EMBEDDING_TABLE = /embeddings\.weight$/;
-
-/** Maximum size of a safetensors header; usual headers are below 1 MB. */
-const MAX_HEADER_BYTES = 100e6;
-
-const size = z.int().nonnegative();
-const tensorSchema = z.looseObject({
-  shape: z.array(size),
-  data_offsets: z.tuple([size, size]),
-});
-const headerSchema = z.record(z.string(), tensorSchema);
-
-type StoredTensor = z.output<typeof tensorSchema>;
+const EMBEDDING_TABLE = /(?:embeddings|embed_tokens|^embedding)\.weight$|^embeddings$/;
 
 /** Maximum memory of a model in bytes, during load and inference. */
 export function estimateMemory(source: ModelSource, dtype: Dtype): number {
@@ -97,7 +89,7 @@ function weightFilesOf({ weightFiles, head }: TextModelSource): readonly string[
 }
 
 function mappedWeights(file: string, dtype: Dtype, tables: RegExp | null): number {
-  const header = readHeader(file);
+  const header = readSafetensorsHeader(file);
   if (!header) return sizeOf(file); // The engine reports the error.
   // Unaligned weights are copied.
   const copies = header.begin % 8 === 0 ? 0 : sizeOf(file);
@@ -111,31 +103,6 @@ function tensorBytes(dtype: Dtype, { shape, data_offsets: [begin, end] }: Stored
   const stored = end - begin;
   if (bytes === undefined) return stored;
   return Math.min(stored, bytes * shape.reduce((product, size) => product * size, 1));
-}
-
-interface Header {
-  readonly tensors: Readonly<Record<string, StoredTensor>>;
-  /** Offset of the weights in the file. */
-  readonly begin: number;
-}
-
-/** Reads the header of a safetensors file: length (8 bytes), then JSON. Null: invalid header. */
-function readHeader(file: string): Header | null {
-  const opened = openSync(file, 'r');
-  try {
-    const length = Buffer.alloc(8);
-    readSync(opened, length);
-    const bytes = Number(length.readBigUInt64LE());
-    if (bytes > Math.min(MAX_HEADER_BYTES, sizeOf(file))) return null;
-    const text = Buffer.alloc(bytes);
-    readSync(opened, text, 0, bytes, 8);
-    const { __metadata__: _, ...content } = JSON.parse(text.toString());
-    return { tensors: headerSchema.parse(content), begin: 8 + bytes };
-  } catch {
-    return null;
-  } finally {
-    closeSync(opened);
-  }
 }
 
 function sizeOf(file: string): number {

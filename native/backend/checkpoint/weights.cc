@@ -166,6 +166,47 @@ at::Tensor Weights::get_as_stored(std::string_view name,
   return tensor;
 }
 
+/// Throws LoadError if the tensor is missing, has another number of dimensions or another type.
+at::Tensor Weights::get_of_rank(std::string_view name, int64_t rank,
+                                std::initializer_list<at::ScalarType> types) const {
+  const std::string key = full_name(name);
+  const auto* found = find(key);
+  if (!found) throw common::LoadError(checkpoint_->first_file() + ": " + key + ": is missing");
+  const auto& [tensor, file, type] = found->second;
+  const std::string where = file + ": " + found->first;
+  if (!tensor.defined() || std::ranges::find(types, tensor.scalar_type()) == types.end()) {
+    throw common::LoadError(where + ": type " + type + " is not supported");
+  }
+  if (tensor.dim() != rank || tensor.numel() == 0) {
+    throw common::LoadError(where + ": has shape " + c10::str(tensor.sizes()) + ", expected " +
+                            std::to_string(rank) + " dimensions");
+  }
+  usage_->used.insert(found->first);
+  return tensor;
+}
+
+at::Tensor Weights::get_table(std::string_view name) const {
+  const at::Tensor table =
+      get_of_rank(name, 2, {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble, at::kChar});
+  if (table.is_floating_point() && !is_finite(table)) {
+    throw common::LoadError(full_name(name) + ": holds NaN or an infinity");
+  }
+  return table;
+}
+
+at::Tensor Weights::get_vector(std::string_view name) const {
+  const at::Tensor vector =
+      get_of_rank(name, 1, {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble});
+  if (!is_finite(vector)) {
+    throw common::LoadError(full_name(name) + ": holds NaN or an infinity");
+  }
+  return vector.to(at::kFloat).contiguous();
+}
+
+at::Tensor Weights::get_integers(std::string_view name) const {
+  return get_of_rank(name, 1, {at::kLong, at::kInt, at::kShort}).to(at::kLong).contiguous();
+}
+
 /// Adds the tensor's size to the claimed bytes; false if the files cannot contain that much.
 /// Nothing is allocated for a size that only the configuration claims.
 bool Weights::claim(at::IntArrayRef shape, size_t element_size) const {

@@ -46,6 +46,16 @@ class Weights {
   /// rows are read.
   at::Tensor get_as_stored(std::string_view name, std::initializer_list<int64_t> shape) const;
 
+  /// A table in its stored type, [rows, columns], floating-point or int8. The file determines its
+  /// shape.
+  at::Tensor get_table(std::string_view name) const;
+
+  /// Numbers as float32, [size]. The file determines the size.
+  at::Tensor get_vector(std::string_view name) const;
+
+  /// Integers as int64, [size]. The file determines the size.
+  at::Tensor get_integers(std::string_view name) const;
+
   /// True if the files contain the key.
   bool has(std::string_view name) const { return find(full_name(name)) != nullptr; }
 
@@ -75,6 +85,8 @@ class Weights {
 
   std::string full_name(std::string_view name) const;
   const Checkpoint::Entries::value_type* find(const std::string& key) const;
+  at::Tensor get_of_rank(std::string_view name, int64_t rank,
+                         std::initializer_list<at::ScalarType> types) const;
   at::Tensor placeholder_for(const std::string& key, at::IntArrayRef shape) const;
   bool claim(at::IntArrayRef shape, size_t element_size) const;
   std::vector<std::string> unused_keys() const;

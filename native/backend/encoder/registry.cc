@@ -148,6 +148,8 @@ const Families& families() {
       {"qwen2", {make_qwen2, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"qwen3", {make_qwen3, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"roberta", {make_roberta, "roberta", Tokenizer::Roberta, kRobertaHeads}},
+      {"static-embedding",
+       {make_static_embedding, "", Tokenizer::TokenizerJson, {}, /*is_static=*/true}},
       {"xlm-roberta", {make_roberta, "roberta", Tokenizer::XlmRoberta, kRobertaHeads}},
   };
   return *table;

@@ -18,6 +18,7 @@ struct Family {
   const char* base_prefix;
   tokenizers::Family tokenizer_family;
   heads::HeadKeys heads;
+  bool is_static = false;  ///< static embeddings: texts have no special tokens
 };
 
 /// Throws LoadError with the supported types if `model_type` is unknown.

@@ -31,6 +31,13 @@ struct TextModel {
   ColbertTokenization colbert;
 };
 
+/// Static embeddings. config: "model2vec" selects the library, and "max_length" its limit.
+void set_up_static(tokenizers::Tokenizer& tokenizer, const ModelConfig& config) {
+  tokenizer.omit_special_tokens();
+  if (!config.boolean_or("model2vec", false)) return;
+  tokenizer.follow_model2vec(static_cast<size_t>(config.count_or("max_length", 0)));
+}
+
 /// Loads the tokenizer on a second thread, in parallel with the weights: both take about as long.
 /// The tokenizer gets the maximum length of the model afterwards. If both fail, the model's error
 /// is thrown.
@@ -58,6 +65,7 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
   try {
     rust::Box<tokenizers::Tokenizer> tokenizer = tokenizer_future.get();
     apply_options(*tokenizer, source.tokenization);
+    if (family.is_static) set_up_static(*tokenizer, source.config);
     for (const std::string& prefix : source.late_interaction.prefixes) {
       tokenizer->register_prefix_token(prefix);
     }
@@ -133,7 +141,13 @@ class TextEncoderBackend final : public ModelBackend {
     Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
     if (sequence.is_windowed()) return sequence;
     sequence.prompt_tokens = count_prompt_tokens(*model_.tokenizer, prompt);
+    const models::EncoderSizes sizes = model_.encoder->sizes();
     // An empty sequence has no first token: classification heads would read the next sequence's.
+    if (sequence.input_ids.empty() && sizes.empty_id) {
+      sequence.input_ids = {*sizes.empty_id};
+      sequence.token_type_ids = {0};
+      return sequence;
+    }
     if (sequence.input_ids.empty()) {
       throw scheduler::BackendError("the tokenizer returned no tokens for the text");
     }
@@ -141,7 +155,6 @@ class TextEncoderBackend final : public ModelBackend {
     if (has_skiplist) model_.colbert.apply_skiplist(sequence);
     reserve_outputs(budget.get(), sequence.input_ids.size() - sequence.skiplist_rows.size(),
                     model_.head->columns());
-    const models::EncoderSizes sizes = model_.encoder->sizes();
     require_below(sizes.vocabulary_size, sequence.input_ids, "id", "ids");
     // A model without token types accepts pairs from a tokenizer that has token types.
     if (sizes.token_types > 0) {

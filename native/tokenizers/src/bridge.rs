@@ -122,6 +122,10 @@ mod ffi {
         fn limit_positions(self: &mut Tokenizer, position_limit: usize) -> Result<()>;
         /// Keeps a prefix of texts as one token if the vocabulary contains it, although texts are normalized.
         fn register_prefix_token(self: &mut Tokenizer, prefix: &str) -> Result<()>;
+        /// Encodes single texts without special tokens, up to the truncation of tokenizer.json.
+        fn omit_special_tokens(self: &mut Tokenizer);
+        /// Cuts texts and removes unknown tokens like model2vec. `max_length`: in tokens; 0: unlimited.
+        fn follow_model2vec(self: &mut Tokenizer, max_length: usize) -> Result<()>;
         /// Fails with the name of a token whose id is `rows` or more.
         fn require_ids_below(self: &Tokenizer, rows: usize) -> Result<()>;
         /// Maximum number of tokens, including special tokens: the minimum of `position_limit` and the configured
@@ -190,6 +194,14 @@ impl Tokenizer {
 
     pub fn register_prefix_token(&mut self, prefix: &str) -> FfiResult<()> {
         catch(|| self.0.register_prefix_token(prefix))
+    }
+
+    pub fn omit_special_tokens(&mut self) {
+        self.0.omit_special_tokens();
+    }
+
+    pub fn follow_model2vec(&mut self, max_length: usize) -> FfiResult<()> {
+        catch(|| self.0.follow_model2vec(max_length))
     }
 
     pub fn require_ids_below(&self, rows: usize) -> FfiResult<()> {

@@ -14,6 +14,7 @@ use errors::{Result, anyhow, ensure};
 
 mod ascii_wordpiece;
 mod offsets;
+mod static_embedding;
 pub(crate) mod text_encoding;
 mod truncation;
 mod vocabulary;
@@ -50,6 +51,12 @@ pub struct Tokenizer {
     unk_token_id: Option<u32>,
     /// Id of the token that fills ColBERT queries to their length.
     expansion_token_id: Option<u32>,
+    /// What only static embeddings read of tokenizer.json.
+    static_settings: static_embedding::Settings,
+    /// Id that is removed from texts, after truncation (model2vec).
+    removed_id: Option<u32>,
+    /// Number of characters that are read of a text (model2vec).
+    max_characters: Option<usize>,
 }
 
 /// A text or a text pair (premise and hypothesis).
@@ -95,6 +102,7 @@ impl Tokenizer {
         let class = tokenizer_class::choose(directory, &settings, family)?;
         let limit = settings.model_max_length()?.unwrap_or(usize::MAX);
         let kept_side = settings.truncation_side(json.as_ref())?;
+        let static_settings = static_embedding::Settings::read(json.as_ref());
         let source = Source {
             directory,
             class,
@@ -116,6 +124,9 @@ impl Tokenizer {
             expansion_token_id: built.expansion_token_id,
             file: vocabulary::file_name(directory),
             kept_side,
+            static_settings,
+            removed_id: None,
+            max_characters: None,
         })
     }
 
@@ -179,7 +190,8 @@ impl Tokenizer {
     /// Encodes the input, adds special tokens and truncates to `max_length`. Fails with `TooLong` if the strategy does
     /// not permit the necessary truncation.
     pub fn encode<'a>(&self, input: impl Into<Input<'a>>) -> Result<Encoding> {
-        let input = input.into().without_empty_pair();
+        let mut input = input.into().without_empty_pair();
+        let is_cut = self.cut_characters(&mut input);
         let (template, room) = self.template(&input)?;
         let side = input.kept_side.unwrap_or(self.kept_side);
         let options = EncodeOptions {
@@ -191,9 +203,11 @@ impl Tokenizer {
         let counts = contents.each_ref().map(tokenizers::Encoding::len);
         let kept = self.kept_counts(&input, counts, room)?;
         let ids = [0, 1].map(|i| kept_ids(contents[i].get_ids(), kept[i], side));
+        let mut encoding = with_special_tokens(template, ids);
+        self.remove_tokens(&mut encoding);
         Ok(Encoding {
-            truncated: kept != counts,
-            ..with_special_tokens(template, ids)
+            truncated: is_cut || kept != counts,
+            ..encoding
         })
     }
 

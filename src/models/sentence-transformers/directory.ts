@@ -20,6 +20,9 @@ const SETTINGS = 'config_sentence_transformers.json';
 export const SIMILARITIES = ['cosine', 'dot', 'euclidean', 'manhattan'] as const;
 export type Similarity = (typeof SIMILARITIES)[number];
 
+/** Content of config_sentence_transformers.json. */
+export type SettingsFile = z.output<typeof settingsSchema>;
+
 const settingsSchema = pylateSchema.extend({
   model_type: z.string().nullish(),
   prompts: z.record(z.string(), z.string().nullable()).nullish(),
@@ -82,11 +85,7 @@ export function readSentenceDirectory(
   const transformer = withFolder(first.path, () => readTransformer(encoder, task, presumed));
   const listedMask = others.find(({ type }) => type === MASK);
   const settings = readSettings(directory, listedMask !== undefined);
-  const prompts = Object.fromEntries(
-    Object.entries(settings.prompts ?? {}).filter(
-      (entry): entry is [string, string] => entry[1] !== null,
-    ),
-  );
+  const { prompts, defaultPromptName } = promptsOf(settings);
   const pylate = settings.model_type === 'ColBERT' ? readPylate(settings, prompts) : null;
   const mask = pylate?.mask ?? (listedMask ? readMask(directory, listedMask) : null);
   const isLate = mask !== null || settings.model_type === 'MultiVectorEncoder';
@@ -103,8 +102,8 @@ export function readSentenceDirectory(
     lowercases: transformer.lowercases,
     prompts: pylate?.prompts ?? prompts,
     prefixes: pylate?.prefixes ?? [],
-    defaultPromptName: requirePrompt(settings.default_prompt_name ?? null, settings.prompts ?? {}),
-    similarity: SIMILARITIES.find((one) => one === settings.similarity_fn_name) ?? 'cosine',
+    defaultPromptName,
+    similarity: similarityOf(settings),
     truncateDim: settings.truncate_dim ?? null,
     files: [
       ...existingFiles(directory, [MODULES, SETTINGS]),
@@ -130,7 +129,7 @@ const NORMALIZE: ChainedModule = {
  *
  * @throws ModelFileError
  */
-function readSettings(directory: string, hasMask: boolean) {
+export function readSettings(directory: string, hasMask: boolean): SettingsFile {
   const content = readModelJson(directory, SETTINGS) ?? {};
   const settings = checkModelJson(SETTINGS, settingsSchema, content);
   const { model_type: type } = settings;
@@ -154,6 +153,28 @@ function requireLengths(
     ? `expected it in ${SETTINGS} alone, where PyLate writes it`
     : `${MODULES} has no MultiVectorMask, so that no text is a query`;
   throw new ModelFileError(`${file}: ${given[0]}: ${problem}. Remove it`);
+}
+
+/**
+ * Returns the prompts and the name of the default prompt.
+ *
+ * @throws ModelFileError if there is no prompt of that name
+ */
+export function promptsOf({ prompts, default_prompt_name }: SettingsFile): {
+  readonly prompts: Readonly<Record<string, string>>;
+  readonly defaultPromptName: string | null;
+} {
+  const given = Object.entries(prompts ?? {}).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  return {
+    prompts: Object.fromEntries(given),
+    defaultPromptName: requirePrompt(default_prompt_name ?? null, prompts ?? {}),
+  };
+}
+
+export function similarityOf({ similarity_fn_name: name }: SettingsFile): Similarity {
+  return SIMILARITIES.find((one) => one === name) ?? 'cosine';
 }
 
 function requirePrompt(name: string | null, prompts: Readonly<Record<string, unknown>>) {

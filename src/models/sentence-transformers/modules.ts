@@ -18,6 +18,7 @@ const modulesSchema = z
     z.looseObject({
       path: z
         .string()
+        .transform((name) => (name === '.' ? '' : name)) // as model2vec writes it
         .refine((name) => name === '' || FOLDER.test(name), 'expected the name of a folder'),
       type: z.string(),
       name: z.string().nullish(),

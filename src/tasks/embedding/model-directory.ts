@@ -3,12 +3,20 @@ import {
   selectModules,
   toSentenceModules,
 } from '../../models/sentence-transformers/chain';
-import type { SentenceDirectory } from '../../models/sentence-transformers/directory';
+import {
+  promptsOf,
+  type SentenceDirectory,
+  similarityOf,
+} from '../../models/sentence-transformers/directory';
 import {
   dimensionsOf,
   readSentenceModel,
   readSentenceProgram,
 } from '../../models/sentence-transformers/model';
+import {
+  readStaticEmbedding,
+  type StaticEmbeddingFiles,
+} from '../../models/sentence-transformers/static-embedding';
 import type { ModelSource, SentenceModule } from '../../native/engine';
 import type { EmbeddingMetadata } from '../capabilities';
 
@@ -28,6 +36,32 @@ export interface EmbeddingFiles {
  * @throws ModelFileError
  */
 export function readEmbeddingDirectory(directory: string): EmbeddingFiles {
+  const files = readStaticEmbedding(directory);
+  return files ? describeStatic(files) : readEncoderDirectory(directory);
+}
+
+function describeStatic(found: StaticEmbeddingFiles): EmbeddingFiles {
+  const { source, files, identity, modules, width, settings } = found;
+  const whole = dimensionsOf(width, modules);
+  const { prompts, defaultPromptName } = promptsOf(settings);
+  return {
+    source,
+    files,
+    metadata: {
+      ...identity,
+      prompts,
+      defaultPrompt: defaultPromptName === null ? '' : (prompts[defaultPromptName] ?? ''),
+      excludesPrompt: false,
+      dimensions: Math.min(whole, settings.truncate_dim ?? whole),
+      isBareEncoder: false,
+      normalizes: modules.at(-1)?.type === 'normalize',
+      pooling: ['mean'],
+      similarity: similarityOf(settings),
+    },
+  };
+}
+
+function readEncoderDirectory(directory: string): EmbeddingFiles {
   const modulesOf = (given: SentenceDirectory | null) =>
     given ? toSentenceModules(selectModules(SENTENCE, given.modules)) : [MEAN];
   const model =

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
 
 #include "backend/model_config.h"
 #include "checkpoint/weights.h"
@@ -17,6 +18,9 @@ struct EncoderSizes {
   int64_t vocabulary_size;  ///< ids must be smaller
   int64_t token_types;      ///< token types must be smaller; 0: token types are ignored
   int64_t hidden_size;
+  /// Id that stands for a text without tokens; empty: such a text is an error.
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<int64_t> empty_id{};
 };
 
 /// Encoder: maps tokens to hidden states. Thread-safe.
@@ -54,5 +58,7 @@ std::unique_ptr<Encoder> make_nomic_bert(const ModelConfig& config, const Weight
 std::unique_ptr<Encoder> make_qwen2(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_qwen3(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_roberta(const ModelConfig& config, const Weights& weights);
+
+std::unique_ptr<Encoder> make_static_embedding(const ModelConfig& config, const Weights& weights);
 
 }  // namespace backend::models
