@@ -35,7 +35,11 @@ fn family(directory: &Path) -> Family {
         Some("xlm-roberta") => Family::XlmRoberta,
         Some("camembert") => Family::Camembert,
         Some("deberta-v2") => Family::DebertaV2,
-        Some("modernbert") => Family::TokenizerJson,
+        Some("gte" | "jina_embeddings_v3") => Family::XlmRoberta,
+        Some("nomic_bert") => Family::Bert,
+        Some("eurobert" | "gemma" | "gemma3_text" | "modernbert" | "qwen3") => {
+            Family::TokenizerJson
+        }
         _ if directory.join("model.pt").exists() => Family::Bert,
         other => panic!("{directory:?}: model_type {other:?}"),
     }
