@@ -47,6 +47,15 @@ constexpr Named<backend::AttentionPrecision> kProducts[] = {
     {"float32", backend::AttentionPrecision::kFloat32},
     {"bfloat16", backend::AttentionPrecision::kBFloat16}};
 
+/// `parts` of TextInput and TokenInput; by default the dense embedding.
+backend::EmbeddingParts embedding_parts(const Napi::Object& from) {
+  if (from.Get("parts").IsUndefined()) return {};
+  const Napi::Object parts = object(from.Get("parts"), "parts");
+  return {.dense = flag(parts, "dense"),
+          .sparse = flag(parts, "sparse"),
+          .colbert = flag(parts, "colbert")};
+}
+
 /// TextInput of src/native/binding.ts.
 backend::TextInput text_input(const Napi::Object& from) {
   backend::TextInput input{.text = text(from, "text"),
@@ -63,12 +72,15 @@ backend::TextInput text_input(const Napi::Object& from) {
   input.max_tokens = static_cast<size_t>(optional(id, from, "maxTokens").value_or(0));
   input.expand_query = flag(from, "fills");
   input.apply_skiplist = flag(from, "skips");
+  input.parts = embedding_parts(from);
   return input;
 }
 
 /// TokenInput of src/native/binding.ts.
 backend::TokenInput tokens_input(const Napi::Object& from) {
   backend::TokenInput tokens{.ids = integers(from, "ids"), .types = integers(from, "types")};
+  tokens.apply_skiplist = flag(from, "skips");
+  tokens.parts = embedding_parts(from);
   if (tokens.ids.size() != tokens.types.size()) fail(from.Get("types"), "one for each id", "types");
   return tokens;
 }

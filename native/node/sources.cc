@@ -79,11 +79,18 @@ backend::TextHead embedding(const Napi::Object& from) {
   return backend::EmbeddingHead{list(from.Get("modules"), "an array", "modules", module)};
 }
 
+backend::TextHead bge_m3(const Napi::Object& from) {
+  return backend::BgeM3Head{.sparse_files = texts(from, "sparseFiles"),
+                            .colbert_files = texts(from, "colbertFiles"),
+                            .normalizes = flag(from, "normalizes")};
+}
+
 constexpr Named<backend::TextHead (*)(const Napi::Object&)> kHeads[] = {
     {"sequence-classification", sequence_classification},
     {"token-classification", token_classification},
     {"masked-lm", masked_lm},
-    {"embedding", embedding}};
+    {"embedding", embedding},
+    {"bge-m3", bge_m3}};
 
 /// TextHead of src/native/binding.ts.
 backend::TextHead head(const Napi::Value& value) {

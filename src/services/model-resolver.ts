@@ -20,6 +20,7 @@ const DESCRIPTIONS: Readonly<Record<Capability, string>> = {
   embedding: 'text embedding',
   'token-embedding': 'token embedding',
   'sparse-embedding': 'sparse embedding',
+  'multi-embedding': 'embeddings of several kinds (bge-m3)',
   'text-classification': 'text classification',
   'token-classification': 'token classification',
   'signal-classification': 'signal classification',

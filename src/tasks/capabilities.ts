@@ -157,6 +157,8 @@ export interface EmbeddingMetadata extends ModelMetadata, PromptSettings {
   readonly normalizes: boolean;
   /** Pooling modes of sentence-transformers. The results of several modes are concatenated. */
   readonly pooling: readonly string[];
+  /** The model also has sparse and ColBERT embeddings (bge-m3). */
+  readonly isMulti: boolean;
   /** Similarity function of the model. */
   readonly similarity: 'cosine' | 'dot' | 'euclidean' | 'manhattan';
 }
@@ -208,11 +210,42 @@ export interface TokenEmbeddings extends Prediction {
 
 export type TokenEmbedder = Predictor<EmbeddingInput, TokenEmbeddings, TokenEmbeddingMetadata>;
 
+/** Kinds of embeddings of bge-m3. */
+export interface Parts {
+  readonly dense: boolean;
+  readonly sparse: boolean;
+  readonly colbert: boolean;
+}
+
+/** Entries of a sparse embedding above 0, by ascending token ID. */
+export interface SparseEntries {
+  readonly ids: Uint32Array;
+  readonly values: Float32Array;
+}
+
+/** A text, and the embeddings to return. */
+export type MultiEmbeddingInput = EmbeddingInput & {
+  readonly parts: Parts;
+  /** Maximum length in tokens, including special tokens. Default: the limit of the model. */
+  readonly maxTokens?: number;
+};
+
+/** Embeddings of bge-m3; null: not requested. */
+export interface MultiEmbedding extends Prediction {
+  readonly dense: Float32Array | null;
+  readonly sparse: SparseEntries | null;
+  /** Vectors of all tokens except the first. */
+  readonly colbert: readonly Float32Array[] | null;
+}
+
+export type MultiEmbedder = Predictor<MultiEmbeddingInput, MultiEmbedding, EmbeddingMetadata>;
+
 /** Interfaces of loaded models by capability. */
 export interface Capabilities {
   readonly embedding: TextEmbedder;
   readonly 'token-embedding': TokenEmbedder;
   readonly 'sparse-embedding': SparseEmbedder;
+  readonly 'multi-embedding': MultiEmbedder;
   readonly 'text-classification': TextClassifier;
   readonly 'token-classification': TokenClassifier;
   readonly 'signal-classification': SignalClassifier;

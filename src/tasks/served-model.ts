@@ -1,7 +1,15 @@
 import path from 'node:path';
 import { redactPaths } from '../lib/redact-paths';
 import { messageForClients } from '../native/unexpected-error';
-import type { Capabilities, Capability, ClassifierMetadata } from './capabilities';
+import type {
+  Capabilities,
+  Capability,
+  ClassifierMetadata,
+  EmbeddingMetadata,
+  ModelMetadata,
+} from './capabilities';
+import { embedding } from './embedding/embedding-task';
+import { multiEmbedding, multiSparse, multiTokens } from './multi-embedding-views';
 import { reranking } from './registry';
 import { readAsReranker } from './reranking/cross-encoder';
 import type { Task } from './task';
@@ -156,13 +164,11 @@ export function withCapability<Name extends Capability>(
   served: ServedModel,
   capability: Name,
 ): ServedModel<Capabilities[Name]> | null {
-  const capable = isPrimaryCapability(served, capability)
-    ? served
-    : capability === 'reranking' && classifierAsReranker(served);
+  const capable = isPrimaryCapability(served, capability) ? served : DERIVED[capability]?.(served);
   return capable ? (capable as ServedModel<unknown> as ServedModel<Capabilities[Name]>) : null;
 }
 
-/** Whether the task of the model has the capability. Classifiers with one label can also rerank. */
+/** Whether the task of the model has the capability. */
 export function isPrimaryCapability({ task }: ServedModel, capability: Capability): boolean {
   return task.capabilities.includes(capability);
 }
@@ -179,3 +185,37 @@ const classifierAsReranker = memoizeByModel(({ task, model, ...served }): Served
     }
   );
 });
+
+/** View of a bge-m3 model for one of its other embeddings; null: another model. */
+function viewOfMulti(toTask: (metadata: EmbeddingMetadata, size: number) => MultiView) {
+  return memoizeByModel(({ task, model, ...served }): ServedModel | null => {
+    if (task !== embedding || !model) return null;
+    const metadata = model.metadata as EmbeddingMetadata;
+    if (!metadata.isMulti) return null;
+    const view = toTask(metadata, model.monitor.description.vocabularySize);
+    return { ...served, task: view.task, model: model.withTask(view.task, view.metadata) };
+  });
+}
+
+interface MultiView {
+  readonly task: Task;
+  readonly metadata: ModelMetadata;
+}
+
+/** Capabilities that models of other tasks have, too. */
+const DERIVED: Readonly<Partial<Record<Capability, (served: ServedModel) => ServedModel | null>>> =
+  {
+    reranking: classifierAsReranker,
+    'sparse-embedding': viewOfMulti((metadata, vocabularySize) => ({
+      task: multiSparse as unknown as Task,
+      metadata: { ...metadata, vocabularySize, isBareEncoder: false } as ModelMetadata,
+    })),
+    'token-embedding': viewOfMulti((metadata) => ({
+      task: multiTokens as unknown as Task,
+      metadata: { ...metadata, roles: null } as ModelMetadata,
+    })),
+    'multi-embedding': viewOfMulti((metadata) => ({
+      task: multiEmbedding as unknown as Task,
+      metadata,
+    })),
+  };

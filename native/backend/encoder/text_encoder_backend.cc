@@ -137,10 +137,16 @@ class TextEncoderBackend final : public ModelBackend {
     const std::string prompt = text != nullptr ? text->prompt : "";
     const auto budget = budget_of(input);
     const bool expands = text != nullptr && text->expand_query;
-    const bool has_skiplist = text != nullptr && text->apply_skiplist;
+    const auto* const tokens = std::get_if<TokenInput>(&input);
+    const bool has_skiplist =
+        text != nullptr ? text->apply_skiplist : tokens != nullptr && tokens->apply_skiplist;
+    EmbeddingParts parts;
+    if (text != nullptr) parts = text->parts;
+    if (tokens != nullptr) parts = tokens->parts;
     Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
     if (sequence.is_windowed()) return sequence;
     sequence.prompt_tokens = count_prompt_tokens(*model_.tokenizer, prompt);
+    sequence.parts = parts;
     const models::EncoderSizes sizes = model_.encoder->sizes();
     // An empty sequence has no first token: classification heads would read the next sequence's.
     if (sequence.input_ids.empty() && sizes.empty_id) {
@@ -184,10 +190,8 @@ class TextEncoderBackend final : public ModelBackend {
       const ScopedThreadPool scoped_pool(pool);
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
-      auto outputs = packed.outputs(
-          (*model_.head)((*model_.encoder)(packed, model_.head->input_tokens()), packed));
-      for (size_t i = 0; i < outputs.size(); ++i) drop_rows(batch[i]->skiplist_rows, outputs[i]);
-      return outputs;
+      const at::Tensor hidden = (*model_.encoder)(packed, model_.head->input_tokens());
+      return model_.head->outputs(hidden, packed, batch);
     } catch (...) {
       throw scheduler::BackendError(message_of_current_exception());
     }

@@ -88,10 +88,15 @@ export interface TextInput {
   /** Pads and masks as `LateInteraction` specifies. */
   readonly fills?: boolean;
   readonly skips?: boolean;
+  /**
+   * Embeddings of bge-m3 that follow each other in one row: dense; number of sparse entries, then ID and weight of
+   * each, without tokens that `skips` omits; vectors of all tokens except the first. Default: dense.
+   */
+  readonly parts?: { readonly dense: boolean; readonly sparse: boolean; readonly colbert: boolean };
 }
 
 /** Tokenized text. Both arrays have the same length. */
-export type TokenInput = Pick<Tokenization, 'ids' | 'types'>;
+export type TokenInput = Pick<Tokenization, 'ids' | 'types'> & Pick<TextInput, 'skips' | 'parts'>;
 
 /** A text, a text pair, tokens, or the samples of a signal window. */
 export type NativeInput = string | TextInput | TokenInput | Float32Array;

@@ -51,7 +51,16 @@ export type TextHead =
       readonly activation: 'relu' | 'log1p_relu';
     }
   /** An embedding; without a pooling module an embedding per token, including special tokens. */
-  | { readonly name: 'embedding'; readonly modules: readonly SentenceModule[] };
+  | { readonly name: 'embedding'; readonly modules: readonly SentenceModule[] }
+  /** bge-m3: the parts that an input asks for, see `TextInput.parts`. */
+  | {
+      readonly name: 'bge-m3';
+      /** Absolute paths of the weights of the linear layers. */
+      readonly sparseFiles: readonly string[];
+      readonly colbertFiles: readonly string[];
+      /** Whether the dense embedding is normalized. */
+      readonly normalizes: boolean;
+    };
 
 /** Tokenization for a late-interaction model (ColBERT). */
 export interface LateInteraction {

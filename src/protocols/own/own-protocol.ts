@@ -9,6 +9,7 @@ import {
 } from '../protocol';
 import type { Route } from '../route';
 import { analyze, analyzeBatch } from './analyze';
+import { encode } from './encode';
 import {
   healthRoute,
   type ModelsInfo,
@@ -45,6 +46,7 @@ export function own(
   const signals = withCapability(served, 'signal-classification');
   const entailment = withCapability(served, 'zero-shot');
   const tagger = withCapability(served, 'token-classification');
+  const multi = withCapability(served, 'multi-embedding');
   return {
     ...COMMON,
     routes: [
@@ -52,6 +54,7 @@ export function own(
       ...(signals ? [predict(signals), predictBatch(signals, options)] : []),
       ...(entailment ? [zeroShot(entailment, options)] : []),
       ...(tagger ? [tag(tagger), tagBatch(tagger, options)] : []),
+      ...(multi ? [encode(multi, options)] : []),
       healthRoute(() => service.model.loaded),
       readyRoute,
       singleModelInfoRoute(service, served.task.info.schemas, others),

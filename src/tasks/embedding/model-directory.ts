@@ -1,3 +1,4 @@
+import { readBgeM3 } from '../../models/sentence-transformers/bge-m3';
 import {
   SENTENCE,
   selectModules,
@@ -17,8 +18,9 @@ import {
   readStaticEmbedding,
   type StaticEmbeddingFiles,
 } from '../../models/sentence-transformers/static-embedding';
-import type { ModelSource, SentenceModule } from '../../native/engine';
+import type { ModelSource, SentenceModule, TextHead } from '../../native/engine';
 import type { EmbeddingMetadata } from '../capabilities';
+import { IGNORED_TOKENS } from '../multi-embeddings';
 
 /** Default pooling of a folder without modules.json, as in sentence-transformers. */
 const MEAN: SentenceModule = { type: 'pooling', modes: ['mean'], includePrompt: true };
@@ -54,6 +56,7 @@ function describeStatic(found: StaticEmbeddingFiles): EmbeddingFiles {
       excludesPrompt: false,
       dimensions: Math.min(whole, settings.truncate_dim ?? whole),
       isBareEncoder: false,
+      isMulti: false,
       normalizes: modules.at(-1)?.type === 'normalize',
       pooling: ['mean'],
       similarity: similarityOf(settings),
@@ -61,26 +64,44 @@ function describeStatic(found: StaticEmbeddingFiles): EmbeddingFiles {
   };
 }
 
+/** bge-m3 pools the first token. */
+function headOf(directory: string, modules: readonly SentenceModule[]): TextHead {
+  const [pooling, normalization, other] = modules;
+  const isDense =
+    pooling?.type === 'pooling' && pooling.modes.join() === 'cls' && pooling.includePrompt;
+  const fits = isDense && !other && (!normalization || normalization.type === 'normalize');
+  const multi = fits ? readBgeM3(directory, normalization !== undefined) : null;
+  return multi ?? { name: 'embedding', modules };
+}
+
+/** Tokens without an entry in the sparse embeddings of bge-m3. */
+function withIgnoredTokens(source: ModelSource): ModelSource {
+  if (source.type !== 'text-encoder' || source.head.name !== 'bge-m3') return source;
+  return { ...source, lateInteraction: { skipped: IGNORED_TOKENS, prefixes: [] } };
+}
+
 function readEncoderDirectory(directory: string): EmbeddingFiles {
   const modulesOf = (given: SentenceDirectory | null) =>
     given ? toSentenceModules(selectModules(SENTENCE, given.modules)) : [MEAN];
   const model =
     readSentenceProgram(directory, modulesOf) ??
-    readSentenceModel(directory, 'feature-extraction', (given) => ({
-      name: 'embedding',
-      modules: modulesOf(given),
-    }));
+    readSentenceModel(directory, 'feature-extraction', (given) =>
+      headOf(directory, modulesOf(given)),
+    );
   const { source, files, identity, prompted, width, sentence } = model;
   const modules = modulesOf(sentence);
+  const multi =
+    source.type === 'text-encoder' && source.head.name === 'bge-m3' ? source.head : null;
   const whole = dimensionsOf(width, modules);
   return {
-    source,
-    files,
+    source: withIgnoredTokens(source),
+    files: [...files, ...(multi ? [...multi.sparseFiles, ...multi.colbertFiles] : [])],
     metadata: {
       ...identity,
       ...prompted,
       dimensions: Math.min(whole, sentence?.truncateDim ?? whole),
       isBareEncoder: sentence === null,
+      isMulti: multi !== null,
       normalizes: modules.at(-1)?.type === 'normalize',
       pooling: modules.flatMap((module) => (module.type === 'pooling' ? module.modes : [])),
       similarity: sentence?.similarity ?? 'cosine',

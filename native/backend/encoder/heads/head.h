@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <vector>
 
 #include "backend/model_config.h"
 #include "backend/text_head.h"
@@ -27,6 +28,11 @@ class Head {
   /// hidden: float32 [tokens or sequences, hidden] → float32 [sequences, columns], or [tokens,
   /// columns] for heads with an output for each token. Rows are in packed order.
   virtual at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& batch) const = 0;
+
+  /// Outputs of the sequences, in the order of `sequences`, without the rows on their skiplists.
+  virtual std::vector<scheduler::Output> outputs(const at::Tensor& hidden,
+                                                 const nn::PackedBatch& packed,
+                                                 Batch sequences) const;
 };
 
 /// How the states of a sequence become one row of logits. kLate: the logits of all tokens are
@@ -83,5 +89,6 @@ std::unique_ptr<Head> make(const SequenceClassificationHead& options, const Head
 std::unique_ptr<Head> make(const TokenClassificationHead& options, const HeadSource& source);
 std::unique_ptr<Head> make(const MaskedLmHead& options, const HeadSource& source);
 std::unique_ptr<Head> make(const EmbeddingHead& options, const HeadSource& source);
+std::unique_ptr<Head> make(const BgeM3Head& options, const HeadSource& source);
 
 }  // namespace backend::heads

@@ -34,6 +34,14 @@ struct OutputBudget {
   std::atomic<int64_t> left;
 };
 
+/// Embeddings of bge-m3 that an input asks for. They follow each other in one row:
+///   dense: [hidden]
+///   sparse: the number of entries, then id and weight of each. Rows on the skiplist have none
+///   colbert: [tokens − 1, hidden]: all tokens except the first
+struct EmbeddingParts {
+  bool dense = true, sparse = false, colbert = false;
+};
+
 /// A text or a text pair (premise and hypothesis), UTF-8, with its truncation.
 struct TextInput {
   std::string text;
@@ -55,6 +63,7 @@ struct TextInput {
   size_t max_tokens = 0;        ///< special tokens included; 0: the tokenizer's own limit
   bool expand_query = false;    ///< pads the query as LateInteraction specifies (ColBERT)
   bool apply_skiplist = false;  ///< omits the rows of tokens on the skiplist of LateInteraction
+  EmbeddingParts parts = {};
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
 };
@@ -62,7 +71,9 @@ struct TextInput {
 /// Token ids of an already tokenized text, special tokens included.
 struct TokenInput {
   std::vector<int64_t> ids;
-  std::vector<int64_t> types;  ///< token types, one for each id
+  std::vector<int64_t> types;   ///< token types, one for each id
+  bool apply_skiplist = false;  ///< see TextInput
+  EmbeddingParts parts = {};
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
 };
@@ -96,6 +107,7 @@ struct Sequence {
   Samples samples;                      ///< [window length]
   bool truncated = false;               ///< the text was longer than the model's limit
   size_t prompt_tokens = 0;             ///< leading tokens that pooling may exclude
+  EmbeddingParts parts = {};
   /// Trailing expansion tokens that attend to the others, but that no token attends to (ColBERT).
   size_t unattended_expansion_tokens = 0;
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it

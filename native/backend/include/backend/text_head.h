@@ -58,7 +58,13 @@ struct EmbeddingHead {
   std::vector<Module> modules;
 };
 
-using TextHead =
-    std::variant<SequenceClassificationHead, TokenClassificationHead, MaskedLmHead, EmbeddingHead>;
+/// bge-m3: dense, sparse and ColBERT embeddings of one pass, see EmbeddingParts.
+struct BgeM3Head {
+  std::vector<std::string> sparse_files, colbert_files;  ///< weights of the two linear layers
+  bool normalizes = true;                                ///< the dense embedding
+};
+
+using TextHead = std::variant<SequenceClassificationHead, TokenClassificationHead, MaskedLmHead,
+                              EmbeddingHead, BgeM3Head>;
 
 }  // namespace backend
