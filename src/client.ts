@@ -28,6 +28,7 @@ export {
   type AnalyzeOptions,
   EmbedClient,
   type EmbedOptions,
+  type EncodeOptions,
   GuardClient,
   type GuardOptions,
   type RankedDocument,
@@ -42,6 +43,7 @@ export {
   type ZeroShotOptions,
 } from './client/task-clients';
 export type { AnalyzeBatchResponse, AnalyzeResponse } from './protocols/own/analyze';
+export type { EncodeResponse } from './protocols/own/encode';
 export type { GuardFileResponse, GuardResponse } from './protocols/own/guard';
 export type { EegInfo, HealthResponse, SentimentInfo, ServiceInfo } from './protocols/own/info';
 export type { PredictBatchResponse, PredictResponse } from './protocols/own/predict';

@@ -1,4 +1,5 @@
 import type { AnalyzeBatchResponse, AnalyzeResponse } from '../protocols/own/analyze';
+import type { EncodeResponse } from '../protocols/own/encode';
 import type { GuardFileResponse, GuardResponse } from '../protocols/own/guard';
 import type { ModelsInfo, SentimentInfo, ServiceInfo } from '../protocols/own/info';
 import type { TagBatchResponse, TagRequest, TagResponse } from '../protocols/own/tag';
@@ -87,6 +88,17 @@ export interface EmbedOptions extends CallOptions {
   readonly promptName?: string;
 }
 
+export interface EncodeOptions extends CallOptions {
+  /** Default: true. */
+  readonly dense?: boolean;
+  /** Default: false. */
+  readonly sparse?: boolean;
+  /** Default: false. */
+  readonly colbert?: boolean;
+  /** Maximum length in tokens. Default: the limit of the model. */
+  readonly maxLength?: number;
+}
+
 /** Client of an embedding model: `http://localhost:8000/models/NAME`. */
 export class EmbedClient extends Client<ServiceInfo> {
   async embed(text: string, options: EmbedOptions = {}): Promise<Float32Array> {
@@ -103,6 +115,19 @@ export class EmbedClient extends Client<ServiceInfo> {
     const body = { inputs: texts, dimensions, normalize, prompt_name: promptName };
     const vectors = await this.call<readonly (readonly number[])[]>('/embed', body, options);
     return vectors.map((vector) => Float32Array.from(vector));
+  }
+
+  /** Dense, sparse and ColBERT embeddings of a bge-m3 model. */
+  encode(texts: readonly string[], options: EncodeOptions = {}): Promise<EncodeResponse> {
+    const { dense, sparse, colbert, maxLength } = options;
+    const body = {
+      texts,
+      return_dense: dense,
+      return_sparse: sparse,
+      return_colbert_vecs: colbert,
+      max_length: maxLength,
+    };
+    return this.call('/encode', body, options);
   }
 }
 

@@ -2,9 +2,16 @@ import path from 'node:path';
 import { similarity } from '../lib/numbers';
 import type { SchedulingOptions } from '../native/engine';
 import { configFromOptions } from '../settings/config';
-import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../tasks/capabilities';
+import type {
+  Embedding,
+  EmbeddingInput,
+  EmbeddingMetadata,
+  MultiEmbedding,
+  Parts,
+} from '../tasks/capabilities';
 import { embedding } from '../tasks/embedding/embedding-task';
 import { postprocessEmbedding } from '../tasks/embeddings';
+import { multiEmbedding } from '../tasks/multi-embedding-views';
 import {
   type EngineOptions,
   environment,
@@ -75,6 +82,30 @@ export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMe
   async embed(text: string, options: EmbedOptions = {}): Promise<Float32Array> {
     const input = this.#toInput(text, null, options);
     return this.#toVector(await this.model.run(input, options), options);
+  }
+
+  /**
+   * Computes dense, sparse and ColBERT embeddings of texts with a bge-m3 model in one pass.
+   *
+   * @param parts embeddings to return. Default: dense
+   * @returns embeddings in input order; null: not requested
+   * @throws EngineError; InputError if the model is not bge-m3
+   */
+  async encode(
+    texts: readonly string[],
+    parts: Partial<Parts> = { dense: true },
+    options: RunOptions = {},
+  ): Promise<readonly Pick<MultiEmbedding, 'dense' | 'sparse' | 'colbert'>[]> {
+    const { metadata } = this.model;
+    if (!metadata.isMulti) {
+      const message =
+        'encode: expected a bge-m3 model, with sparse_linear.pt and colbert_linear.pt';
+      throw new InputError(message, null);
+    }
+    const all = { dense: false, sparse: false, colbert: false, ...parts };
+    const inputs = texts.map((text) => ({ text, parts: all }));
+    const predictions = await this.model.withTask(multiEmbedding, metadata).runAll(inputs, options);
+    return predictions.map(({ dense, sparse, colbert }) => ({ dense, sparse, colbert }));
   }
 
   /**

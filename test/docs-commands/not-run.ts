@@ -32,6 +32,8 @@ const FUZZES = 'compiles fuzzers with clang; what they have kept runs in the C++
 
 /** Commands that are not run, as they stand in a page (without the comment behind them), and why. */
 export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
+  'curl -s localhost:8000/models/bge-m3/encode -H \'content-type: application/json\' -d \'{"texts": ["A warm film."], "return_sparse": true}\'':
+    NO_MODEL,
   'git clone ADDRESS libtorch-serve && cd libtorch-serve': 'the checkout is there',
   'npm ci': REPLACES,
   'npm ci && npm start': `${REPLACES}; docs/guides/install.md has both, and npm start is run there`,

@@ -1,4 +1,6 @@
 import path from 'node:path';
+import { EmbedClient } from '../../src/client';
+import { Embedder } from '../../src/embedded/embedder';
 import { embedding } from '../../src/tasks/embedding/embedding-task';
 import { multiEmbedding } from '../../src/tasks/multi-embedding-views';
 import { TaskModel } from '../../src/tasks/task-model';
@@ -132,6 +134,20 @@ describe('a server of bge-m3', () => {
       for (const [row, vector] of answer.colbert.entries()) {
         expectNear((tokens as number[][][])[i]?.[row] ?? [], vector);
       }
+    }
+  });
+
+  it('has the client and the embedded model', async () => {
+    const client = new EmbedClient(`http://127.0.0.1:${service.port}/models/bge-m3`);
+    const { lexical_weights, dense_vecs } = await client.encode(sent, { sparse: true });
+    const embedder = await Embedder.load({ modelDirectory: FOLDER });
+    const all = await embedder.encode(sent, { dense: true, sparse: true });
+    await embedder.close();
+    for (const [i, answer] of wanted.entries()) {
+      expectEntries(lexical_weights?.[i] ?? {}, answer);
+      expectNear(dense_vecs?.[i] ?? [], answer.dense);
+      expectNear(all[i]?.dense ?? [], answer.dense);
+      expect(all[i]?.sparse?.ids.length).toBe(Object.keys(answer.sparse).length);
     }
   });
 
