@@ -28,6 +28,8 @@ const DESCRIPTIONS: Readonly<Record<Capability, string>> = {
   'zero-shot': 'zero-shot classification',
 };
 
+const CAPABILITIES = Object.keys(DESCRIPTIONS) as Capability[];
+
 /**
  * Chooses the model of a request among the models with an ability: by the name in the request, or the default model.
  * Also checks that the API key may see the model.
@@ -75,9 +77,19 @@ export class ModelResolver<Name extends Capability> {
     const reason = named && !served ? unavailableReason(named) : null;
     if (reason !== null) throw new ServiceError('NOT_READY', `Model is not loaded: ${reason}`);
     const names = this.#able.filter(({ name }) => access.canSee(name)).map(({ name }) => name);
-    const subject = name === null ? 'no loaded model' : `no loaded model "${name}"`;
-    const problem = `${subject} supports ${DESCRIPTIONS[this.#ability]}`;
+    const problem = this.#problemOf(name, served ?? null);
     throw new ServiceError('NOT_FOUND', `model: ${problem}. Loaded models: ${quoteNames(names)}`);
+  }
+
+  /** @param served the loaded model of that name; null: there is none */
+  #problemOf(name: string | null, served: ServedModel | null): string {
+    const wanted = DESCRIPTIONS[this.#ability];
+    if (served === null) {
+      return `no loaded model${name === null ? '' : ` "${name}"`} supports ${wanted}`;
+    }
+    const abilities = CAPABILITIES.filter((each) => withCapability(served, each));
+    const supported = abilities.map((each) => DESCRIPTIONS[each]).join(', ') || 'nothing';
+    return `"${name}" supports ${supported}, not ${wanted}`;
   }
 
   /** Admission check before the body is read: only if a single model has the ability. */

@@ -134,6 +134,26 @@ it.each(NAMING)('%s: an unknown model is 404, with the names of the models', asy
   expect((await post(service, path, { ...body, model: 7 })).status).toBeLessThan(500);
 });
 
+it.each(NAMING)(
+  '%s: a model without the ability is 404, with its abilities',
+  async (path, body) => {
+    const wanted = path === '/v1/embeddings' ? 'text embedding' : 'reranking';
+    const abilities = {
+      sentiment: 'text classification',
+      tagger: 'token classification',
+      waves: 'signal classification',
+      topics: 'text classification, zero-shot classification',
+    };
+    for (const [model, supported] of Object.entries(abilities)) {
+      const { status, text } = await post(service, path, { ...body, model });
+      expect(status).toBe(404);
+      expect(JSON.stringify(JSON.parse(text))).toContain(
+        `\\"${model}\\" supports ${supported}, not ${wanted}`,
+      );
+    }
+  },
+);
+
 it("the default for text-embeddings-inference's /rerank is a reranker, too", async () => {
   const { json } = await post(service, '/rerank', { query, texts: documents });
   const [best] = json as { score: number }[];

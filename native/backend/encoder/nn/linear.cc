@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "packed/shared_layers.h"
 #include "runtime/runtime.h"
 
 namespace backend::nn {
@@ -14,7 +15,7 @@ Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features
              weights.compute_types()) {}
 
 Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, const ComputeTypes& compute_types)
-    : layer_(std::make_shared<const PackedLinear>(weight, bias, compute_types.linear)),
+    : layer_(share_layer(weight, bias, compute_types.linear)),
       compute_types_(compute_types),
       count_(weight.size(0)) {}
 
