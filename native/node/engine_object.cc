@@ -71,6 +71,7 @@ Napi::Function EngineObject::define(Napi::Env env) {
                          InstanceMethod<&EngineObject::drop>("drop"),
                          InstanceMethod<&EngineObject::close>("close"),
                          InstanceMethod<&EngineObject::token>("token"),
+                         InstanceMethod<&EngineObject::is_special>("isSpecial"),
                          InstanceMethod<&EngineObject::join>("join"),
                      });
 }
@@ -173,6 +174,12 @@ Napi::Value EngineObject::token(const Napi::CallbackInfo& info) {
   const auto* const vocabulary = this->vocabulary(info.Env());
   const uint32_t id = info[0].As<Napi::Number>().Uint32Value();
   return Napi::String::New(info.Env(), vocabulary != nullptr ? vocabulary->token(id) : "");
+}
+
+Napi::Value EngineObject::is_special(const Napi::CallbackInfo& info) {
+  const auto* const vocabulary = this->vocabulary(info.Env());
+  const uint32_t id = info[0].As<Napi::Number>().Uint32Value();
+  return Napi::Boolean::New(info.Env(), vocabulary != nullptr && vocabulary->is_special(id));
 }
 
 Napi::Value EngineObject::join(const Napi::CallbackInfo& info) {

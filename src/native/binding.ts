@@ -162,6 +162,8 @@ export interface NativeEngine {
   close(): Promise<void>;
   /** Token of an ID; empty: unknown ID, or no vocabulary. Throws after the model is closed. */
   token(id: number): string;
+  /** Whether the token is a special token. */
+  isSpecial(id: number): boolean;
   /** Decodes tokens to text. Throws after the model is closed. */
   join(tokens: readonly string[]): string;
   /** See `SchedulingOptions.weight`. */

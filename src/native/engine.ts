@@ -112,8 +112,8 @@ export class Engine {
       const limited = withMaxWindows(input, maxWindows);
       const ticket = this.submit(limited, 1, { signal, timeoutMs, maxOutputs });
       const inference = await this.completionOf(ticket, signal);
-      const windows = inference.places && unrunWindowsOf(inference);
-      if (!windows) return inference;
+      const windows = isTokenizeOnly(input) ? null : unrunWindowsOf(inference);
+      if (windows === null) return inference;
       return this.windowMemory.track([inference], () =>
         this.inferWindows(inference, windows, { signal, timeoutMs, started, index: null }),
       );
@@ -166,7 +166,7 @@ export class Engine {
       return await this.windowMemory.track(inferences, async () => {
         for (const [index, inference] of inferences.entries()) {
           const windows = unrunWindowsOf(inference);
-          if (windows === null) continue;
+          if (windows === null || isTokenizeOnly(inputs[index])) continue;
           const options = { signal, timeoutMs, started, index };
           inferences[index] = await this.inferWindows(inference, windows, options);
         }
@@ -297,4 +297,8 @@ export class Engine {
 function withMaxWindows(input: NativeInput, maxWindows: number | undefined): NativeInput {
   if (maxWindows === undefined || typeof input === 'string' || !('stride' in input)) return input;
   return { ...input, mostWindows: maxWindows };
+}
+
+function isTokenizeOnly(input: NativeInput | undefined): boolean {
+  return typeof input === 'object' && 'tokenizeOnly' in input && input.tokenizeOnly === true;
 }

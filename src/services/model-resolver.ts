@@ -26,9 +26,13 @@ const DESCRIPTIONS: Readonly<Record<Capability, string>> = {
   'signal-classification': 'signal classification',
   reranking: 'reranking',
   'zero-shot': 'zero-shot classification',
+  tokenization: 'tokenization',
 };
 
-const CAPABILITIES = Object.keys(DESCRIPTIONS) as Capability[];
+/** Abilities to list: every text model can tokenize. */
+const CAPABILITIES = (Object.keys(DESCRIPTIONS) as Capability[]).filter(
+  (capability) => capability !== 'tokenization',
+);
 
 /**
  * Chooses the model of a request among the models with an ability: by the name in the request, or the default model.

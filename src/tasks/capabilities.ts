@@ -240,12 +240,31 @@ export interface MultiEmbedding extends Prediction {
 
 export type MultiEmbedder = Predictor<MultiEmbeddingInput, MultiEmbedding, EmbeddingMetadata>;
 
+/** A text to tokenize without running the model. */
+export type TokenizationInput = Pick<TextInput, 'text' | 'prompt'>;
+
+/** Tokens of a text in one list: special tokens at both ends, and the tokens of the text. */
+export interface TokenizedText extends Prediction {
+  readonly tokens: readonly TokenOfText[];
+}
+
+export interface TokenOfText {
+  readonly id: number;
+  readonly isSpecial: boolean;
+  /** Range in the text in UTF-16 units; 0 for special tokens. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export type TextTokenizer = Predictor<TokenizationInput, TokenizedText>;
+
 /** Interfaces of loaded models by capability. */
 export interface Capabilities {
   readonly embedding: TextEmbedder;
   readonly 'token-embedding': TokenEmbedder;
   readonly 'sparse-embedding': SparseEmbedder;
   readonly 'multi-embedding': MultiEmbedder;
+  readonly tokenization: TextTokenizer;
   readonly 'text-classification': TextClassifier;
   readonly 'token-classification': TokenClassifier;
   readonly 'signal-classification': SignalClassifier;

@@ -63,6 +63,7 @@ Sequence encode_with_offsets(const tokenizers::Tokenizer& tokenizer, const token
     sequence.token_type_ids = encoding.tokens.types;
   }
   sequence.encoding = std::make_shared<const EncodingWithOffsets>(std::move(encoding));
+  sequence.tokens_only = text.tokenize_only;
   return sequence;
 }
 

@@ -146,6 +146,8 @@ mod ffi {
         ) -> Result<EncodingWithOffsets>;
         /// Token of an id; empty if the id is unknown.
         fn id_to_token(self: &Tokenizer, id: u32) -> String;
+        /// Whether the token is a special token.
+        fn is_special(self: &Tokenizer, id: u32) -> bool;
         /// Decodes a list of tokens to text.
         fn convert_tokens_to_string(self: &Tokenizer, tokens: Vec<String>) -> Result<String>;
         /// True if tokens that continue a word have a prefix, such as `##`.
@@ -248,6 +250,10 @@ impl Tokenizer {
 
     pub fn id_to_token(&self, id: u32) -> String {
         self.0.id_to_token(id)
+    }
+
+    pub fn is_special(&self, id: u32) -> bool {
+        self.0.is_special(id)
     }
 
     pub fn convert_tokens_to_string(&self, tokens: Vec<String>) -> FfiResult<String> {

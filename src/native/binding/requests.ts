@@ -79,6 +79,8 @@ export interface TextInput {
    * native code only returns their tokens, and `Engine` submits them.
    */
   readonly stride?: number;
+  /** The tokens are the result, and the model is not run. Requires `places`. */
+  readonly tokenizeOnly?: boolean;
   /** Maximum number of windows; further windows are truncated. Default: all, or INPUT_TOO_LONG if too many. */
   readonly mostWindows?: number;
   /** Prefix of the text. Pooling with `includePrompt` false ignores its tokens. */

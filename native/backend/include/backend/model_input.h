@@ -49,7 +49,8 @@ struct TextInput {
   std::string pair{};  ///< second text; empty: a single text unless is_pair is set
   Truncation truncation = Truncation::kLongestFirst;
   TruncationSide side = TruncationSide::kOfTokenizer;
-  bool is_pair = false;  ///< the input is a pair even if the second text is empty
+  bool tokenize_only = false;  ///< the model is not run. Requires with_offsets
+  bool is_pair = false;        ///< the input is a pair even if the second text is empty
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::string prompt{};       ///< prefix of the text that pooling excludes; empty: none
   bool with_offsets = false;  ///< the response contains the tokens and their offsets in the text
@@ -108,6 +109,7 @@ struct Sequence {
   bool truncated = false;               ///< the text was longer than the model's limit
   size_t prompt_tokens = 0;             ///< leading tokens that pooling may exclude
   EmbeddingParts parts = {};
+  bool tokens_only = false;  ///< the tokens are the response
   /// Trailing expansion tokens that attend to the others, but that no token attends to (ColBERT).
   size_t unattended_expansion_tokens = 0;
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
@@ -131,7 +133,7 @@ class PreparedSequence final : public scheduler::PreparedInput {
     return sequence.input_ids.empty() ? 1 : sequence.input_ids.size();
   }
   bool is_truncated() const override { return sequence.truncated; }
-  bool needs_run() const override { return !sequence.is_windowed(); }
+  bool needs_run() const override { return !sequence.is_windowed() && !sequence.tokens_only; }
   void add_to(scheduler::SipHash128& hash) const override;
 
   const Sequence sequence;

@@ -15,6 +15,9 @@ class Vocabulary {
   /// Name of a token; empty for an unknown id.
   virtual std::string token(uint32_t id) const = 0;
 
+  /// True for special tokens.
+  virtual bool is_special(uint32_t id) const = 0;
+
   /// Decodes tokens to text. Throws scheduler::BackendError.
   virtual std::string join(const std::vector<std::string>& tokens) const = 0;
 

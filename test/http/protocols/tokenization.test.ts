@@ -1,0 +1,112 @@
+/** Tokens of texts: POST /tokenize (text-embeddings-inference and vLLM), /decode and /detokenize. */
+import path from 'node:path';
+import { readFixture } from '../../helpers/golden';
+import { post } from '../../helpers/http';
+import { FIXTURES, killAll, type Service, startService } from '../../helpers/service';
+
+/** Written by test/parity/token_golden.py. */
+interface Row {
+  readonly model: string;
+  readonly text: number;
+  readonly special: boolean;
+  readonly ids: readonly number[];
+  readonly tokens: readonly string[];
+  readonly mask: readonly number[];
+  readonly offsets: readonly (readonly [number, number])[];
+  /** Without and with special tokens. */
+  readonly decoded: readonly [string, string];
+}
+
+const { texts, rows } = readFixture<{ texts: readonly string[]; rows: readonly Row[] }>(
+  'tokens.json',
+);
+const MODELS = [...new Set(rows.map(({ model }) => model))];
+
+let service: Service;
+const ask = (route: string, body: object) => post(service, route, body);
+
+beforeAll(async () => {
+  service = await startService('serve', {
+    args: MODELS.map((name) => path.join(FIXTURES, 'models', name)),
+  });
+  await service.waitForLog(({ msg }) => msg === 'models loaded');
+});
+afterAll(killAll);
+
+describe.each(MODELS)('%s', (model) => {
+  const own = rows.filter((row) => row.model === model);
+
+  it('has the tokens of transformers, also of texts that are longer than the model allows', async () => {
+    for (const special of [true, false]) {
+      const { status, json } = await ask('/tokenize', {
+        model,
+        inputs: texts,
+        add_special_tokens: special,
+      });
+      expect(status).toBe(200);
+      const wanted = own.filter((row) => row.special === special);
+      expect(json).toEqual(
+        wanted.map(({ ids, tokens, mask, offsets, text }) =>
+          ids.map((id, i) => {
+            if (mask[i] === 1)
+              return { id, text: tokens[i], special: true, start: null, stop: null };
+            const [start, stop] = offsets[i] as [number, number];
+            const piece = [...(texts[text] as string)].slice(start, stop).join('');
+            return { id, text: piece, special: false, start, stop };
+          }),
+        ),
+      );
+    }
+  });
+
+  it("has vLLM's form", async () => {
+    for (const { text, special, ids, tokens } of own) {
+      const { json } = await ask('/tokenize', {
+        model,
+        prompt: texts[text],
+        add_special_tokens: special,
+        return_token_strs: true,
+      });
+      expect(json).toMatchObject({ count: ids.length, tokens: ids, token_strs: tokens });
+    }
+  });
+
+  it('decodes as transformers', async () => {
+    for (const { ids, decoded } of own) {
+      const [without, whole] = decoded;
+      const skipped = await ask('/decode', { model, ids: [ids, ids] });
+      expect(skipped.json).toEqual([without, without]);
+      const kept = await ask('/decode', { model, ids, skip_special_tokens: false });
+      expect(kept.json).toEqual([whole]);
+      const { json } = await ask('/detokenize', { model, tokens: ids });
+      expect(json).toEqual({ prompt: whole });
+    }
+  });
+});
+
+it('has the routes below the address of a model', async () => {
+  const [model] = MODELS as [string];
+  const { json } = await ask(`/models/${model}/tokenize`, { prompt: 'A quiet film.' });
+  expect(json).toMatchObject({ count: rows[0]?.ids.length, token_strs: null });
+});
+
+it('rejects what is no list of texts or IDs', async () => {
+  const [model] = MODELS as [string];
+  const bodies: readonly (readonly [string, object, RegExp])[] = [
+    ['/tokenize', {}, /inputs or prompt, found neither/],
+    ['/tokenize', { inputs: 'a', prompt: 'b' }, /found both/],
+    ['/tokenize', { inputs: [1] }, /inputs/],
+    ['/tokenize', { prompt: 7 }, /prompt/],
+    ['/decode', { ids: [-1] }, /ids/],
+    ['/decode', { ids: [[5, 1e9]] }, /ids\[0\]\[1\]: expected a token ID below \d+/],
+    ['/decode', { ids: 'a' }, /ids/],
+    ['/detokenize', { tokens: [1.5] }, /tokens/],
+    ['/detokenize', { tokens: [4_294_967_295] }, /tokens\[0\]/],
+  ];
+  for (const [route, body, message] of bodies) {
+    const { status, json } = await ask(route, { model, ...body });
+    expect([body, status]).toEqual([body, 422]);
+    expect((json as { error: string }).error).toMatch(message);
+  }
+  expect((await ask('/tokenize', { model: 'nobody', inputs: 'a' })).status).toBe(404);
+});
