@@ -112,7 +112,8 @@ export class Engine {
       const limited = withMaxWindows(input, maxWindows);
       const ticket = this.submit(limited, 1, { signal, timeoutMs, maxOutputs });
       const inference = await this.completionOf(ticket, signal);
-      const windows = isTokenizeOnly(input) ? null : unrunWindowsOf(inference);
+      if (!inference.places || isTokenizeOnly(input)) return inference;
+      const windows = unrunWindowsOf(inference);
       if (windows === null) return inference;
       return this.windowMemory.track([inference], () =>
         this.inferWindows(inference, windows, { signal, timeoutMs, started, index: null }),
