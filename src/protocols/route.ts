@@ -57,6 +57,12 @@ export function route<Body = undefined>(declaration: RouteDeclaration<Body>): Ro
   };
 }
 
+/** The same route at another path. @param operationId unique in the OpenAPI document; also names the schemas */
+export function routeAt(path: string, operationId: string, declared: Route): Route {
+  const { operation } = declared;
+  return { ...declared, path, operation: operation && { ...operation, operationId } };
+}
+
 /** The body, validated by a schema. @throws ServiceError BODY_INVALID: the message names the first invalid field */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,

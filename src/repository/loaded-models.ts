@@ -1,5 +1,6 @@
 import { ModelFileError } from '../models/files';
 import type { SchedulingOptions } from '../native/engine';
+import { requireAbilities, toServedModel } from '../tasks/served-model';
 import type { Task } from '../tasks/task';
 import { TaskModel } from '../tasks/task-model';
 import { describeMemoryShortage, type MemoryBudget } from './memory-budget';
@@ -86,7 +87,14 @@ export class LoadedModels {
     try {
       await this.#reserveMemory(version.memoryNeeded);
       try {
-        return await TaskModel.load(task, version.path, this.#schedulingFor(settings), version);
+        const model = await TaskModel.load(
+          task,
+          version.path,
+          this.#schedulingFor(settings),
+          version,
+        );
+        await closeUnlessAble(task, model, version.path);
+        return model;
       } finally {
         this.#reserved -= version.memoryNeeded;
         this.#libtorchBytes = 0;
@@ -127,5 +135,15 @@ export class LoadedModels {
       ...(max_queue_requests && { maxQueueRequests: max_queue_requests }),
       ...(max_queue_wait_ms && { maxQueueWaitMs: max_queue_wait_ms }),
     };
+  }
+}
+
+/** @throws ModelFileError: model.json names an ability that the model lacks */
+async function closeUnlessAble(task: Task, model: TaskModel, modelPath: string): Promise<void> {
+  try {
+    requireAbilities(toServedModel('', task, modelPath, model));
+  } catch (error) {
+    await model.close();
+    throw error;
   }
 }

@@ -3,6 +3,7 @@ import { checkModelJson, readModelJson } from '../models/json';
 import type { Dtype } from '../native/engine';
 import { MODEL_NAME } from '../settings/parsers';
 import { DTYPES } from '../settings/settings';
+import { CAPABILITIES } from '../tasks/capabilities';
 import { TASKS } from '../tasks/registry';
 
 export const MODEL_JSON = 'model.json';
@@ -20,6 +21,11 @@ export const modelJson = z.strictObject({
     .enum(TASKS.map(({ name }) => name))
     .optional()
     .describe('Task of the model. Default: detected from the model files'),
+  abilities: z
+    .array(z.enum(CAPABILITIES))
+    .min(1)
+    .optional()
+    .describe('Abilities that requests may use. Default: all that the model has'),
   dtype: z
     .enum(DTYPES)
     .optional()

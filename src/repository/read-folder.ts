@@ -110,10 +110,15 @@ async function readVersion(
     const modelFolder = archive === null ? folder : await unpacked.folderOf(archive, name);
     const { task, modelPath } = findModel(modelFolder, archive === null ? file : null, settings);
     const { source, metadata: fileMetadata } = task.read(modelPath);
-    const metadata = { ...fileMetadata, ...longTextMetadata(task, settings) };
-    const { dtype, max_queue_requests, max_queue_wait_ms, weight } = settings;
+    const { dtype, max_queue_requests, max_queue_wait_ms, weight, abilities } = settings;
+    const metadata = {
+      ...fileMetadata,
+      ...longTextMetadata(task, settings),
+      ...(abilities && { abilities }),
+    };
     const { longTexts } = metadata;
-    const loadedAs = [task.name, dtype, max_queue_requests, max_queue_wait_ms, weight, longTexts];
+    const queue = [max_queue_requests, max_queue_wait_ms, weight];
+    const loadedAs = [task.name, dtype, ...queue, longTexts, abilities];
     const files = archive === null ? task.listFiles(modelPath) : [archive];
     const fingerprint = computeFingerprint(files, loadedAs);
     return {

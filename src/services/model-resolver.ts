@@ -1,7 +1,7 @@
 import type { EngineError } from '../native/engine';
 import { ServiceError } from '../serving/errors';
 import type { ServiceRequest } from '../serving/service-request';
-import type { Capabilities, Capability } from '../tasks/capabilities';
+import { CAPABILITIES, type Capabilities, type Capability } from '../tasks/capabilities';
 import {
   type Catalogue,
   currentVersion,
@@ -28,11 +28,6 @@ const DESCRIPTIONS: Readonly<Record<Capability, string>> = {
   'zero-shot': 'zero-shot classification',
   tokenization: 'tokenization',
 };
-
-/** Abilities to list: every text model can tokenize. */
-const CAPABILITIES = (Object.keys(DESCRIPTIONS) as Capability[]).filter(
-  (capability) => capability !== 'tokenization',
-);
 
 /**
  * Chooses the model of a request among the models with an ability: by the name in the request, or the default model.
@@ -91,7 +86,10 @@ export class ModelResolver<Name extends Capability> {
     if (served === null) {
       return `no loaded model${name === null ? '' : ` "${name}"`} supports ${wanted}`;
     }
-    const abilities = CAPABILITIES.filter((each) => withCapability(served, each));
+    // Every text model can tokenize.
+    const abilities = CAPABILITIES.filter(
+      (each) => each !== 'tokenization' && withCapability(served, each),
+    );
     const supported = abilities.map((each) => DESCRIPTIONS[each]).join(', ') || 'nothing';
     return `"${name}" supports ${supported}, not ${wanted}`;
   }

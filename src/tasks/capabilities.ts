@@ -14,6 +14,8 @@ export interface ModelMetadata {
   /** null: the files specify no name. */
   readonly name: string | null;
   readonly version: string | null;
+  /** Abilities that model.json allows; undefined: all that the model has. */
+  readonly abilities?: readonly Capability[];
 }
 
 /** Windowing of texts that are longer than the model allows. */
@@ -273,5 +275,19 @@ export interface Capabilities {
 }
 
 export type Capability = keyof Capabilities;
+
+/** Names of all capabilities. */
+export const CAPABILITIES = [
+  'text-classification',
+  'token-classification',
+  'signal-classification',
+  'embedding',
+  'sparse-embedding',
+  'token-embedding',
+  'multi-embedding',
+  'reranking',
+  'zero-shot',
+  'tokenization',
+] as const satisfies readonly Capability[];
 
 export type { PromptSettings as Prompted } from '../models/sentence-transformers/model';

@@ -1,12 +1,14 @@
 import path from 'node:path';
 import { redactPaths } from '../lib/redact-paths';
+import { ModelFileError } from '../models/files';
 import { messageForClients } from '../native/unexpected-error';
-import type {
-  Capabilities,
-  Capability,
-  ClassifierMetadata,
-  EmbeddingMetadata,
-  ModelMetadata,
+import {
+  CAPABILITIES,
+  type Capabilities,
+  type Capability,
+  type ClassifierMetadata,
+  type EmbeddingMetadata,
+  type ModelMetadata,
 } from './capabilities';
 import { embedding } from './embedding/embedding-task';
 import { multiEmbedding, multiSparse, multiTokens } from './multi-embedding-views';
@@ -165,8 +167,31 @@ export function withCapability<Name extends Capability>(
   served: ServedModel,
   capability: Name,
 ): ServedModel<Capabilities[Name]> | null {
-  const capable = isPrimaryCapability(served, capability) ? served : DERIVED[capability]?.(served);
+  const allowed = served.model?.metadata.abilities;
+  if (allowed && !allowed.includes(capability)) return null;
+  const capable = findCapability(served, capability);
   return capable ? (capable as ServedModel<unknown> as ServedModel<Capabilities[Name]>) : null;
+}
+
+/** The model or its view, whatever model.json allows. */
+function findCapability(served: ServedModel, capability: Capability): ServedModel | null {
+  if (isPrimaryCapability(served, capability)) return served;
+  return DERIVED[capability]?.(served) ?? null;
+}
+
+/**
+ * Checks that the model has the abilities of model.json.
+ *
+ * @throws ModelFileError
+ */
+export function requireAbilities(served: ServedModel): void {
+  const { abilities = [] } = served.model?.metadata ?? {};
+  const missing = abilities.find((ability) => findCapability(served, ability) === null);
+  if (missing === undefined) return;
+  const own = CAPABILITIES.filter((ability) => findCapability(served, ability) !== null);
+  throw new ModelFileError(
+    `model.json: abilities: expected some of ${own.join(', ')}, received ${missing}`,
+  );
 }
 
 /** Whether the task of the model has the capability. */

@@ -5,6 +5,7 @@ import { EXPORTED_CONTAINERS } from './exported-containers';
 import { EXPORTED_GRAPHS } from './exported-graphs';
 import { EXPORTED_OPERATORS } from './exported-operators';
 import { PICKLES } from './pickles';
+import { ROTARY_CONFIGS } from './rotary-config';
 import { SAFETENSORS } from './safetensors';
 import { SENTENCE_PIECES } from './sentencepiece';
 import { SHARDS } from './shards';
@@ -15,6 +16,7 @@ export const KINDS: Readonly<Record<string, readonly HostileCase[]>> = {
   safetensors: SAFETENSORS,
   'shards and links': SHARDS,
   'config.json': CONFIGS,
+  'config.json with rotary positions': ROTARY_CONFIGS,
   tokenizers: TOKENIZERS,
   'SentencePiece models': SENTENCE_PIECES,
   pickles: PICKLES,

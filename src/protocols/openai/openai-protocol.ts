@@ -8,7 +8,7 @@ import {
   withCapability,
 } from '../../tasks/served-model';
 import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
-import type { Route } from '../route';
+import { type Route, routeAt } from '../route';
 import { embeddings } from './embeddings';
 
 /** OpenAI's API for one model; null: the model does not embed texts. */
@@ -20,7 +20,9 @@ export function openAi(served: ServedModel, options: ProtocolOptions): Protocol 
 
 /** OpenAI's API for all models. */
 export function openAiOf(catalogue: () => Catalogue, options: ProtocolOptions): Protocol {
-  return openAiProtocol([embeddings(new ModelResolver(catalogue, 'embedding'), options)]);
+  const route = embeddings(new ModelResolver(catalogue, 'embedding'), options);
+  // Also at the path of text-embeddings-inference.
+  return openAiProtocol([route, routeAt('/embeddings', 'teiEmbeddings', route)]);
 }
 
 export function openAiProtocol(routes: readonly Route[]): Protocol {

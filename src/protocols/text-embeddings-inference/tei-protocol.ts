@@ -3,7 +3,7 @@ import { ModelResolver } from '../../services/model-resolver';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type ServedModel, withCapability } from '../../tasks/served-model';
 import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
-import type { Route } from '../route';
+import { type Route, routeAt } from '../route';
 import { embed, embedAll, embedSparse, similarity } from './embed';
 import { teiInfo } from './info';
 import { predict } from './predict';
@@ -58,13 +58,17 @@ export function textEmbeddingsInference(
   const sparseEmbedder = withCapability(served, 'sparse-embedding');
   const tokenEmbedder = withCapability(served, 'token-embedding');
   const routes = [
+    ...(embedder ? [embed(embedder, options), similarity(embedder, options)] : []),
     ...(classifier ? [predict(classifier, options)] : []),
     ...(rerankers ? [rerank(rerankers, options)] : []),
     ...(sparseEmbedder ? [embedSparse(sparseEmbedder, options)] : []),
     ...(tokenEmbedder ? [embedAll(tokenEmbedder, options)] : []),
-    ...(embedder ? [embed(embedder, options), similarity(embedder, options)] : []),
   ];
-  return routes.length === 0 ? null : teiProtocol(routes, teiInfo(served, options));
+  const [main] = routes;
+  if (main === undefined) return null;
+  // SageMaker: the route of the model's task.
+  const invocations = routeAt('/invocations', 'teiInvocations', main);
+  return teiProtocol([...routes, invocations], teiInfo(served, options));
 }
 
 /** POST /rerank for all rerankers. Requests contain no model: the default reranker handles them. */

@@ -49,6 +49,15 @@ it('gives equal texts equal vectors, alone and in a list', async () => {
   expect(lengthOf(first as number[])).toBeCloseTo(1, 6);
 });
 
+it('has the other paths of text-embeddings-inference', async () => {
+  const body = { model: 'vectors', input: TEXTS };
+  const { json } = await post(service, '/v1/embeddings', body);
+  const { data } = json as { data: unknown };
+  expect((await post(service, '/embeddings', body)).json).toMatchObject({ data });
+  const vectors = await embed({ inputs: TEXTS });
+  expect(await embed({ inputs: TEXTS }, '/models/vectors/invocations')).toEqual(vectors);
+});
+
 it("answers the package's own client", async () => {
   const client = new EmbedClient(`${service.origin}/models/vectors`);
   const [whole = []] = await embed({ inputs: TEXTS[0] });

@@ -54,6 +54,10 @@ beforeAll(async () => {
   directory.text('tokens', '../embeddings/sentences/v6-tokens');
   directory.text('tagger', '../tagging/bert');
   directory.signal('waves');
+  const restricted = { 'model.json': { abilities: ['text-classification'] } };
+  modelWith(directory.folder, 'roberta-one-label', restricted, 'z-only-labels');
+  const unable = { 'model.json': { abilities: ['text-classification', 'embedding'] } };
+  modelWith(directory.folder, 'roberta-one-label', unable, 'z-unable');
   directory.write('broken/config.json', '{');
   service = await directory.start();
   const keys = folder.put('keys', 'all\na models=rank-a\n');
@@ -154,6 +158,30 @@ it.each(NAMING)(
   },
 );
 
+it('model.json restricts the abilities of a model', async () => {
+  const answer = await post(service, '/v1/rerank', { query, documents, model: 'z-only-labels' });
+  expect(answer.status).toBe(404);
+  expect(answer.text).toContain('supports text classification, not reranking');
+  const at = '/models/z-only-labels';
+  expect((await post(service, `${at}/analyze`, { text: 'a' })).status).toBe(200);
+  for (const path of ['/v1/rerank', '/tokenize']) {
+    const body = { query, documents, inputs: 'a' };
+    expect((await post(service, at + path, body)).status).toBe(404);
+  }
+});
+
+it('an ability in model.json that the model lacks is a load error', async () => {
+  const { text, status } = await post(service, '/v1/rerank', {
+    query,
+    documents,
+    model: 'z-unable',
+  });
+  expect(status).toBe(503);
+  expect(text).toContain(
+    'abilities: expected some of text-classification, reranking, tokenization, received embedding',
+  );
+});
+
 it("the default for text-embeddings-inference's /rerank is a reranker, too", async () => {
   const { json } = await post(service, '/rerank', { query, texts: documents });
   const [best] = json as { score: number }[];
@@ -170,7 +198,7 @@ it("the default for text-embeddings-inference's /rerank is a reranker, too", asy
 
 const READY = [
   ...['a-classifier', 'embedder', 'rank-a', 'rank-b', 'sentiment', 'sparse', 'tagger'],
-  ...['tokens', 'topics', 'waves'],
+  ...['tokens', 'topics', 'waves', 'z-only-labels'],
 ];
 
 it('a model that is ready is never said to be loading, whatever protocol it is asked by', async () => {

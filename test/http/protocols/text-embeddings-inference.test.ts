@@ -31,7 +31,11 @@ beforeAll(async () => {
   unloaded = await startService('sentiment', { env: { SENTIMENT_MODEL_DIR: '/nonexistent/x' } });
   holding = await startService('sentiment', { env: { ...model, ...env } });
   shipped = await startService('sentiment');
-  documented = await Documented.of(service, ({ tags }) => tags[0] === 'text-embeddings-inference');
+  documented = await Documented.of(
+    service,
+    ({ tags, operationId }) =>
+      tags[0] === 'text-embeddings-inference' && operationId !== 'teiInvocations',
+  );
 });
 
 afterAll(killAll);
@@ -56,6 +60,11 @@ it('answers one input with a list, a batch with a list of lists', async () => {
     inputs: { text: 'A man plays.', text_pair: 'Nobody plays.' },
   });
   expect(json).toEqual(near([pair]));
+});
+
+it('answers POST /invocations as POST /predict', async () => {
+  const { json } = await post(service, '/invocations', { inputs: 'A quiet, funny film.' });
+  expect(json).toEqual(await predict('A quiet, funny film.'));
 });
 
 it('gives the outputs of the model for raw_scores', async () => {

@@ -17,6 +17,12 @@ HeadShape::HeadShape(const ModelConfig& config, int64_t head_size)
         "config.json: num_key_value_heads: expected a divisor of num_attention_heads, received " +
         std::to_string(key_value_heads));
   }
+  // No weight of the file limits it before memory for each head is allocated.
+  constexpr int64_t kMaxHeads = 4096;
+  if (heads > kMaxHeads) {
+    throw common::LoadError("config.json: num_attention_heads: expected at most " +
+                            std::to_string(kMaxHeads) + ", received " + std::to_string(heads));
+  }
   constexpr int64_t kMaxHeadSize = 4096;
   if (this->head_size < 2 || this->head_size % 2 != 0 || this->head_size > kMaxHeadSize) {
     throw common::LoadError("config.json: head_dim: expected an even number up to " +
