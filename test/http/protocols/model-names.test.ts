@@ -262,7 +262,7 @@ describe('GET /v1/models', () => {
     expect(json).toEqual({
       object: 'list',
       data: READY.map(of),
-      models: [...READY, 'broken'].sort(),
+      models: [...READY, 'broken', 'z-unable'].sort(),
     });
     const now = Date.now() / 1000;
     for (const { created } of data) {
