@@ -7,7 +7,7 @@ import { checkModelJson, readModelJson, requireModelJson } from '../json';
 import { checkKeys } from '../keys/table';
 import { TOKENIZER_CONFIG } from '../keys/tokenizers';
 import { CONFIGS } from '../keys/transformers';
-import { translateOriginalConfig } from './original-configs';
+import { translateOriginalConfig, withTransformersKeys } from './original-configs';
 
 export const CONFIG = 'config.json';
 const TOKENIZER_SETTINGS = 'tokenizer_config.json';
@@ -176,7 +176,8 @@ export function weightsSource(
 function describePositions(
   config: ModelConfig,
 ): Pick<TextProgramSource, 'positionLimit' | 'paddingId'> {
-  const { max_position_embeddings, pad_token_id } = checkModelJson(CONFIG, positionsSchema, config);
+  const named = withTransformersKeys(config);
+  const { max_position_embeddings, pad_token_id } = checkModelJson(CONFIG, positionsSchema, named);
   const positions = max_position_embeddings ?? Number.MAX_SAFE_INTEGER;
   const begin = POSITIONS_AFTER_PADDING.includes(config.model_type) ? (pad_token_id ?? 1) + 1 : 0;
   return {

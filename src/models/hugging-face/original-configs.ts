@@ -194,6 +194,11 @@ export function translateOriginalConfig<Given extends Config>(
   };
 }
 
+/** Returns a configuration with the keys of transformers. */
+export function withTransformersKeys<Given extends Config>(config: Given): Given {
+  return translateOriginalConfig(config)?.config ?? config;
+}
+
 function table(keys: Readonly<Record<string, KeyUse>>): KeyTable {
   return { keys: { ...EVERY_KEY, ...keys }, unknownKeys: 'ignored' };
 }

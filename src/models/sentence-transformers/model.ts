@@ -9,6 +9,7 @@ import type {
 } from '../../native/engine';
 import { ModelFileError } from '../files';
 import {
+  CONFIG,
   type ModelConfig,
   modelConfig,
   programSource,
@@ -16,7 +17,9 @@ import {
   readIdentity,
   weightsSource,
 } from '../hugging-face/directory';
+import { withTransformersKeys } from '../hugging-face/original-configs';
 import { findModelFiles, hasProgram } from '../hugging-face/weight-files';
+import { checkModelJson } from '../json';
 import { readSentenceDirectory, type SentenceDirectory } from './directory';
 import type { TransformerTask } from './transformer';
 
@@ -43,7 +46,7 @@ export interface SentenceModel<Source = TextModelSource> {
 }
 
 /** Hidden size of an encoder. DistilBERT calls this key `dim`. */
-const widthSchema = modelConfig.extend({
+const widthSchema = z.looseObject({
   hidden_size: z.int().positive().nullish(),
   dim: z.int().positive().nullish(),
 });
@@ -143,9 +146,9 @@ interface SentenceFiles {
 function readSentenceFiles(directory: string, task: TransformerTask): SentenceFiles {
   const sentence = readSentenceDirectory(directory, task);
   const encoder = sentence?.encoder ?? directory;
-  const { config, files } = readDirectory(encoder, widthSchema);
-  const width = config.hidden_size ?? config.dim ?? 0;
-  return { sentence, encoder, config: config as ModelConfig, files, width };
+  const { config, files } = readDirectory(encoder, modelConfig);
+  const { hidden_size, dim } = checkModelJson(CONFIG, widthSchema, withTransformersKeys(config));
+  return { sentence, encoder, config, files, width: hidden_size ?? dim ?? 0 };
 }
 
 function describe(
