@@ -29,14 +29,17 @@ export function tokenize(
  * Decodes token IDs to text.
  *
  * @param field name of the list in the request
- * @throws ServiceError MODEL_NOT_LOADED; BODY_INVALID: an ID is not in the vocabulary
+ * @throws ServiceError MODEL_NOT_LOADED; FORBIDDEN: the key may not infer with the model;
+ *   BODY_INVALID: an ID is not in the vocabulary
  */
 export function decode(
+  caller: Pick<ServiceRequest, 'inferOptions'>,
   served: ServedModel<TextTokenizer>,
   ids: readonly number[],
   { skipsSpecial, field }: { readonly skipsSpecial: boolean; readonly field: string },
 ): string {
   const { vocabulary, monitor } = requireModel(served.model);
+  caller.inferOptions(served);
   if (vocabulary === null) throw new ServiceError('MODEL_NOT_LOADED', 'Model is not loaded.');
   const { vocabularySize } = monitor.description;
   const unknown = ids.findIndex((id) => vocabularySize > 0 && id >= vocabularySize);

@@ -172,6 +172,20 @@ describe('of a directory of models', () => {
     );
   });
 
+  it('converts tokens with keys that are for the model', async () => {
+    for (const [path, body] of [
+      ['tokenize', { inputs: TEXT }],
+      ['decode', { ids: [5] }],
+      ['detokenize', { tokens: [5] }],
+    ] as const) {
+      const statusOf = async (key: string, name: string) =>
+        (await ask(key, 'POST', `/${path}`, { ...body, model: name })).status;
+      expect([path, await statusOf(FILMS, 'movies')]).toEqual([path, 200]);
+      expect([path, await statusOf(FILMS, 'secret')]).toEqual([path, 403]);
+      expect([path, await statusOf(MANAGING, 'films')]).toEqual([path, 403]);
+    }
+  });
+
   it('loads and unloads with keys that are for management', async () => {
     for (const key of [FILMS, ASKING]) {
       for (const path of ['films/load', 'secret/unload', 'nobody/load']) {

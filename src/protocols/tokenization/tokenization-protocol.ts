@@ -51,7 +51,7 @@ const teiToken = z.object({
   id: z.int(),
   text: z.string(),
   special: z.boolean(),
-  start: z.int().nullable().describe('Start in the text, in Unicode code points'),
+  start: z.int().nullable().describe('Start in the text, in bytes of UTF-8'),
   stop: z.int().nullable(),
 });
 
@@ -202,7 +202,7 @@ function toTei(
   tokens: readonly TokenOfText[],
   { vocabulary }: TextTokenizer,
 ): readonly z.infer<typeof teiToken>[] {
-  const codePoints = codePointCounter(text);
+  const bytes = byteCounter(text);
   return tokens.map(({ id, isSpecial, start, end }) =>
     isSpecial
       ? { id, text: vocabulary?.token(id) ?? '', special: true, start: null, stop: null }
@@ -210,14 +210,17 @@ function toTei(
           id,
           text: text.slice(start, end),
           special: false,
-          start: codePoints(start),
-          stop: codePoints(end),
+          start: bytes(start),
+          stop: bytes(end),
         },
   );
 }
 
-/** Code points before an offset in UTF-16 units. Offsets mostly ascend: each call continues from the last one. */
-function codePointCounter(text: string): (offset: number) => number {
+/**
+ * Bytes of UTF-8 before an offset in UTF-16 units. Offsets mostly ascend: each call continues from
+ * the last one.
+ */
+function byteCounter(text: string): (offset: number) => number {
   let at = 0;
   let count = 0;
   return (offset) => {
@@ -225,10 +228,8 @@ function codePointCounter(text: string): (offset: number) => number {
       at = 0;
       count = 0;
     }
-    while (at < offset) {
-      at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
-      count++;
-    }
+    count += Buffer.byteLength(text.slice(at, offset));
+    at = offset;
     return count;
   };
 }
@@ -249,7 +250,7 @@ function decodeIds(models: ModelResolver<'tokenization'>, { listLength }: Protoc
       requireListLength(lists, 'ids', listLength);
       const served = models.resolve(model, call);
       const body = await mapInTimeSlices(lists, (list, index) =>
-        decode(served, list, { skipsSpecial, field: isList ? `ids[${index}]` : 'ids' }),
+        decode(call, served, list, { skipsSpecial, field: isList ? `ids[${index}]` : 'ids' }),
       );
       return { body, inferences: [] };
     },
@@ -268,7 +269,7 @@ function detokenize(models: ModelResolver<'tokenization'>): Route {
     examples: { request: { tokens: [1037, 2143] }, response: { prompt: 'a film' } },
     handler: async (call, { model, tokens }) => {
       const served = models.resolve(model, call);
-      const prompt = decode(served, tokens, { skipsSpecial: false, field: 'tokens' });
+      const prompt = decode(call, served, tokens, { skipsSpecial: false, field: 'tokens' });
       return { body: { prompt }, inferences: [] };
     },
   });

@@ -50,8 +50,12 @@ describe.each(MODELS)('%s', (model) => {
           ids.map((id, i) => {
             if (mask[i] === 1)
               return { id, text: tokens[i], special: true, start: null, stop: null };
-            const [start, stop] = offsets[i] as [number, number];
-            const piece = [...(texts[text] as string)].slice(start, stop).join('');
+            const points = [...(texts[text] as string)];
+            const [first, end] = offsets[i] as [number, number];
+            const piece = points.slice(first, end).join('');
+            // text-embeddings-inference counts bytes of UTF-8.
+            const start = Buffer.byteLength(points.slice(0, first).join(''));
+            const stop = start + Buffer.byteLength(piece);
             return { id, text: piece, special: false, start, stop };
           }),
         ),
