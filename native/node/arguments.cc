@@ -66,7 +66,6 @@ backend::TextInput text_input(const Napi::Object& from) {
   input.side = choice<backend::TruncationSide>(from.Get("truncationSide"), "truncationSide",
                                                input.side, kSides);
   input.with_offsets = flag(from, "places");
-  input.tokenize_only = flag(from, "tokenizeOnly");
   input.stride = optional(id, from, "stride");
   input.max_windows = static_cast<size_t>(optional(id, from, "mostWindows").value_or(0));
   input.is_pair = flag(from, "isPair");
@@ -74,6 +73,8 @@ backend::TextInput text_input(const Napi::Object& from) {
   input.expand_query = flag(from, "fills");
   input.apply_skiplist = flag(from, "skips");
   input.parts = embedding_parts(from);
+  input.only_tokens = flag(from, "onlyTokens");
+  input.omit_special_tokens = flag(from, "omitSpecialTokens");
   return input;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "completions.h"
+#include "decoding.h"
 
 namespace node {
 namespace {
@@ -71,8 +72,8 @@ Napi::Function EngineObject::define(Napi::Env env) {
                          InstanceMethod<&EngineObject::drop>("drop"),
                          InstanceMethod<&EngineObject::close>("close"),
                          InstanceMethod<&EngineObject::token>("token"),
-                         InstanceMethod<&EngineObject::is_special>("isSpecial"),
                          InstanceMethod<&EngineObject::join>("join"),
+                         InstanceMethod<&EngineObject::decode>("decode"),
                      });
 }
 
@@ -164,26 +165,20 @@ Napi::Value EngineObject::close(const Napi::CallbackInfo& info) {
 }
 
 /// Vocabulary of the model; null for a signal model. Throws after close().
-const backend::Vocabulary* EngineObject::vocabulary(Napi::Env env) const {
+std::shared_ptr<const backend::Vocabulary> EngineObject::vocabulary(Napi::Env env) const {
   if (!host_->has_model()) throw Napi::Error::New(env, "the model is closed: load it again");
-  return host_->model().vocabulary.get();
+  return host_->model().vocabulary;
 }
 
 /// Empty for an unknown id or a model without a vocabulary.
 Napi::Value EngineObject::token(const Napi::CallbackInfo& info) {
-  const auto* const vocabulary = this->vocabulary(info.Env());
+  const auto vocabulary = this->vocabulary(info.Env());
   const uint32_t id = info[0].As<Napi::Number>().Uint32Value();
   return Napi::String::New(info.Env(), vocabulary != nullptr ? vocabulary->token(id) : "");
 }
 
-Napi::Value EngineObject::is_special(const Napi::CallbackInfo& info) {
-  const auto* const vocabulary = this->vocabulary(info.Env());
-  const uint32_t id = info[0].As<Napi::Number>().Uint32Value();
-  return Napi::Boolean::New(info.Env(), vocabulary != nullptr && vocabulary->is_special(id));
-}
-
 Napi::Value EngineObject::join(const Napi::CallbackInfo& info) {
-  const auto* const vocabulary = this->vocabulary(info.Env());
+  const auto vocabulary = this->vocabulary(info.Env());
   if (vocabulary == nullptr) return Napi::String::New(info.Env(), "");
   const auto array = info[0].As<Napi::Array>();
   std::vector<std::string> tokens;
@@ -196,6 +191,10 @@ Napi::Value EngineObject::join(const Napi::CallbackInfo& info) {
   } catch (const scheduler::BackendError& error) {
     throw Napi::Error::New(info.Env(), error.what());
   }
+}
+
+Napi::Value EngineObject::decode(const Napi::CallbackInfo& info) {
+  return node::decode(info, vocabulary(info.Env()));
 }
 
 Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {

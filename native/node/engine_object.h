@@ -50,10 +50,10 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   void drop(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
   Napi::Value token(const Napi::CallbackInfo& info);
-  Napi::Value is_special(const Napi::CallbackInfo& info);
   Napi::Value join(const Napi::CallbackInfo& info);
+  Napi::Value decode(const Napi::CallbackInfo& info);
   Napi::Value description(const Napi::CallbackInfo& info);
-  const backend::Vocabulary* vocabulary(Napi::Env env) const;
+  std::shared_ptr<const backend::Vocabulary> vocabulary(Napi::Env env) const;
 
   std::shared_ptr<EngineHost> host_;
   EnvironmentData* environment_ = nullptr;

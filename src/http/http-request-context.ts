@@ -190,7 +190,8 @@ export class HttpRequestContext extends RequestContext {
       response.setHeader('Connection', 'close');
     }
     const { on, beforeAuthentication } = this.#errors;
-    const format = (this.#isAuthorized ? on : beforeAuthentication)(this.#path);
+    const ofPath = (this.#isAuthorized ? on : beforeAuthentication)(this.#path);
+    const format = ofPath.byBody?.choose(this.body) ?? ofPath;
     sendJson(response, format.status(error.code), format.body(error, this.access));
   }
 

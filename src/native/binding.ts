@@ -162,10 +162,17 @@ export interface NativeEngine {
   close(): Promise<void>;
   /** Token of an ID; empty: unknown ID, or no vocabulary. Throws after the model is closed. */
   token(id: number): string;
-  /** Whether the token is a special token. */
-  isSpecial(id: number): boolean;
   /** Decodes tokens to text. Throws after the model is closed. */
   join(tokens: readonly string[]): string;
+  /**
+   * Decodes lists of token IDs on a native thread. `ends`: end of each list in `ids`. Each result is a text, or the
+   * index of the first unknown ID within the list. Throws after the model is closed.
+   */
+  decode(
+    ids: Uint32Array,
+    ends: Uint32Array,
+    skipSpecialTokens: boolean,
+  ): Promise<readonly (string | number)[]>;
   /** See `SchedulingOptions.weight`. */
   setWeight(weight: number): void;
 }

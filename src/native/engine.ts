@@ -112,9 +112,8 @@ export class Engine {
       const limited = withMaxWindows(input, maxWindows);
       const ticket = this.submit(limited, 1, { signal, timeoutMs, maxOutputs });
       const inference = await this.completionOf(ticket, signal);
-      if (!inference.places || isTokenizeOnly(input)) return inference;
-      const windows = unrunWindowsOf(inference);
-      if (windows === null) return inference;
+      const windows = inference.places && unrunWindowsOf(inference);
+      if (!windows) return inference;
       return this.windowMemory.track([inference], () =>
         this.inferWindows(inference, windows, { signal, timeoutMs, started, index: null }),
       );
@@ -167,7 +166,7 @@ export class Engine {
       return await this.windowMemory.track(inferences, async () => {
         for (const [index, inference] of inferences.entries()) {
           const windows = unrunWindowsOf(inference);
-          if (windows === null || isTokenizeOnly(inputs[index])) continue;
+          if (windows === null) continue;
           const options = { signal, timeoutMs, started, index };
           inferences[index] = await this.inferWindows(inference, windows, options);
         }
@@ -198,6 +197,24 @@ export class Engine {
     for (const [index, request] of requests.entries()) {
       this.pending.add(firstTicket + index, request);
     }
+  }
+
+  /**
+   * Decodes lists of token IDs on a native thread.
+   *
+   * @returns for each list its text, or the index of its first unknown ID
+   * @throws EngineError DRAINING
+   */
+  async decode(
+    lists: readonly (readonly number[])[],
+    skipSpecialTokens: boolean,
+  ): Promise<readonly (string | number)[]> {
+    this.requireOpen();
+    let end = 0;
+    const ends = Uint32Array.from(lists, ({ length }) => (end += length));
+    const ids = new Uint32Array(end);
+    for (const [index, list] of lists.entries()) ids.set(list, (ends[index] ?? 0) - list.length);
+    return this.activeCalls.track(() => this.native.decode(ids, ends, skipSpecialTokens));
   }
 
   /** The error with which the queue would reject an input now; null: it would accept it. Takes microseconds. */
@@ -298,8 +315,4 @@ export class Engine {
 function withMaxWindows(input: NativeInput, maxWindows: number | undefined): NativeInput {
   if (maxWindows === undefined || typeof input === 'string' || !('stride' in input)) return input;
   return { ...input, mostWindows: maxWindows };
-}
-
-function isTokenizeOnly(input: NativeInput | undefined): boolean {
-  return typeof input === 'object' && 'tokenizeOnly' in input && input.tokenizeOnly === true;
 }

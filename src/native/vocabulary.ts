@@ -7,13 +7,13 @@ export class Vocabulary {
   readonly marksContinuedWords: boolean;
   /** ID of the unknown token; null: no unknown token. */
   readonly unknownId: number | null;
-  readonly #native: Pick<NativeEngine, 'token' | 'isSpecial' | 'join'>;
+  readonly #native: Pick<NativeEngine, 'token' | 'join'>;
   readonly #holds: ActiveWork;
   /** Cache of tokens by ID. */
   readonly #tokens = new Map<number, string>();
 
   private constructor(
-    native: Pick<NativeEngine, 'token' | 'isSpecial' | 'join'>,
+    native: Pick<NativeEngine, 'token' | 'join'>,
     { marksContinuedWords, unknownId }: NonNullable<ModelDescription['vocabulary']>,
     holds: ActiveWork,
   ) {
@@ -25,7 +25,7 @@ export class Vocabulary {
 
   /** null: the model has no vocabulary. */
   static of(
-    native: Pick<NativeEngine, 'token' | 'isSpecial' | 'join'>,
+    native: Pick<NativeEngine, 'token' | 'join'>,
     { vocabulary }: ModelDescription,
     holds: ActiveWork,
   ): Vocabulary | null {
@@ -44,11 +44,6 @@ export class Vocabulary {
     const token = this.#native.token(id);
     this.#tokens.set(id, token);
     return token;
-  }
-
-  /** Whether the token is a special token, which decoding may skip. */
-  isSpecial(id: number): boolean {
-    return this.#native.isSpecial(id);
   }
 
   /** `convert_tokens_to_string` of transformers. */

@@ -51,6 +51,11 @@ export interface ErrorFormat {
   /** HTTP status of an error code. */
   readonly status: (code: ErrorCode) => number;
   readonly body: (error: ServiceError, access: Access) => object;
+  /** Choice of the format by the parsed request body, for a path of several protocols; absent: always this format. */
+  readonly byBody?: {
+    readonly formats: readonly ErrorFormat[];
+    readonly choose: (body: unknown) => ErrorFormat;
+  };
 }
 
 /** Error format of the server's own routes: `{"detail": "<message>"}`. */

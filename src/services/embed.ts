@@ -194,7 +194,8 @@ function requireKnownIds(ids: readonly number[], size: number): void {
   throw new ServiceError('BODY_INVALID', message);
 }
 
-function requirePrompt(prompts: Readonly<Record<string, string>>, name: string): string {
+/** The prompt of a model by its name. @throws ServiceError BODY_INVALID: the model has no such prompt */
+export function requirePrompt(prompts: Readonly<Record<string, string>>, name: string): string {
   const prompt = Object.hasOwn(prompts, name) ? prompts[name] : undefined;
   if (prompt !== undefined) return prompt;
   const names = Object.keys(prompts);

@@ -242,23 +242,31 @@ export interface MultiEmbedding extends Prediction {
 
 export type MultiEmbedder = Predictor<MultiEmbeddingInput, MultiEmbedding, EmbeddingMetadata>;
 
-/** A text to tokenize without running the model. */
-export type TokenizationInput = Pick<TextInput, 'text' | 'prompt'>;
-
-/** Tokens of a text in one list: special tokens at both ends, and the tokens of the text. */
-export interface TokenizedText extends Prediction {
-  readonly tokens: readonly TokenOfText[];
+/** Tokenizer of a text model of any task. */
+export interface TextTokenizer {
+  readonly metadata: ModelMetadata & Partial<PromptSettings>;
+  /** Maximum input length of the model in tokens, including special tokens. */
+  readonly maxLength: number;
+  readonly vocabulary: Vocabulary | null;
+  /**
+   * Tokenizes whole texts on the tokenization threads, as one request to the queue. The model does not run.
+   *
+   * @returns inferences with `places`, whose offsets are in bytes of UTF-8
+   * @throws EngineError; see `Engine.inferAll`
+   */
+  tokenize(
+    texts: readonly string[],
+    addSpecialTokens: boolean,
+    options: InferOptions,
+  ): Promise<readonly Inference[]>;
+  /** See `Engine.decode`. */
+  decode(
+    lists: readonly (readonly number[])[],
+    skipSpecialTokens: boolean,
+  ): Promise<readonly (string | number)[]>;
+  /** See `Engine.admissionError`. */
+  admissionError(timeoutMs: number): EngineError | null;
 }
-
-export interface TokenOfText {
-  readonly id: number;
-  readonly isSpecial: boolean;
-  /** Range in the text in UTF-16 units; 0 for special tokens. */
-  readonly start: number;
-  readonly end: number;
-}
-
-export type TextTokenizer = Predictor<TokenizationInput, TokenizedText>;
 
 /** Interfaces of loaded models by capability. */
 export interface Capabilities {
@@ -266,12 +274,13 @@ export interface Capabilities {
   readonly 'token-embedding': TokenEmbedder;
   readonly 'sparse-embedding': SparseEmbedder;
   readonly 'multi-embedding': MultiEmbedder;
-  readonly tokenization: TextTokenizer;
   readonly 'text-classification': TextClassifier;
   readonly 'token-classification': TokenClassifier;
   readonly 'signal-classification': SignalClassifier;
   readonly reranking: PairScorer;
   readonly 'zero-shot': EntailmentClassifier;
+  /** Every text model has it, whatever its task. */
+  readonly tokenization: TextTokenizer;
 }
 
 export type Capability = keyof Capabilities;

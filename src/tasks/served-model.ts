@@ -17,7 +17,6 @@ import { readAsReranker } from './reranking/cross-encoder';
 import type { Task } from './task';
 import type { TaskModel } from './task-model';
 import { textClassification } from './text-classification/text-classification-task';
-import { tokenizationOf } from './tokenization';
 
 /** A model under its name: loaded, or the reason why it is not. */
 export interface ServedModel<Model = TaskModel> {
@@ -212,13 +211,6 @@ const classifierAsReranker = memoizeByModel(({ task, model, ...served }): Served
   );
 });
 
-/** View of a text model that tokenizes; null: a signal model, or one that is not loaded. */
-const asTokenizer = memoizeByModel(({ task, model, ...served }): ServedModel | null => {
-  if (!model?.vocabulary) return null;
-  const view = tokenizationOf(task) as unknown as Task;
-  return { ...served, task, model: model.withTask(view, model.metadata) };
-});
-
 /** View of a bge-m3 model for one of its other embeddings; null: another model. */
 function viewOfMulti(toTask: (metadata: EmbeddingMetadata, size: number) => MultiView) {
   return memoizeByModel(({ task, model, ...served }): ServedModel | null => {
@@ -247,9 +239,9 @@ const DERIVED: Readonly<Partial<Record<Capability, (served: ServedModel) => Serv
       task: multiTokens as unknown as Task,
       metadata: { ...metadata, roles: null } as ModelMetadata,
     })),
-    tokenization: asTokenizer,
     'multi-embedding': viewOfMulti((metadata) => ({
       task: multiEmbedding as unknown as Task,
       metadata,
     })),
+    tokenization: (served) => (served.task.inputKind === 'texts' ? served : null),
   };

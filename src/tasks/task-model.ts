@@ -15,6 +15,7 @@ import type {
   ModelMetadata,
   Prediction,
   Predictor,
+  TextTokenizer,
 } from './capabilities';
 import type { Task } from './task';
 
@@ -23,7 +24,7 @@ export class TaskModel<
   Input = unknown,
   Answer = Prediction,
   Metadata extends ModelMetadata = ModelMetadata,
-> implements Predictor<Input, Answer, Metadata>, BatchPredictor<Input, Answer>
+> implements Predictor<Input, Answer, Metadata>, BatchPredictor<Input, Answer>, TextTokenizer
 {
   readonly metadata: Metadata;
   readonly loadedAt = new Date();
@@ -103,6 +104,23 @@ export class TaskModel<
     return mapInTimeSlices(inferences, (one, index) =>
       this.#task.toPrediction(one, this.metadata, index, inputs[index] as Input),
     );
+  }
+
+  tokenize(
+    texts: readonly string[],
+    addSpecialTokens: boolean,
+    options: InferOptions,
+  ): Promise<readonly Inference[]> {
+    const omitSpecialTokens = !addSpecialTokens;
+    const inputs = texts.map((text) => ({ text, onlyTokens: true, omitSpecialTokens }));
+    return this.#engine.inferAll(inputs, options);
+  }
+
+  decode(
+    lists: readonly (readonly number[])[],
+    skipSpecialTokens: boolean,
+  ): Promise<readonly (string | number)[]> {
+    return this.#engine.decode(lists, skipSpecialTokens);
   }
 
   prepare(input: Input): NativeInput {

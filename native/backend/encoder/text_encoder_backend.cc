@@ -144,7 +144,7 @@ class TextEncoderBackend final : public ModelBackend {
     if (text != nullptr) parts = text->parts;
     if (tokens != nullptr) parts = tokens->parts;
     Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
-    if (sequence.is_windowed() || sequence.tokens_only) return sequence;
+    if (sequence.is_response()) return sequence;
     sequence.prompt_tokens = count_prompt_tokens(*model_.tokenizer, prompt);
     sequence.parts = parts;
     const models::EncoderSizes sizes = model_.encoder->sizes();

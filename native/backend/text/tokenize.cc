@@ -45,17 +45,21 @@ Sequence encode(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input&
           .truncated = encoding.truncated};
 }
 
-Sequence encode_with_offsets(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input& input,
-                             const TextInput& text) {
-  const tokenizers::EncodingWithOffsets from_rust =
-      tokenizer.encode_with_offsets(input, text.stride.value_or(-1), text.max_windows);
-  if (!from_rust.too_long.empty()) throw scheduler::InputTooLong(std::string(from_rust.too_long));
-  EncodingWithOffsets encoding{
+EncodingWithOffsets copy(const tokenizers::EncodingWithOffsets& from_rust) {
+  return {
       .tokens = {.ids = copy(from_rust.input_ids), .types = copy(from_rust.token_type_ids)},
       .offsets = {from_rust.offsets.begin(), from_rust.offsets.end()},
       .texts = {from_rust.sequence_ids.begin(), from_rust.sequence_ids.end()},
       .lengths = {from_rust.window_lengths.begin(), from_rust.window_lengths.end()},
   };
+}
+
+Sequence encode_with_offsets(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input& input,
+                             const TextInput& text) {
+  const tokenizers::EncodingWithOffsets from_rust =
+      tokenizer.encode_with_offsets(input, text.stride.value_or(-1), text.max_windows);
+  if (!from_rust.too_long.empty()) throw scheduler::InputTooLong(std::string(from_rust.too_long));
+  EncodingWithOffsets encoding = copy(from_rust);
   Sequence sequence{
       .input_ids = {}, .token_type_ids = {}, .samples = {}, .truncated = from_rust.truncated};
   if (encoding.lengths.size() == 1) {
@@ -63,7 +67,15 @@ Sequence encode_with_offsets(const tokenizers::Tokenizer& tokenizer, const token
     sequence.token_type_ids = encoding.tokens.types;
   }
   sequence.encoding = std::make_shared<const EncodingWithOffsets>(std::move(encoding));
-  sequence.tokens_only = text.tokenize_only;
+  return sequence;
+}
+
+Sequence encode_whole_text(const tokenizers::Tokenizer& tokenizer, const TextInput& text) {
+  EncodingWithOffsets encoding = copy(
+      tokenizer.encode_whole_text(tokenizers::bytes(text.text), !text.omit_special_tokens));
+  Sequence sequence{.input_ids = encoding.tokens.ids, .token_type_ids = {}, .samples = {}};
+  sequence.encoding = std::make_shared<const EncodingWithOffsets>(std::move(encoding));
+  sequence.only_tokens = true;
   return sequence;
 }
 
@@ -91,6 +103,7 @@ Sequence tokenize(const tokenizers::Tokenizer& tokenizer, ModelInput input) {
                                 .is_pair = text.is_pair,
                                 .max_tokens = text.max_tokens};
   try {
+    if (text.only_tokens) return encode_whole_text(tokenizer, text);
     return text.with_offsets ? encode_with_offsets(tokenizer, given, text)
                              : encode(tokenizer, given);
   } catch (const rust::Error& error) {
@@ -116,6 +129,20 @@ std::string TokenizerVocabulary::join(const std::vector<std::string>& tokens) co
   } catch (const rust::Error& error) {
     throw scheduler::BackendError(error.what());
   }
+}
+
+std::string TokenizerVocabulary::decode(const std::vector<uint32_t>& ids,
+                                        bool skip_special_tokens) const {
+  try {
+    return std::string(tokenizer_.decode({ids.data(), ids.size()}, skip_special_tokens));
+  } catch (const rust::Error& error) {
+    throw scheduler::BackendError(error.what());
+  }
+}
+
+std::optional<size_t> TokenizerVocabulary::find_unknown_id(const std::vector<uint32_t>& ids) const {
+  const int64_t index = tokenizer_.find_unknown_id({ids.data(), ids.size()});
+  return index < 0 ? std::nullopt : std::optional(static_cast<size_t>(index));
 }
 
 std::optional<uint32_t> TokenizerVocabulary::unknown_id() const {

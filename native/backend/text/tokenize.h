@@ -25,8 +25,9 @@ class TokenizerVocabulary final : public Vocabulary {
       : owner_(std::move(owner)), tokenizer_(tokenizer) {}
 
   std::string token(uint32_t id) const override;
-  bool is_special(uint32_t id) const override { return tokenizer_.is_special(id); }
   std::string join(const std::vector<std::string>& tokens) const override;
+  std::string decode(const std::vector<uint32_t>& ids, bool skip_special_tokens) const override;
+  std::optional<size_t> find_unknown_id(const std::vector<uint32_t>& ids) const override;
   bool marks_continued_words() const override { return tokenizer_.has_subword_prefix(); }
   std::optional<uint32_t> unknown_id() const override;
 

@@ -79,7 +79,7 @@ mod ffi {
         input_ids: Vec<i64>,
         /// One value per id.
         token_type_ids: Vec<i64>,
-        /// Start and end of each token in its text, in UTF-16 units; 0 for special tokens.
+        /// Start and end of each token in its text, in UTF-16 units (`encode_whole_text`: bytes); 0 for special tokens.
         offsets: Vec<u32>,
         /// Per token: 0 for special tokens, 1 for the first text, 2 for the second text.
         sequence_ids: Vec<u8>,
@@ -144,10 +144,19 @@ mod ffi {
             stride: i64,
             max_windows: usize,
         ) -> Result<EncodingWithOffsets>;
+        /// Encodes the whole text without a limit, for clients that inspect tokens. Offsets are in bytes of UTF-8, and
+        /// may split a character.
+        fn encode_whole_text(
+            self: &Tokenizer,
+            text: &[u8],
+            add_special_tokens: bool,
+        ) -> Result<EncodingWithOffsets>;
+        /// Decodes ids to text. Unknown ids are ignored, see `find_unknown_id`.
+        fn decode(self: &Tokenizer, ids: &[u32], skip_special_tokens: bool) -> Result<String>;
+        /// Index of the first id without a token; -1 if all ids have a token.
+        fn find_unknown_id(self: &Tokenizer, ids: &[u32]) -> i64;
         /// Token of an id; empty if the id is unknown.
         fn id_to_token(self: &Tokenizer, id: u32) -> String;
-        /// Whether the token is a special token.
-        fn is_special(self: &Tokenizer, id: u32) -> bool;
         /// Decodes a list of tokens to text.
         fn convert_tokens_to_string(self: &Tokenizer, tokens: Vec<String>) -> Result<String>;
         /// True if tokens that continue a word have a prefix, such as `##`.
@@ -248,12 +257,28 @@ impl Tokenizer {
         )
     }
 
-    pub fn id_to_token(&self, id: u32) -> String {
-        self.0.id_to_token(id)
+    pub fn encode_whole_text(
+        &self,
+        text: &[u8],
+        add_special_tokens: bool,
+    ) -> FfiResult<EncodingWithOffsets> {
+        let text = String::from_utf8_lossy(text);
+        catch(|| self.0.encode_whole_text(&text, add_special_tokens))
     }
 
-    pub fn is_special(&self, id: u32) -> bool {
-        self.0.is_special(id)
+    pub fn decode(&self, ids: &[u32], skip_special_tokens: bool) -> FfiResult<String> {
+        catch(|| self.0.decode(ids, skip_special_tokens))
+    }
+
+    pub fn find_unknown_id(&self, ids: &[u32]) -> i64 {
+        let index = self.0.find_unknown_id(ids);
+        index
+            .and_then(|index| i64::try_from(index).ok())
+            .unwrap_or(-1)
+    }
+
+    pub fn id_to_token(&self, id: u32) -> String {
+        self.0.id_to_token(id)
     }
 
     pub fn convert_tokens_to_string(&self, tokens: Vec<String>) -> FfiResult<String> {

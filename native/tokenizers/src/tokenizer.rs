@@ -18,6 +18,7 @@ mod static_embedding;
 pub(crate) mod text_encoding;
 mod truncation;
 mod vocabulary;
+mod whole_text;
 
 pub use crate::bridge::{Encoding, Family};
 pub use crate::early_truncation::Side;

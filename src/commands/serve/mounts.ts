@@ -32,7 +32,7 @@ import {
   textEmbeddingsInference,
   textEmbeddingsInferenceOf,
 } from '../../protocols/text-embeddings-inference/tei-protocol';
-import { tokenization, tokenizationOf } from '../../protocols/tokenization/tokenization-protocol';
+import { tokenProtocols, tokenProtocolsOf } from '../../protocols/tokenize-protocol';
 import { kserveV1, torchServeInference } from '../../protocols/torchserve/inference';
 import type { TorchServeModels } from '../../protocols/torchserve/torchserve-models';
 import { v1Models } from '../../protocols/torchserve/v1-models';
@@ -67,8 +67,8 @@ const MODEL_PROTOCOLS = [
   cohereEmbed,
   ollama,
   vllm,
-  tokenization,
   v1Models,
+  tokenProtocols,
 ];
 
 /** Protocols of the guardrail. */
@@ -128,7 +128,7 @@ export function createRepositoryProtocols(
     openInferenceModels(openInference, options),
     ...EMBEDDING_PROTOCOLS.map((create) => create(catalogue, options)),
     ...RERANKING_PROTOCOLS.map((create) => create(rerankers, options)),
-    tokenizationOf(catalogue, options),
+    ...tokenProtocolsOf(catalogue, options),
     torchServeInference(torchServe),
     kserveV1(torchServe, options),
     ...defaults.flatMap(({ protocols }) =>

@@ -19,7 +19,7 @@ export interface Tokenization {
   readonly ids: Uint32Array;
   /** Token type IDs [tokens]. */
   readonly types: Uint32Array;
-  /** Offsets [tokens, 2]: start and end in the text, in UTF-16 units; 0 for special tokens. */
+  /** Offsets [tokens, 2]: start and end in the text, in UTF-16 units (`onlyTokens`: bytes); 0 for special tokens. */
   readonly offsets: Uint32Array;
   /** Source of each token: 0 special token, 1 text, 2 second text. */
   readonly texts: Uint32Array;
@@ -79,8 +79,6 @@ export interface TextInput {
    * native code only returns their tokens, and `Engine` submits them.
    */
   readonly stride?: number;
-  /** The tokens are the result, and the model is not run. Requires `places`. */
-  readonly tokenizeOnly?: boolean;
   /** Maximum number of windows; further windows are truncated. Default: all, or INPUT_TOO_LONG if too many. */
   readonly mostWindows?: number;
   /** Prefix of the text. Pooling with `includePrompt` false ignores its tokens. */
@@ -95,6 +93,13 @@ export interface TextInput {
    * each, without tokens that `skips` omits; vectors of all tokens except the first. Default: dense.
    */
   readonly parts?: { readonly dense: boolean; readonly sparse: boolean; readonly colbert: boolean };
+  /**
+   * The result contains the tokens of the whole text, with offsets in bytes of UTF-8, and the model does not run. No
+   * limit applies, and fields except `text` and `omitSpecialTokens` have no effect.
+   */
+  readonly onlyTokens?: boolean;
+  /** With `onlyTokens`: the tokenizer adds no special tokens. */
+  readonly omitSpecialTokens?: boolean;
 }
 
 /** Tokenized text. Both arrays have the same length. */

@@ -90,13 +90,17 @@ function errorCodes(
 /** One response for each status, with the descriptions of its error codes. */
 function describeErrors(codes: readonly ErrorCode[], { error, errors }: OwnProtocol): Node {
   const byStatus = new Map<number, Set<ErrorCode>>();
-  for (const code of codes) {
-    const status = errors.status(code);
+  const formats = errors.byBody?.formats ?? [errors];
+  for (const [code, format] of codes.flatMap((one) =>
+    formats.map((each) => [one, each] as const),
+  )) {
+    const status = format.status(code);
     byStatus.set(status, (byStatus.get(status) ?? new Set<ErrorCode>()).add(code));
   }
   const responses = [...byStatus].map(([status, set]) => {
     const [code] = [...set] as [ErrorCode];
-    const example = errors.body(
+    const format = formats.find((each) => each.status(code) === status) ?? errors;
+    const example = format.body(
       new ServiceError(code, ERROR_DESCRIPTIONS[code].cause),
       FULL_ACCESS,
     );

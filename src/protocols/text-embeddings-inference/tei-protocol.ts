@@ -79,7 +79,7 @@ export function textEmbeddingsInferenceOf(
   return { ...teiProtocol([rerank(rerankers, options)], null), routesByBodyModel: true };
 }
 
-function teiProtocol(routes: readonly Route[], info: Protocol['info']): Protocol {
+export function teiProtocol(routes: readonly Route[], info: Protocol['info']): Protocol {
   return {
     routes,
     prefix: null,

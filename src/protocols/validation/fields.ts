@@ -241,8 +241,7 @@ function findTextProblem(value: unknown): ElementProblem | null {
   return findStringProblem(value);
 }
 
-/** Problem of a token ID; null: valid. */
-export function findIdProblem(value: unknown): ElementProblem | null {
+function findIdProblem(value: unknown): ElementProblem | null {
   const isId = Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31;
   return isId ? null : { message: 'expected a token id', path: [] };
 }

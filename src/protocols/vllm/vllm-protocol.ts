@@ -101,8 +101,12 @@ export function vllm(served: ServedModel, options: ProtocolOptions): Protocol | 
 
 /** vLLM's score API for all rerankers. */
 export function vllmOf(rerankers: ModelResolver<'reranking'>, options: ProtocolOptions): Protocol {
+  return vllmProtocol(['/score', '/v1/score'].map((path) => score(path, rerankers, options)));
+}
+
+export function vllmProtocol(routes: readonly Route[]): Protocol {
   return {
-    routes: ['/score', '/v1/score'].map((path) => score(path, rerankers, options)),
+    routes,
     prefix: null,
     errors,
     probes: [],

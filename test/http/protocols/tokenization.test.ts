@@ -88,6 +88,12 @@ describe.each(MODELS)('%s', (model) => {
   });
 });
 
+it('prepends the prompt that the request names', async () => {
+  const [model] = MODELS as [string];
+  const { status, json } = await ask('/tokenize', { model, inputs: 'a', prompt_name: 'nothing' });
+  expect([status, json]).toEqual([422, expect.objectContaining({ error_type: 'Validation' })]);
+});
+
 it('has the routes below the address of a model', async () => {
   const [model] = MODELS as [string];
   const { json } = await ask(`/models/${model}/tokenize`, { prompt: 'A quiet film.' });
@@ -97,20 +103,26 @@ it('has the routes below the address of a model', async () => {
 it('rejects what is no list of texts or IDs', async () => {
   const [model] = MODELS as [string];
   const bodies: readonly (readonly [string, object, RegExp])[] = [
-    ['/tokenize', {}, /inputs or prompt, found neither/],
-    ['/tokenize', { inputs: 'a', prompt: 'b' }, /found both/],
+    ['/tokenize', {}, /expected inputs .* or prompt .*, found neither/],
+    ['/tokenize', { inputs: 'a', prompt: 'b' }, /expected only one of/],
+    ['/tokenize', { inputs: '' }, /inputs: cannot be an empty string/],
+    ['/tokenize', { inputs: ['a', '\ud800'] }, /inputs\[1\]: .* lone surrogate/],
+    ['/tokenize', { messages: [] }, /messages: chat messages are not supported/],
     ['/tokenize', { inputs: [1] }, /inputs/],
     ['/tokenize', { prompt: 7 }, /prompt/],
     ['/decode', { ids: [-1] }, /ids/],
-    ['/decode', { ids: [[5, 1e9]] }, /ids\[0\]\[1\]: expected a token ID below \d+/],
+    ['/decode', { ids: [[5, 1e9]] }, /ids\[0\]\[1\]: expected a token ID of the model/],
     ['/decode', { ids: 'a' }, /ids/],
     ['/detokenize', { tokens: [1.5] }, /tokens/],
     ['/detokenize', { tokens: [4_294_967_295] }, /tokens\[0\]/],
   ];
   for (const [route, body, message] of bodies) {
     const { status, json } = await ask(route, { model, ...body });
-    expect([body, status]).toEqual([body, 422]);
-    expect((json as { error: string }).error).toMatch(message);
+    const isVllm =
+      ['prompt', 'messages', 'tokens'].some((key) => key in body) && !('inputs' in body);
+    expect([body, status]).toEqual([body, isVllm ? 400 : 422]);
+    const { error } = json as { error: string & { message: string } };
+    expect(isVllm ? error.message : error).toMatch(message);
   }
   expect((await ask('/tokenize', { model: 'nobody', inputs: 'a' })).status).toBe(404);
 });

@@ -49,8 +49,7 @@ struct TextInput {
   std::string pair{};  ///< second text; empty: a single text unless is_pair is set
   Truncation truncation = Truncation::kLongestFirst;
   TruncationSide side = TruncationSide::kOfTokenizer;
-  bool tokenize_only = false;  ///< the model is not run. Requires with_offsets
-  bool is_pair = false;        ///< the input is a pair even if the second text is empty
+  bool is_pair = false;  ///< the input is a pair even if the second text is empty
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::string prompt{};       ///< prefix of the text that pooling excludes; empty: none
   bool with_offsets = false;  ///< the response contains the tokens and their offsets in the text
@@ -65,6 +64,10 @@ struct TextInput {
   bool expand_query = false;    ///< pads the query as LateInteraction specifies (ColBERT)
   bool apply_skiplist = false;  ///< omits the rows of tokens on the skiplist of LateInteraction
   EmbeddingParts parts = {};
+  /// The response is the tokens of the whole text, without a limit, and their offsets in UTF-8
+  /// bytes. The model is not run. Other options except `text` have no effect.
+  bool only_tokens = false;
+  bool omit_special_tokens = false;  ///< with only_tokens: the tokenizer adds no special tokens
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
 };
@@ -96,7 +99,8 @@ class Input final : public scheduler::Input {
 /// Tokens of a text with their offsets in the text, window by window.
 struct EncodingWithOffsets {
   TokenInput tokens;
-  std::vector<uint32_t> offsets;  ///< [tokens, 2]: start and end in the text, in UTF-16 code units
+  /// [tokens, 2]: start and end in the text, in UTF-16 code units; in bytes for `only_tokens`.
+  std::vector<uint32_t> offsets;
   std::vector<uint8_t> texts;  ///< [tokens]: 0: special token, 1: token of the text, 2: of the pair
   std::vector<size_t> lengths;  ///< [windows]: number of tokens
 };
@@ -109,17 +113,17 @@ struct Sequence {
   bool truncated = false;               ///< the text was longer than the model's limit
   size_t prompt_tokens = 0;             ///< leading tokens that pooling may exclude
   EmbeddingParts parts = {};
-  bool tokens_only = false;  ///< the tokens are the response
   /// Trailing expansion tokens that attend to the others, but that no token attends to (ColBERT).
   size_t unattended_expansion_tokens = 0;
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<size_t> skiplist_rows{};  ///< tokens, ascending, whose rows the output omits
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<const EncodingWithOffsets> encoding{};  ///< null: offsets were not requested
+  bool only_tokens = false;  ///< the tokens are the response; the model is not run
 
-  /// True if the text is longer than one window. The windows are then the response, and the model
-  /// is not run.
-  bool is_windowed() const { return encoding && encoding->lengths.size() > 1; }
+  /// True if the model is not run. The tokens are the response: the client requested only tokens,
+  /// or the text is longer than one window.
+  bool is_response() const { return only_tokens || (encoding && encoding->lengths.size() > 1); }
 };
 
 /// The sequences of one run, in any order of lengths. Does not own them.
@@ -133,7 +137,7 @@ class PreparedSequence final : public scheduler::PreparedInput {
     return sequence.input_ids.empty() ? 1 : sequence.input_ids.size();
   }
   bool is_truncated() const override { return sequence.truncated; }
-  bool needs_run() const override { return !sequence.is_windowed() && !sequence.tokens_only; }
+  bool needs_run() const override { return !sequence.is_response(); }
   void add_to(scheduler::SipHash128& hash) const override;
 
   const Sequence sequence;

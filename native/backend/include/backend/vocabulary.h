@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,11 +16,14 @@ class Vocabulary {
   /// Name of a token; empty for an unknown id.
   virtual std::string token(uint32_t id) const = 0;
 
-  /// True for special tokens.
-  virtual bool is_special(uint32_t id) const = 0;
-
   /// Decodes tokens to text. Throws scheduler::BackendError.
   virtual std::string join(const std::vector<std::string>& tokens) const = 0;
+
+  /// Decodes ids to text. Unknown ids are ignored. Throws scheduler::BackendError.
+  virtual std::string decode(const std::vector<uint32_t>& ids, bool skip_special_tokens) const = 0;
+
+  /// Index of the first id without a token; unset if all ids have a token.
+  virtual std::optional<size_t> find_unknown_id(const std::vector<uint32_t>& ids) const = 0;
 
   /// True if tokens that continue a word are marked (WordPiece "##").
   virtual bool marks_continued_words() const = 0;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tokenizers::{Encoding, PostProcessor};
 
 use super::{EncodeOptions, Input, Side, Tokenizer, TooLong};
-use crate::backend::{Part, Template};
+use crate::backend::Part;
 pub use crate::bridge::EncodingWithOffsets;
 use errors::{At, Result};
 
@@ -194,14 +194,14 @@ impl TextTokens {
 
 /// Tokens of a window, without special tokens.
 #[derive(Default)]
-struct WindowTokens {
-    ids: Vec<u32>,
-    /// Start and end of each token, in UTF-16 units.
-    offsets: Vec<u32>,
+pub(super) struct WindowTokens {
+    pub ids: Vec<u32>,
+    /// Start and end of each token.
+    pub offsets: Vec<u32>,
 }
 
 impl EncodingWithOffsets {
-    fn push(&mut self, template: &Template, contents: &[WindowTokens; 2]) {
+    pub(super) fn push(&mut self, template: &[Part], contents: &[WindowTokens; 2]) {
         let before = self.input_ids.len();
         for part in template {
             match *part {

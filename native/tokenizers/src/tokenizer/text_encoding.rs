@@ -84,7 +84,7 @@ impl Tokenizer {
     }
 
     /// Runs normalizer, pre-tokenizer and model on `text`. The model stops after `room` + 1 tokens.
-    fn run_pipeline(
+    pub(super) fn run_pipeline(
         &self,
         text: &str,
         EncodeOptions {

@@ -54,13 +54,6 @@ impl Tokenizer {
         self.inner.id_to_token(id).unwrap_or_default()
     }
 
-    /// Whether the token is a special token, which decoding may skip.
-    pub fn is_special(&self, id: u32) -> bool {
-        let vocabulary = self.inner.get_added_vocabulary();
-        let token = vocabulary.simple_id_to_token(id);
-        token.is_some_and(|token| vocabulary.is_special_token(&token))
-    }
-
     /// Decodes tokens to text, as `convert_tokens_to_string` of transformers does.
     pub fn convert_tokens_to_string(&self, tokens: Vec<String>) -> Result<String> {
         match self.inner.get_decoder() {

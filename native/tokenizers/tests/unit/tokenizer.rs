@@ -14,6 +14,7 @@ use crate::early_truncation;
 mod added_tokens;
 mod offsets;
 mod texts;
+mod whole_text;
 
 use texts::{Random, text};
 
