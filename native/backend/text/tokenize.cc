@@ -71,8 +71,8 @@ Sequence encode_with_offsets(const tokenizers::Tokenizer& tokenizer, const token
 }
 
 Sequence encode_whole_text(const tokenizers::Tokenizer& tokenizer, const TextInput& text) {
-  EncodingWithOffsets encoding = copy(
-      tokenizer.encode_whole_text(tokenizers::bytes(text.text), !text.omit_special_tokens));
+  EncodingWithOffsets encoding =
+      copy(tokenizer.encode_whole_text(tokenizers::bytes(text.text), !text.omit_special_tokens));
   Sequence sequence{.input_ids = encoding.tokens.ids, .token_type_ids = {}, .samples = {}};
   sequence.encoding = std::make_shared<const EncodingWithOffsets>(std::move(encoding));
   sequence.only_tokens = true;
