@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace backend::models {
 namespace {
@@ -18,6 +19,34 @@ nn::Linear make_query_key_value(const Weights& weights, const PostNormRotaryKeys
       hidden, bias);
 }
 
+/// Feed-forward network without a gate.
+struct Mlp {
+  nn::Linear up, down;
+  nn::Activation activation;
+};
+
+using FeedForward = std::variant<nn::GatedMlp, Mlp>;
+
+FeedForward make_feed_forward(const ModelConfig& config, const Weights& weights,
+                              const PostNormRotaryKeys& keys, const PostNormRotaryBiases& biases,
+                              const PostNormRotaryEncoder::Defaults& defaults) {
+  const int64_t hidden = config.positive_integer("hidden_size");
+  const int64_t inner = config.positive_integer("intermediate_size");
+  const nn::Activation activation =
+      nn::activation_by_name(config.string_or("hidden_act", defaults.activation), "hidden_act");
+  nn::Linear down(weights / keys.down, inner, hidden, biases.down);
+  if (keys.gate_and_up != nullptr) {
+    const nn::Linear both(weights / keys.gate_and_up, hidden, 2 * inner, biases.up);
+    const nn::Linear first = both.slice(0, inner), second = both.slice(inner, inner);
+    return nn::GatedMlp(keys.is_gate_first ? first : second, keys.is_gate_first ? second : first,
+                        std::move(down), activation);
+  }
+  nn::Linear up(weights / keys.up, hidden, inner, biases.up);
+  if (keys.gate == nullptr) return Mlp{std::move(up), std::move(down), activation};
+  return nn::GatedMlp(nn::Linear(weights / keys.gate, hidden, inner, biases.up), std::move(up),
+                      std::move(down), activation);
+}
+
 /// Slopes of ALiBi: powers of 2^(−8 / n) for n heads, if n is a power of 2. Otherwise the slopes of
 /// the next lower power of 2, then every second slope of twice as many heads.
 /// Source: "Train Short, Test Long" (Press et al., 2022), attention_with_linear_biases.
@@ -29,6 +58,7 @@ std::vector<float> alibi_slopes(int64_t heads) {
         std::exp2(-8.0 * static_cast<double>(index + 1) / static_cast<double>(of)));
   };
   std::vector<float> slopes;
+  slopes.reserve(static_cast<size_t>(heads));
   for (int64_t i = 0; i < power; ++i) slopes.push_back(slope(i, power));
   for (int64_t i = 0; power + i < heads; ++i) slopes.push_back(slope(2 * i, 2 * power));
   return slopes;
@@ -50,30 +80,13 @@ class PostNormRotaryEncoder::Layer {
         attention_output_(weights / keys.attention_output, shape_.query_size(), hidden_,
                           biases.attention),
         attention_norm_(weights / keys.attention_norm, hidden_, epsilon(config, defaults)),
+        feed_forward_(make_feed_forward(config, weights, keys, biases, defaults)),
         output_norm_(weights / keys.output_norm, hidden_, epsilon(config, defaults)) {
     if (keys.query_norm != nullptr) {
       const int64_t size = shape_.query_size();
       attention_.set_norms(
           nn::LayerNorm(weights / keys.query_norm, size, epsilon(config, defaults)),
           nn::LayerNorm(weights / keys.key_norm, size, epsilon(config, defaults)));
-    }
-    const int64_t inner = config.positive_integer("intermediate_size");
-    const nn::Activation activation =
-        nn::activation_by_name(config.string_or("hidden_act", defaults.activation), "hidden_act");
-    nn::Linear down(weights / keys.down, inner, hidden_, biases.down);
-    if (keys.gate_and_up != nullptr) {
-      const nn::Linear both(weights / keys.gate_and_up, hidden_, 2 * inner, biases.up);
-      const nn::Linear first = both.slice(0, inner), second = both.slice(inner, inner);
-      mlp_.emplace(keys.is_gate_first ? first : second, keys.is_gate_first ? second : first,
-                   std::move(down), activation);
-    } else if (keys.gate != nullptr) {
-      mlp_.emplace(nn::Linear(weights / keys.gate, hidden_, inner, biases.up),
-                   nn::Linear(weights / keys.up, hidden_, inner, biases.up), std::move(down),
-                   activation);
-    } else {
-      plain_.emplace(Plain{.up = {weights / keys.up, hidden_, inner, biases.up},
-                           .down = std::move(down),
-                           .activation = activation});
     }
   }
 
@@ -86,17 +99,14 @@ class PostNormRotaryEncoder::Layer {
   }
 
  private:
-  struct Plain {
-    nn::Linear up, down;
-    nn::Activation activation;
-  };
-
   static double epsilon(const ModelConfig& config, const Defaults& defaults) {
     return config.epsilon_or("layer_norm_eps", defaults.epsilon);
   }
 
   at::Tensor feed_forward(const at::Tensor& input) const {
-    return mlp_ ? (*mlp_)(input) : plain_->down(plain_->up(input, plain_->activation));
+    if (const auto* const gated = std::get_if<nn::GatedMlp>(&feed_forward_)) return (*gated)(input);
+    const auto& mlp = std::get<Mlp>(feed_forward_);
+    return mlp.down(mlp.up(input, mlp.activation));
   }
 
   nn::HeadShape shape_;
@@ -104,8 +114,7 @@ class PostNormRotaryEncoder::Layer {
   nn::RotaryAttention attention_;
   nn::Linear attention_output_;
   nn::LayerNorm attention_norm_;
-  std::optional<nn::GatedMlp> mlp_;
-  std::optional<Plain> plain_;
+  FeedForward feed_forward_;
   nn::LayerNorm output_norm_;
 };
 

@@ -44,7 +44,8 @@ nn::RmsNorm make_norm(const ModelConfig& config, const Weights& weights,
 
 nn::AttentionOptions attention_options(const PreNormRotaryOptions& options, size_t index) {
   nn::AttentionOptions result{.scale = options.attention_scale, .is_causal = options.is_causal};
-  if (!options.windows.empty() && options.windows[index]) result.window = *options.windows[index];
+  if (options.windows.empty()) return result;
+  if (const auto& window = options.windows[index]) result.window = *window;
   return result;
 }
 

@@ -31,7 +31,8 @@ struct PreNormRotaryOptions {
   std::optional<nn::Bias> query_bias = std::nullopt;
   /// For each layer: tokens before and after a token that it attends to, and whether its rotary
   /// positions have local_theta; empty: all tokens, theta.
-  std::vector<std::optional<int64_t>> windows = {};
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::vector<std::optional<int64_t>> windows{};
   double local_theta = 10'000;
 };
 
