@@ -191,7 +191,9 @@ describe('a model that does not fit', () => {
       .spyOn(TaskModel, 'load')
       .mockImplementation(
         (_, path) =>
-          new Promise((resolve) => loading.set(path, () => resolve({ metadata: {} } as unknown as TaskModel))),
+          new Promise((resolve) =>
+            loading.set(path, () => resolve({ metadata: {} } as unknown as TaskModel)),
+          ),
       );
   });
   afterEach(() => jest.restoreAllMocks());
