@@ -75,6 +75,20 @@ backend::TextHead masked_lm(const Napi::Object& from) {
       .log_twice = choice<bool>(from.Get("activation"), "activation", {}, kActivations)};
 }
 
+/// An id, or a text.
+backend::TokenName token_name(const Napi::Object& from, const char* name) {
+  if (from.Get(name).IsString()) return text(from, name);
+  const std::optional<int64_t> number = id(from, name);
+  if (!number) fail(from.Get(name), "a token", name);
+  return *number;
+}
+
+backend::TextHead logit_score(const Napi::Object& from) {
+  backend::LogitScoreHead head{.true_token = token_name(from, "trueToken"), .false_token = {}};
+  if (!from.Get("falseToken").IsUndefined()) head.false_token = token_name(from, "falseToken");
+  return head;
+}
+
 backend::TextHead embedding(const Napi::Object& from) {
   return backend::EmbeddingHead{list(from.Get("modules"), "an array", "modules", module)};
 }
@@ -89,6 +103,7 @@ constexpr Named<backend::TextHead (*)(const Napi::Object&)> kHeads[] = {
     {"sequence-classification", sequence_classification},
     {"token-classification", token_classification},
     {"masked-lm", masked_lm},
+    {"logit-score", logit_score},
     {"embedding", embedding},
     {"bge-m3", bge_m3}};
 
@@ -103,9 +118,26 @@ std::optional<size_t> limit(const Napi::Object& from, const char* name) {
   return count(from, name);
 }
 
-/// Both properties are optional.
+size_t number_of(const Napi::Object& from, const char* name) {
+  return static_cast<size_t>(optional(id, from, name).value_or(0));
+}
+
+std::optional<backend::Frame> frame(const Napi::Object& from, const char* name) {
+  const Napi::Object given = object(from.Get(name), name);
+  return backend::Frame{.before = texts(given, "before"),
+                        .between = texts(given, "between"),
+                        .after = texts(given, "after"),
+                        .kept_end = optional<std::vector<std::string>>(texts, given, "keptEnd"),
+                        .max_length = number_of(given, "maxLength"),
+                        .times_before = number_of(given, "timesBefore"),
+                        .times_after = number_of(given, "timesAfter")};
+}
+
+/// All properties are optional.
 backend::TokenizationOptions reading(const Napi::Object& from) {
-  return {.max_length = optional(limit, from, "maxLength"), .lowercase = flag(from, "lowercases")};
+  return {.max_length = optional(limit, from, "maxLength"),
+          .lowercase = flag(from, "lowercases"),
+          .frame = optional(frame, from, "frame")};
 }
 
 backend::LateInteraction late_interaction(const Napi::Object& from, const char* name) {

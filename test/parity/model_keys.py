@@ -36,6 +36,7 @@ MODULES = {
     "Normalize": ("base/modules/normalize.py", {}),
     "Dropout": ("sentence_transformer/modules/dropout.py", {}),
     "MultiVectorMask": ("multi_vector_encoder/modules/multi_vector_mask.py", {}),
+    "LogitScore": ("cross_encoder/modules/logit_score.py", {}),
     "SpladePooling": ("sparse_encoder/modules/splade_pooling.py", {}),
 }
 
@@ -200,6 +201,7 @@ def keys_of(packages: Path) -> dict[str, set[str]]:
         **{f"config.json: {name}": config_keys(transformers, folder, name) for name, folder in MODELS.items()},
         "tokenizer_config.json": tokenizer_keys(transformers),
         "sentence_bert_config.json": transformer_keys(sentences),
+        "sentence_bert_config.json: text-generation": transformer_keys(sentences),
         **{f"config.json: {name}": module_keys(sentences, name, place) for name, (place, _) in MODULES.items()},
         "config_sentence_transformers.json": settings_keys(sentences),
         "modules.json": {"idx", *looked_up(parse(sentences / "base/model.py"), {"module_config"})},

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "backend/backends.h"
@@ -43,10 +44,16 @@ void set_up_static(tokenizers::Tokenizer& tokenizer, const ModelConfig& config) 
 /// is thrown.
 TextModel load_text_model(const TextModelSource& source, const ComputeTypes& compute_types) {
   const Family& family = family_of(source.model_type);
-  auto tokenizer_future = std::async(std::launch::async | std::launch::deferred, [&] {
-    return tokenizers::open_tokenizer(tokenizers::bytes(source.tokenizer_directory),
-                                      family.tokenizer_family, SIZE_MAX);
-  });
+  std::optional<rust::Box<tokenizers::Tokenizer>> opened;
+  const std::shared_future<void> is_opened =
+      std::async(std::launch::async | std::launch::deferred, [&] {
+        opened.emplace(tokenizers::open_tokenizer(tokenizers::bytes(source.tokenizer_directory),
+                                                  family.tokenizer_family, SIZE_MAX));
+      }).share();
+  const auto first_token_id = [&](const std::string& text) {
+    is_opened.get();
+    return (*opened)->first_id(text);
+  };
   const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
   const Weights weights(checkpoint, family.base_prefix, compute_types);
   const Weights base = weights / family.base_prefix;
@@ -57,13 +64,15 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
                                       .base = base,
                                       .keys = family.heads,
                                       .hidden_size = sizes.hidden_size,
-                                      .vocabulary_size = sizes.vocabulary_size};
+                                      .vocabulary_size = sizes.vocabulary_size,
+                                      .first_token_id = first_token_id};
   auto head =
       std::visit([&](const auto& what) { return heads::make(what, head_source); }, source.head);
   weights.require_all_used();
   checkpoint->release_pages();
   try {
-    rust::Box<tokenizers::Tokenizer> tokenizer = tokenizer_future.get();
+    is_opened.get();
+    rust::Box<tokenizers::Tokenizer> tokenizer = std::move(*opened);
     apply_options(*tokenizer, source.tokenization);
     if (family.is_static) set_up_static(*tokenizer, source.config);
     for (const std::string& prefix : source.late_interaction.prefixes) {

@@ -36,6 +36,13 @@ std::vector<int64_t> copy(const rust::Vec<int64_t>& values) {
   return {values.begin(), values.end()};
 }
 
+rust::Vec<rust::String> copy(const std::vector<std::string>& texts) {
+  rust::Vec<rust::String> copies;
+  copies.reserve(texts.size());
+  for (const std::string& text : texts) copies.push_back(rust::String::lossy(text));
+  return copies;
+}
+
 Sequence encode(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input& input) {
   const tokenizers::Encoding encoding = tokenizer.encode(input);
   if (!encoding.too_long.empty()) throw scheduler::InputTooLong(std::string(encoding.too_long));
@@ -113,6 +120,15 @@ Sequence tokenize(const tokenizers::Tokenizer& tokenizer, ModelInput input) {
 
 void apply_options(tokenizers::Tokenizer& tokenizer, const TokenizationOptions& options) {
   if (options.lowercase) tokenizer.lowercase();
+  if (const auto& frame = options.frame) {
+    tokenizer.set_frame({.before = copy(frame->before),
+                         .between = copy(frame->between),
+                         .after = copy(frame->after),
+                         .kept_end = copy(frame->kept_end),
+                         .max_length = frame->max_length,
+                         .times_before = frame->times_before,
+                         .times_after = frame->times_after});
+  }
   if (options.max_length) tokenizer.set_max_length(*options.max_length);
 }
 
@@ -121,11 +137,8 @@ std::string TokenizerVocabulary::token(uint32_t id) const {
 }
 
 std::string TokenizerVocabulary::join(const std::vector<std::string>& tokens) const {
-  rust::Vec<rust::String> all;
-  all.reserve(tokens.size());
-  for (const std::string& token : tokens) all.push_back(rust::String::lossy(token));
   try {
-    return std::string(tokenizer_.convert_tokens_to_string(std::move(all)));
+    return std::string(tokenizer_.convert_tokens_to_string(copy(tokens)));
   } catch (const rust::Error& error) {
     throw scheduler::BackendError(error.what());
   }

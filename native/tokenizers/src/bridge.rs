@@ -60,6 +60,23 @@ mod ffi {
         max_tokens: usize,
     }
 
+    /// Fixed texts around a text or a pair, instead of special tokens. Added tokens in them are found.
+    #[derive(Debug, Default)]
+    pub struct Frame {
+        before: Vec<String>,
+        /// Between the texts of a pair.
+        between: Vec<String>,
+        after: Vec<String>,
+        /// Two texts: the end that their tokens share replaces the last tokens of each truncated single text. Empty:
+        /// none.
+        kept_end: Vec<String>,
+        /// Maximum number of tokens, in addition to `times_before` and `times_after` times those of `before` and
+        /// `after`; 0: the limit of tokenizer_config.json, which counts all tokens.
+        max_length: usize,
+        times_before: usize,
+        times_after: usize,
+    }
+
     #[derive(Debug, Default, PartialEq, Eq)]
     pub struct Encoding {
         /// Ids, including special tokens; at most `max_length`.
@@ -122,6 +139,10 @@ mod ffi {
         fn limit_positions(self: &mut Tokenizer, position_limit: usize) -> Result<()>;
         /// Keeps a prefix of texts as one token if the vocabulary contains it, although texts are normalized.
         fn register_prefix_token(self: &mut Tokenizer, prefix: &str) -> Result<()>;
+        /// Replaces the special tokens by a frame.
+        fn set_frame(self: &mut Tokenizer, frame: &Frame) -> Result<()>;
+        /// First id of a text, without special tokens; -1 if it has none.
+        fn first_id(self: &Tokenizer, text: &str) -> Result<i64>;
         /// Encodes single texts without special tokens, up to the truncation of tokenizer.json.
         fn omit_special_tokens(self: &mut Tokenizer);
         /// Cuts texts and removes unknown tokens like model2vec. `max_length`: in tokens; 0: unlimited.
@@ -205,6 +226,14 @@ impl Tokenizer {
 
     pub fn register_prefix_token(&mut self, prefix: &str) -> FfiResult<()> {
         catch(|| self.0.register_prefix_token(prefix))
+    }
+
+    pub fn set_frame(&mut self, frame: &Frame) -> FfiResult<()> {
+        catch(|| self.0.set_frame(frame))
+    }
+
+    pub fn first_id(&self, text: &str) -> FfiResult<i64> {
+        catch(|| Ok(self.0.first_id(text)?.map_or(-1, i64::from)))
     }
 
     pub fn omit_special_tokens(&mut self) {

@@ -13,6 +13,7 @@ use crate::tokenizer_class;
 use errors::{Result, anyhow, ensure};
 
 mod ascii_wordpiece;
+mod frame;
 mod offsets;
 mod static_embedding;
 pub(crate) mod text_encoding;
@@ -23,6 +24,7 @@ mod whole_text;
 pub use crate::bridge::{Encoding, Family};
 pub use crate::early_truncation::Side;
 pub use offsets::Windows;
+use truncation::TruncationError;
 pub use truncation::{TooLong, Truncation};
 
 use ascii_wordpiece::AsciiWordPiece;
@@ -58,6 +60,10 @@ pub struct Tokenizer {
     removed_id: Option<u32>,
     /// Number of characters that are read of a text (model2vec).
     max_characters: Option<usize>,
+    /// Number of tokens of the frame that its maximum length does not count; `None`: no frame.
+    frame_outside: Option<usize>,
+    /// See `Frame`.
+    kept_end: Vec<i64>,
 }
 
 /// A text or a text pair (premise and hypothesis).
@@ -128,6 +134,8 @@ impl Tokenizer {
             static_settings,
             removed_id: None,
             max_characters: None,
+            frame_outside: None,
+            kept_end: Vec::new(),
         })
     }
 
@@ -205,6 +213,9 @@ impl Tokenizer {
         let kept = self.kept_counts(&input, counts, room)?;
         let ids = [0, 1].map(|i| kept_ids(contents[i].get_ids(), kept[i], side));
         let mut encoding = with_special_tokens(template, ids);
+        if kept != counts && input.pair.is_none() {
+            self.restore_end(&mut encoding.input_ids);
+        }
         self.remove_tokens(&mut encoding);
         Ok(Encoding {
             truncated: is_cut || kept != counts,
@@ -214,7 +225,10 @@ impl Tokenizer {
 
     /// Number of tokens of each text after truncation.
     fn kept_counts(&self, input: &Input, counts: [usize; 2], room: usize) -> Result<[usize; 2]> {
-        let kept = input.truncation.kept_counts(counts, room);
+        let kept = match self.frame_outside.filter(|_| input.pair.is_some()) {
+            Some(outside) => self.kept_in_frame(input, outside, counts, room),
+            None => input.truncation.kept_counts(counts, room),
+        };
         kept.map_err(|reason| {
             reason
                 .error(input.pair.is_some(), self.max_tokens(input))

@@ -1,4 +1,5 @@
 import {
+  CHAT_CONFIG,
   CONFIG_SENTENCE_TRANSFORMERS,
   MODULE_CONFIGS,
   MODULES_JSON,
@@ -13,6 +14,7 @@ export const MODEL_KEYS: Readonly<Record<string, KeyTable>> = {
   ...prefixed(CONFIGS),
   'tokenizer_config.json': TOKENIZER_CONFIG,
   'sentence_bert_config.json': SENTENCE_BERT_CONFIG,
+  'sentence_bert_config.json: text-generation': CHAT_CONFIG,
   'config_sentence_transformers.json': CONFIG_SENTENCE_TRANSFORMERS,
   'modules.json': MODULES_JSON,
   ...prefixed(MODULE_CONFIGS),

@@ -50,14 +50,15 @@ const MODEL = object(
   'rejected',
 );
 
+const TOKENIZER_KEYS = {
+  ...OF_THE_HUB,
+  model_max_length: honored,
+  use_fast: noEffect('all tokenizers are fast'),
+  clean_up_tokenization_spaces: noEffect('of effect when tokens become text'),
+};
+
 const TOKENIZER = object(
-  {
-    ...OF_THE_HUB,
-    model_max_length: honored,
-    use_fast: noEffect('all tokenizers are fast'),
-    clean_up_tokenization_spaces: noEffect('of effect when tokens become text'),
-    padding_side: only(['right'], 'Texts are not padded: remove it'),
-  },
+  { ...TOKENIZER_KEYS, padding_side: only(['right'], 'Texts are not padded: remove it') },
   'rejected',
 );
 
@@ -93,7 +94,7 @@ export const SENTENCE_BERT_CONFIG: KeyTable = {
           },
           'ignored',
         ),
-        message: only([], 'Chat templates are not supported: remove it'),
+        message: only([], 'Chat templates are for rerankers with LogitScore only: remove it'),
         ...each(['audio', 'image', 'video'], OTHER_MODALITY),
       },
       'ignored',
@@ -119,6 +120,61 @@ export const SENTENCE_BERT_CONFIG: KeyTable = {
     cache_dir: noEffect(LOADING),
   },
   // The keys are arguments of the class, which rejects unknown arguments.
+  unknownKeys: 'rejected',
+};
+
+/** Variables of chat templates are free; these arguments of `apply_chat_template` are not. */
+const CHAT_CALL = object(
+  {
+    restore_suffix: honored,
+    ...each(['max_length', 'truncation'], only([], 'Move it to processing_kwargs.text')),
+    ...each(['padding', 'return_tensors'], noEffect('padding has no part in an answer')),
+    ...each(
+      ['chat_template', 'continue_final_message', 'return_assistant_tokens_mask'],
+      only([], 'Remove it'),
+    ),
+    ...each(['tokenize', 'return_dict'], only([true], 'Remove it')),
+  },
+  'ignored',
+);
+
+/** Either side: texts are not padded. */
+const CHAT_TOKENIZER = object(
+  { ...TOKENIZER_KEYS, padding_side: noEffect('texts are not padded') },
+  'rejected',
+);
+
+/** Keys of sentence_bert_config.json for decoders that read messages. */
+export const CHAT_CONFIG: KeyTable = {
+  keys: {
+    ...SENTENCE_BERT_CONFIG.keys,
+    modality_config: object(
+      {
+        text: noEffect('texts are read as messages'),
+        message: object(
+          {
+            method: only(['forward'], 'Only what the model itself computes is supported'),
+            method_output_name: honored,
+            format: honored,
+          },
+          'ignored',
+        ),
+        ...each(['audio', 'image', 'video'], OTHER_MODALITY),
+      },
+      'ignored',
+    ),
+    processing_kwargs: object(
+      {
+        text: calls,
+        common: calls,
+        ...each(['audio', 'image', 'video'], OTHER_MODALITY),
+        chat_template: CHAT_CALL,
+      },
+      'ignored',
+    ),
+    tokenizer_args: CHAT_TOKENIZER,
+    processor_kwargs: CHAT_TOKENIZER,
+  },
   unknownKeys: 'rejected',
 };
 
@@ -163,6 +219,10 @@ export const MODULE_CONFIGS = {
   Normalize: {
     keys: each(['module_input_name', 'module_output_name'], honored),
     unknownKeys: 'ignored',
+  },
+  LogitScore: {
+    keys: each(['true_token_id', 'false_token_id', 'module_input_name'], honored),
+    unknownKeys: 'rejected',
   },
   Dropout: { keys: { dropout: noEffect('of effect in training only') }, unknownKeys: 'ignored' },
   MultiVectorMask: {

@@ -29,6 +29,7 @@ const settingsSchema = pylateSchema.extend({
   default_prompt_name: z.string().nullish(),
   similarity_fn_name: z.string().nullish(),
   truncate_dim: z.int().positive().nullish(),
+  activation_fn: z.string().nullish(),
 });
 
 /**

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
-import type { PoolingMode, SentenceModule } from '../../native/engine';
+import type { PoolingMode, SentenceModule, TextHead } from '../../native/engine';
 import { fileSize, ModelFileError } from '../files';
 import { findModelFiles, hasProgram } from '../hugging-face/weight-files';
 import { checkModelJson, quoted, readModelJson, requireModelJson } from '../json';
@@ -178,6 +178,30 @@ export interface TokenMask {
 export function readMask(directory: string, { path: name }: ListedModule): TokenMask {
   const config = readConfig(directory, name, maskSchema, MASK);
   return { skipped: config.skiplist_words ?? [], tasks: config.skiplist_tasks ?? ['document'] };
+}
+
+/** Class name in modules.json. */
+export const LOGIT_SCORE = 'LogitScore';
+
+const tokenId = z.int().nonnegative();
+const logitScoreSchema = z.looseObject({
+  true_token_id: tokenId,
+  false_token_id: tokenId.nullish(),
+  module_input_name: z.literal('causal_logits').nullish(),
+});
+
+/**
+ * Reads the settings of a LogitScore.
+ *
+ * @throws ModelFileError
+ */
+export function readLogitScore(directory: string, { path: name }: ListedModule): TextHead {
+  const config = readConfig(directory, name, logitScoreSchema, LOGIT_SCORE);
+  return {
+    name: 'logit-score',
+    trueToken: config.true_token_id,
+    ...(config.false_token_id != null && { falseToken: config.false_token_id }),
+  };
 }
 
 const SPLADE = 'SpladePooling';

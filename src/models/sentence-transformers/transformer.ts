@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ModelFileError } from '../files';
 import { checkModelJson, quoted, readModelJson } from '../json';
-import { SENTENCE_BERT_CONFIG } from '../keys/sentence-transformers';
+import { CHAT_CONFIG, SENTENCE_BERT_CONFIG } from '../keys/sentence-transformers';
 import { checkKeys } from '../keys/table';
 
 /** Settings files of the Transformer module, in search order of sentence-transformers. */
@@ -16,14 +16,16 @@ export const TRANSFORMER_SETTINGS = [
 ];
 
 /**
- * Output of the transformer for each task, and the feature name under which modules read it.
+ * Input and output of the transformer for each task, and the feature name under which modules read
+ * the output.
  *
  * Source: sentence-transformers, base/modules/transformer.py (TRANSFORMER_TASK_DEFAULTS).
  */
 const OUTPUTS = {
-  'feature-extraction': { method: 'last_hidden_state', module: 'token_embeddings' },
-  'fill-mask': { method: 'logits', module: 'token_embeddings' },
-  'sequence-classification': { method: 'logits', module: 'scores' },
+  'feature-extraction': { reads: 'text', method: 'last_hidden_state', module: 'token_embeddings' },
+  'fill-mask': { reads: 'text', method: 'logits', module: 'token_embeddings' },
+  'sequence-classification': { reads: 'text', method: 'logits', module: 'scores' },
+  'text-generation': { reads: 'message', method: 'logits', module: 'causal_logits' },
 } as const;
 
 export type TransformerTask = keyof typeof OUTPUTS;
@@ -32,15 +34,27 @@ const length = z.int().positive();
 const argumentsSchema = z.looseObject({ model_max_length: length.nullish() }).nullish();
 const callSchema = z.looseObject({ max_length: length.nullish() }).nullish();
 
+const modality = { method_output_name: z.unknown() };
+const FORMATS = ['flat', 'structured', 'auto'] as const;
+
 const transformerSchema = z.looseObject({
   max_seq_length: length.nullish(),
   do_lower_case: z.boolean().nullish(),
   tokenizer_args: argumentsSchema,
   processor_kwargs: argumentsSchema,
-  processing_kwargs: z.looseObject({ text: callSchema, common: callSchema }).nullish(),
+  processing_kwargs: z
+    .looseObject({
+      text: callSchema,
+      common: callSchema,
+      chat_template: z.looseObject({ restore_suffix: z.boolean().nullish() }).nullish(),
+    })
+    .nullish(),
   transformer_task: z.string().nullish(),
   modality_config: z
-    .looseObject({ text: z.looseObject({ method_output_name: z.unknown() }).nullish() })
+    .looseObject({
+      text: z.looseObject(modality).nullish(),
+      message: z.looseObject({ ...modality, format: z.enum(FORMATS).nullish() }).nullish(),
+    })
     .nullish(),
   module_output_name: z.string().nullish(),
   query_length: length.nullish(),
@@ -57,6 +71,16 @@ const transformerSchema = z.looseObject({
 
 type Settings = z.output<typeof transformerSchema>;
 
+/** Settings of chat templates. */
+export interface ChatSettings {
+  /** Form of a message's content; auto: as the template accesses it. */
+  readonly format: (typeof FORMATS)[number];
+  /** Variables of the template. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Whether the end of the template replaces the last tokens of a truncated text. */
+  readonly restoresEnd: boolean;
+}
+
 /** Tokenization settings of the encoder folder. */
 export interface Transformer {
   /**
@@ -68,6 +92,8 @@ export interface Transformer {
   readonly lowercases: boolean;
   /** Maximum lengths of queries and documents for late-interaction models. */
   readonly lengths: Pick<Settings, 'query_length' | 'document_length' | 'query_expansion'>;
+  /** Settings of chat templates. Other tasks than text generation ignore them. */
+  readonly chat: ChatSettings;
   /**
    * Name of the settings file, for error messages; the default name if the folder has no settings
    * file.
@@ -91,16 +117,18 @@ export function readTransformer(
     const content = readModelJson(encoder, name);
     // An empty object counts as a missing file.
     if (content === undefined || isEmpty(content)) continue;
-    checkKeys(SENTENCE_BERT_CONFIG, name, content);
+    const keys = OUTPUTS[task].reads === 'message' ? CHAT_CONFIG : SENTENCE_BERT_CONFIG;
+    checkKeys(keys, name, content);
     const settings = checkModelJson(name, transformerSchema, content);
     requireTask(name, settings, task, presumed);
-    return { ...readingOf(name, settings), file: name };
+    return { ...readingOf(name, settings), chat: chatOf(settings), file: name };
   }
   requireTask(TRANSFORMER_SETTINGS[0] as string, {}, task, presumed);
   return {
     maxLength: null,
     lowercases: false,
     lengths: {},
+    chat: chatOf({}),
     file: TRANSFORMER_SETTINGS[0] as string,
   };
 }
@@ -109,8 +137,17 @@ function isEmpty(content: unknown): boolean {
   return typeof content === 'object' && content !== null && Object.keys(content).length === 0;
 }
 
+function chatOf({ modality_config, processing_kwargs }: Partial<Settings>): ChatSettings {
+  const { restore_suffix, ...variables } = processing_kwargs?.chat_template ?? {};
+  return {
+    format: modality_config?.message?.format ?? 'auto',
+    variables,
+    restoresEnd: restore_suffix ?? true,
+  };
+}
+
 /** Arguments of the tokenizer override max_seq_length; arguments of its calls override both. */
-function readingOf(name: string, settings: Settings): Omit<Transformer, 'file'> {
+function readingOf(name: string, settings: Settings): Omit<Transformer, 'file' | 'chat'> {
   const { query_length, document_length, query_expansion } = settings;
   const { common, text } = settings.processing_kwargs ?? {};
   const ofCalls = common?.max_length ?? text?.max_length ?? null;
@@ -144,11 +181,11 @@ function requireTask(
     throw new ModelFileError(`${name}: transformer_task: expected ${quoted(task)}, found ${found}`);
   }
   if (modality_config == null) return; // The task alone decides; other entries are ignored.
-  const { method, module } = OUTPUTS[task];
-  const output = modality_config.text?.method_output_name;
+  const { reads, method, module } = OUTPUTS[task];
+  const output = modality_config[reads]?.method_output_name;
   const only = Array.isArray(output) && output.length === 1 ? output[0] : output;
   if (only !== method) {
-    const key = 'modality_config.text.method_output_name';
+    const key = `modality_config.${reads}.method_output_name`;
     throw new ModelFileError(
       `${name}: ${key}: expected ${quoted(method)}, received ${quoted(output)}`,
     );

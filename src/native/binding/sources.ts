@@ -50,6 +50,12 @@ export type TextHead =
       /** Activation of a logit: log(1 + relu), or log(1 + log(1 + relu)). */
       readonly activation: 'relu' | 'log1p_relu';
     }
+  /** Difference of the logits of two tokens after the text; without a false token the logit of the true token. */
+  | {
+      readonly name: 'logit-score';
+      readonly trueToken: TokenName;
+      readonly falseToken?: TokenName;
+    }
   /** An embedding; without a pooling module an embedding per token, including special tokens. */
   | { readonly name: 'embedding'; readonly modules: readonly SentenceModule[] }
   /** bge-m3: the parts that an input asks for, see `TextInput.parts`. */
@@ -76,12 +82,33 @@ export interface LateInteraction {
   readonly prefixes: readonly string[];
 }
 
+/** A token of the vocabulary: its ID, or a text of which it is the first token. */
+export type TokenName = number | string;
+
+/** Fixed texts around the texts of a decoder that scores pairs, instead of special tokens. Each is tokenized alone. */
+export interface Frame {
+  readonly before: readonly string[];
+  /** Between the texts of a pair. */
+  readonly between: readonly string[];
+  readonly after: readonly string[];
+  /** Two texts. The end that their tokens share replaces the last tokens of each truncated single text. Default: none. */
+  readonly keptEnd?: readonly [string, string];
+  /**
+   * Maximum number of tokens, in addition to `timesBefore` and `timesAfter` times those of `before` and `after`.
+   * Default: the limit of the tokenizer, which counts all tokens.
+   */
+  readonly maxLength?: number;
+  readonly timesBefore?: number;
+  readonly timesAfter?: number;
+}
+
 /** Tokenizer settings that the tokenizer files do not specify. */
 export interface TokenizerOverrides {
   /** Maximum length in tokens, including special tokens. Replaces the limit of the tokenizer, not of the model. */
   readonly maxLength?: number;
   /** Converts texts to lower case before tokenization, except special tokens. */
   readonly lowercases?: boolean;
+  readonly frame?: Frame;
 }
 
 /** Files of a Hugging Face model folder with a natively implemented encoder. */

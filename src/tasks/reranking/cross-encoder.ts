@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { sigmoid, softmax } from '../../lib/numbers';
+import type { PairTemplate } from '../../models/chat/pair-template';
 import { existingFiles, ModelFileError } from '../../models/files';
 import { CONFIG } from '../../models/hugging-face/directory';
 import { checkModelJson, quoted, readModelJson } from '../../models/json';
@@ -28,6 +29,8 @@ export type Activation = keyof typeof ACTIVATIONS;
 /** Metadata of a cross-encoder. */
 export interface RerankerMetadata extends ClassifierMetadata {
   readonly activation: Activation;
+  /** Texts of a pair, for decoders; undefined: query and document are a text pair. */
+  readonly template?: PairTemplate;
 }
 
 /** Creates the text pair of a query and a document. Either text may be empty. */
@@ -74,14 +77,30 @@ export interface CrossEncoderFiles {
  * @throws ModelFileError
  */
 export function readCrossEncoder(directory: string): CrossEncoderFiles {
+  const own = readOwn(directory);
+  const { isDeclared, activation } = readActivation(directory);
+  return {
+    isDeclared,
+    activation,
+    reading: own ? readingOf(directory) : {},
+    files: existingFiles(directory, [SETTINGS, MODULES, ...(own ? TRANSFORMER_SETTINGS : [])]),
+  };
+}
+
+/**
+ * Reads the marks of a cross-encoder and its activation.
+ *
+ * @throws ModelFileError
+ */
+export function readActivation(
+  directory: string,
+): Pick<CrossEncoderFiles, 'isDeclared' | 'activation'> {
   const config = checkModelJson(CONFIG, configSchema, readModelJson(directory, CONFIG) ?? {});
   const { sentence_transformers: saved, sbert_ce_default_activation_function: older } = config;
   const own = readOwn(directory);
   return {
     isDeclared: own !== null || Boolean(saved) || typeof older === 'string',
     activation: own?.activation_fn || saved?.activation_fn || older || null,
-    reading: own ? readingOf(directory) : {},
-    files: existingFiles(directory, [SETTINGS, MODULES, ...(own ? TRANSFORMER_SETTINGS : [])]),
   };
 }
 

@@ -8,10 +8,12 @@ import {
   activate,
   chooseActivation,
   type RerankerMetadata,
+  readActivation,
   readCrossEncoder,
   requireSequenceClassifier,
   toPair,
 } from './cross-encoder';
+import { fillPair, isDeclaredReranker, isDecoder, readDecoderReranker } from './decoder-reranker';
 
 const tensors: Tensors<TextInput, PairScore, RerankerMetadata> = {
   inputs: [
@@ -49,15 +51,18 @@ export function createRerankingTask<Metadata extends ClassifierMetadata>(
     inputKind: 'texts',
     capabilities: ['reranking'],
     resolveModelPath: classifier.resolveModelPath,
-    findModelPaths: classifier.findModelPaths,
+    findModelPaths: (folder) =>
+      isDeclaredReranker(folder) ? [folder] : classifier.findModelPaths(folder),
     isDeclaredFor: (directory) =>
-      readCrossEncoder(directory).isDeclared &&
-      classifier.read(directory).metadata.labels.length === 1,
-    listFiles: (directory) => [
-      ...classifier.listFiles(directory),
-      ...readCrossEncoder(directory).files,
-    ],
+      isDeclaredReranker(directory) ||
+      (readCrossEncoder(directory).isDeclared &&
+        classifier.read(directory).metadata.labels.length === 1),
+    listFiles: (directory) =>
+      isDecoder(directory)
+        ? readDecoderReranker(directory).files
+        : [...classifier.listFiles(directory), ...readCrossEncoder(directory).files],
     read: (directory) => {
+      if (isDecoder(directory)) return readDecoderReranker(directory);
       requireSequenceClassifier(directory);
       const { source, metadata } = classifier.read(directory);
       const { name, version, labels } = metadata;
@@ -69,13 +74,13 @@ export function createRerankingTask<Metadata extends ClassifierMetadata>(
       };
     },
     validateLoaded: (_, { activation }, directory) => {
-      const { activation: named } = readCrossEncoder(directory);
+      const { activation: named } = readActivation(directory);
       if (named === null || named.startsWith('torch.')) return [];
       return [
         `activation_fn names code of its own, which is not run: scores are those of ${activation}`,
       ];
     },
-    prepare: (input) => input,
+    prepare: (input, { template }) => (template ? fillPair(input, template) : input),
     toPrediction: (inference, { activation }, index) => {
       const scores = activate(inference.values, activation);
       if (allFinite(scores)) return { scores, inference };

@@ -38,7 +38,12 @@ const architectureSchema = z.looseObject({
     .array(z.string())
     .nullish()
     .refine((names) => !names || names.some((name) => name.endsWith('ForSequenceClassification')), {
-      error: ({ input }) => `expected a model for sequence classification, found ${String(input)}`,
+      error: ({ input }) => {
+        const fix = /ForCausalLM/.test(String(input))
+          ? '. To rerank with it, set "task": "reranking" in model.json'
+          : '';
+        return `expected a model for sequence classification, found ${String(input)}${fix}`;
+      },
     }),
 });
 

@@ -2,7 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backend/model_config.h"
@@ -82,12 +84,18 @@ struct HeadSource {
   const HeadKeys& keys;
   int64_t hidden_size;
   int64_t vocabulary_size;
+  /// Id of the first token of a text; waits for the tokenizer.
+  std::function<int64_t(const std::string&)> first_token_id;
 };
+
+/// Weights of the language-modeling decoder: its own, or the word embedding table that it shares.
+Weights decoder_weights(const HeadSource& source, const MaskedLmKeys& keys);
 
 // Each is defined in the file of the same name. All throw LoadError.
 std::unique_ptr<Head> make(const SequenceClassificationHead& options, const HeadSource& source);
 std::unique_ptr<Head> make(const TokenClassificationHead& options, const HeadSource& source);
 std::unique_ptr<Head> make(const MaskedLmHead& options, const HeadSource& source);
+std::unique_ptr<Head> make(const LogitScoreHead& options, const HeadSource& source);
 std::unique_ptr<Head> make(const EmbeddingHead& options, const HeadSource& source);
 std::unique_ptr<Head> make(const BgeM3Head& options, const HeadSource& source);
 

@@ -28,20 +28,17 @@ at::Tensor decoder_bias(const HeadSource& source, const MaskedLmKeys& keys, bool
   return (source.weights / first).get("bias", {source.vocabulary_size});
 }
 
-/// Loads the decoder. A file saved from a tied model has the word embedding table only.
+bool is_tied(const HeadSource& source, const MaskedLmKeys& keys) {
+  return keys.decoder == nullptr || source.config.boolean_or("tie_word_embeddings", true);
+}
+
 nn::Linear make_decoder(const HeadSource& source, const MaskedLmKeys& keys, int64_t size) {
-  const bool is_tied =
-      keys.decoder == nullptr || source.config.boolean_or("tie_word_embeddings", true);
-  const bool is_untied_or_stored =
-      !is_tied || (keys.decoder != nullptr && (source.weights / keys.decoder).has("weight"));
-  const Weights from =
-      is_untied_or_stored ? source.weights / keys.decoder : source.base / keys.word_embeddings;
   at::Tensor bias;
   if (bias_of(source.config, keys.bias_key, true) == nn::Bias::kYes) {
-    bias = decoder_bias(source, keys, is_tied);
+    bias = decoder_bias(source, keys, is_tied(source, keys));
   }
-  return {from.get_as_stored("weight", {source.vocabulary_size, size}), bias,
-          source.weights.compute_types()};
+  return {decoder_weights(source, keys).get_as_stored("weight", {source.vocabulary_size, size}),
+          bias, source.weights.compute_types()};
 }
 
 class MaskedLm final : public Head {
@@ -111,6 +108,13 @@ class MaskedLm final : public Head {
 };
 
 }  // namespace
+
+/// A file saved from a tied model has the word embedding table only.
+Weights decoder_weights(const HeadSource& source, const MaskedLmKeys& keys) {
+  const bool is_stored = keys.decoder != nullptr && (source.weights / keys.decoder).has("weight");
+  return is_stored || !is_tied(source, keys) ? source.weights / keys.decoder
+                                             : source.base / keys.word_embeddings;
+}
 
 std::unique_ptr<Head> make(const MaskedLmHead& options, const HeadSource& source) {
   source.weights.set_head_name("language-modeling");

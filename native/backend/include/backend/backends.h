@@ -18,11 +18,29 @@
 
 namespace backend {
 
+/// Fixed texts around the texts of a decoder that scores pairs, instead of special tokens. Each is
+/// tokenized alone.
+struct Frame {
+  std::vector<std::string> before;
+  std::vector<std::string> between;  ///< between the texts of a pair
+  std::vector<std::string> after;
+  /// Two texts: the end that their tokens share replaces the last tokens of each truncated single
+  /// text. Empty: none.
+  std::vector<std::string> kept_end;
+  /// Maximum number of tokens, in addition to times_before and times_after times those of `before`
+  /// and `after`; 0: the tokenizer's own limit, which counts all tokens.
+  size_t max_length = 0;
+  size_t times_before = 0;
+  size_t times_after = 0;
+};
+
 /// Tokenization options that are not in the tokenizer's own files.
 struct TokenizationOptions {
   std::optional<size_t>
       max_length;          ///< tokens, special tokens included; unset: the tokenizer's own limit
   bool lowercase = false;  ///< lowercases the text, except special tokens in it
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<Frame> frame{};
 };
 
 /// Query expansion and skiplist of late-interaction models (ColBERT), which compare the token

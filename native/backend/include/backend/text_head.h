@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -52,6 +53,16 @@ struct MaskedLmHead {
   bool log_twice = false;  ///< log(1 + log(1 + relu(logit)))
 };
 
+/// A token of the vocabulary: its id, or a text of which it is the first token.
+using TokenName = std::variant<int64_t, std::string>;
+
+/// Difference of the logits of two tokens after the text; without a false token the logit of the
+/// true token.
+struct LogitScoreHead {
+  TokenName true_token;
+  std::optional<TokenName> false_token;
+};
+
 /// The modules of modules.json after the encoder, in order. Without a pooling module there is a row
 /// for each token.
 struct EmbeddingHead {
@@ -65,6 +76,6 @@ struct BgeM3Head {
 };
 
 using TextHead = std::variant<SequenceClassificationHead, TokenClassificationHead, MaskedLmHead,
-                              EmbeddingHead, BgeM3Head>;
+                              LogitScoreHead, EmbeddingHead, BgeM3Head>;
 
 }  // namespace backend
