@@ -38,6 +38,7 @@ struct Shape {
   bool keys_by_offset = false, queries_by_offset = false;
   bool is_causal = false;
   float distance_slope = 0;
+  int64_t first_query = 0;
 };
 
 /// Number of offsets that share a vector beyond a distance, like logarithmic buckets.
@@ -151,7 +152,8 @@ class Example {
             .result = result,
             .result_stride = shape_.head_size + 2,
             .is_causal = shape_.is_causal,
-            .distance_slope = shape_.distance_slope};
+            .distance_slope = shape_.distance_slope,
+            .first_query = shape_.first_query};
   }
 
   std::vector<float> run(const Way& way) const {
@@ -193,13 +195,14 @@ inline Expected expected(const AttentionHead& head, const kernels::PositionVecto
   std::vector<double> scores(static_cast<size_t>(head.tokens));
   double highest = -std::numeric_limits<double>::infinity();
   bool sees_any = false;
+  const int64_t position = head.first_query + query;
   for (int64_t token = 0; token < head.tokens; ++token) {
     double& score = scores[static_cast<size_t>(token)];
     score = -std::numeric_limits<double>::infinity();
-    if (std::abs(query - token) > head.window || (head.is_causal && token > query)) continue;
+    if (std::abs(position - token) > head.window || (head.is_causal && token > position)) continue;
     sees_any = true;
-    score = -double{head.distance_slope} * static_cast<double>(std::abs(query - token));
-    const int64_t row = *vectors.index->at(token - query) * vectors.stride;
+    score = -double{head.distance_slope} * static_cast<double>(std::abs(position - token));
+    const int64_t row = *vectors.index->at(token - position) * vectors.stride;
     for (int64_t i = 0; i < head.head_size; ++i) {
       const double key = way.number(head.key[token * head.key_value_stride + i] * head.scale);
       const double of_query = way.number(head.query[query * head.query_stride + i]);

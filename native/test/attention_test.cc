@@ -95,6 +95,27 @@ TEST_F(AttentionTest, Causal) {
   expect_attention(ways_, {.queries = 1, .tokens = 100, .head_size = 32, .is_causal = true});
 }
 
+TEST_F(AttentionTest, FirstQuery) {
+  for (const int64_t first : {1, 15, 16, 70, 99}) {
+    const int64_t queries = 100 - first;
+    for (const int64_t window : {int64_t{0}, int64_t{7}, attention_test::kUnlimited}) {
+      for (const bool is_causal : {false, true}) {
+        expect_attention(ways_, {.queries = queries,
+                                 .tokens = 100,
+                                 .head_size = 32,
+                                 .window = window,
+                                 .is_causal = is_causal,
+                                 .first_query = first});
+      }
+    }
+    expect_attention(ways_, {.queries = queries,
+                             .tokens = 100,
+                             .head_size = 24,
+                             .distance_slope = 0.1F,
+                             .first_query = first});
+  }
+}
+
 TEST_F(AttentionTest, DistanceSlope) {
   for (const int64_t tokens : {1, 17, 100}) {
     for (const float slope : {0.003F, 0.5F}) {

@@ -35,6 +35,7 @@ describe.each(readdirSync(path.join(FIXTURES, ROOT)))('%s', (name) => {
     'scores as its library does: %s',
     async (_, { query, documents, scores }) => {
       const pairs = documents.map((document) => toPair(query, document));
+      // Documents of one list share the computation of their prompt and query.
       const together = await model.runAll(pairs, {});
       const alone = await Promise.all(pairs.map((pair) => model.run(pair, {})));
       for (const [index, expected] of scores.entries()) {

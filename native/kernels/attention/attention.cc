@@ -7,8 +7,9 @@
 namespace kernels {
 namespace {
 
-/// Number of queries below which a head uses float32 in every format: converting keys and values
-/// would take longer than the faster products save (bench/products.cc on a Zen 4).
+/// End of the queries below which a head uses float32 in every format: converting keys and values
+/// would take longer than the faster products save (bench/products.cc on a Zen 4). The end and not
+/// the number: results do not depend on how many queries are computed together.
 constexpr int64_t kFewQueries = 16;
 
 /// Number of key values below which a head uses float32 instead of int8, for the same reason.
@@ -17,7 +18,7 @@ constexpr int64_t kFewKeyValues = 3072;
 Format format_for(Format wanted, const AttentionHead& head) {
   const bool is_small =
       description_of(wanted).is_integer && head.tokens * head.head_size < kFewKeyValues;
-  return head.queries < kFewQueries || is_small ? Format::kFloat32 : wanted;
+  return head.first_query + head.queries < kFewQueries || is_small ? Format::kFloat32 : wanted;
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ class Head {
         layout_(operands_.layout()),
         positions_(operands_.positions()) {
     // Limits the window, so that sums with it do not overflow.
-    head_.window = std::min(head.window, std::max(head.queries, head.tokens));
+    head_.window =
+        std::min(head.window, std::max(head.first_query + head.queries, head.tokens));
   }
 
   void attend() {
@@ -36,9 +37,10 @@ class Head {
     int64_t tiles = ceil_divide(attending, layout_.mr);
     for (int64_t first = 0, rows = 0; first < attending; first += rows, --tiles) {
       rows = ceil_divide(attending - first, tiles);
-      const int64_t start = std::max<int64_t>(0, first - reach) / block * block;
+      const int64_t token = head_.first_query + first;
+      const int64_t start = std::max<int64_t>(0, token - reach) / block * block;
       const int64_t ahead = head_.is_causal ? 0 : reach;
-      const int64_t end = std::min(first + rows + ahead, head_.tokens);
+      const int64_t end = std::min(token + rows + ahead, head_.tokens);
       const QueryTile tile{.first = first,
                            .rows = rows,
                            .start = start,
@@ -60,7 +62,7 @@ class Head {
   /// window.
   int64_t queries_with_tokens() const {
     if (head_.tokens <= 0 || head_.window < 0) return 0;
-    return std::min(head_.queries, head_.tokens + head_.window);
+    return std::clamp<int64_t>(head_.tokens + head_.window - head_.first_query, 0, head_.queries);
   }
 
   /// Sets the results of the queries from `first` on to 0.
@@ -142,10 +144,10 @@ class Head {
     constexpr float kMasked = -std::numeric_limits<float>::infinity();
     const int64_t count = tile.end - tile.start;
     for (int64_t i = 0; i < tile.rows; ++i) {
-      const int64_t query = tile.first + i;
+      const int64_t query = head_.first_query + tile.first + i;
       float* const row = scores() + i * layout_.tokens;
       if (head_.bias != nullptr) {
-        const float* const bias = head_.bias + query * head_.bias_stride + tile.start;
+        const float* const bias = head_.bias + (tile.first + i) * head_.bias_stride + tile.start;
         for (int64_t j = 0; j < count; ++j) row[j] += bias[j];
       }
       const int64_t first = std::max<int64_t>(query - head_.window - tile.start, 0);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "encoder/nn/gated_mlp.h"
+#include "encoder/nn/shared_prefixes.h"
 
 namespace backend::models {
 namespace {
@@ -87,8 +88,10 @@ class PreNormRotaryEncoder::Layer {
   /// [tokens, hidden] → [tokens or sequences, hidden]. Writes the result to the input if the number
   /// of rows is equal.
   at::Tensor operator()(const at::Tensor& input, const nn::PackedBatch& batch,
-                        const nn::RotaryEmbedding::Angles& angles, nn::OutputTokens outputs) const {
-    const at::Tensor context = attention_(attention_norm_(input), batch, &angles, outputs);
+                        const nn::RotaryEmbedding::Angles& angles, nn::OutputTokens outputs,
+                        const nn::SharedPrefixes* prefixes) const {
+    const at::Tensor context =
+        attention_(attention_norm_(input), batch, &angles, outputs, prefixes);
     at::Tensor hidden = nn::gather_output_rows(input, batch, outputs);
     hidden = attention_output_norm_
                  ? attention_output_norm_->add_to(hidden, attention_output_(context))
@@ -116,6 +119,7 @@ PreNormRotaryEncoder::PreNormRotaryEncoder(const ModelConfig& config, const Weig
              .vocabulary_size = config.positive_integer("vocab_size"),
              .token_types = 0,
              .hidden_size = config.positive_integer("hidden_size")},
+      is_causal_(options.is_causal),
       embeddings_(weights / "embed_tokens", sizes_.vocabulary_size, sizes_.hidden_size),
       rotary_(nn::make_rotary(config, nn::HeadShape(config, options.head_size).head_size,
                               options.theta)),
@@ -135,17 +139,26 @@ PreNormRotaryEncoder::PreNormRotaryEncoder(const ModelConfig& config, const Weig
 
 at::Tensor PreNormRotaryEncoder::operator()(const nn::PackedBatch& batch,
                                             nn::OutputTokens outputs) const {
-  const auto angles = rotary_.angles(batch);
+  std::optional<nn::SharedPrefixes> prefixes;
+  if (is_causal_ && outputs == nn::OutputTokens::kAllTokens) {
+    prefixes = nn::SharedPrefixes::find(batch);
+  }
+  const auto rows_of = [&](const auto& by_token) {
+    return prefixes ? prefixes->rows_of(by_token) : by_token;
+  };
+  const auto angles = rows_of(rotary_.angles(batch));
   std::optional<nn::RotaryEmbedding::Angles> local;
-  if (local_rotary_) local = local_rotary_->angles(batch);
-  at::Tensor hidden = embeddings_(batch.input_ids);
+  if (local_rotary_) local = rows_of(local_rotary_->angles(batch));
+  at::Tensor hidden = embeddings_(rows_of(batch.input_ids));
   if (embedding_scale_) hidden.mul_(*embedding_scale_);
   for (const auto& layer : layers_) {
     const bool is_last = layer == layers_.back();
     hidden = (*layer)(hidden, batch, layer->is_local() && local ? *local : angles,
-                      is_last ? outputs : nn::OutputTokens::kAllTokens);
+                      is_last ? outputs : nn::OutputTokens::kAllTokens,
+                      prefixes ? &*prefixes : nullptr);
   }
-  return final_norm_(hidden);
+  hidden = final_norm_(hidden);
+  return prefixes ? prefixes->tokens_of(hidden) : hidden;
 }
 
 }  // namespace backend::models

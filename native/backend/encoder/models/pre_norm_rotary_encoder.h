@@ -51,6 +51,7 @@ class PreNormRotaryEncoder final : public Encoder {
   class Layer;
 
   EncoderSizes sizes_;
+  bool is_causal_;
   nn::Embedding embeddings_;
   std::optional<double> embedding_scale_;
   nn::RotaryEmbedding rotary_;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "encoder/nn/shared_prefixes.h"
 #include "kernels/attention.h"
 #include "packed/parallel_for.h"
 
@@ -54,7 +55,8 @@ std::vector<at::Tensor> expanded(std::span<const at::Tensor> biases, const Packe
 
 /// Sequences in packed order, the longest last.
 std::vector<Sequence> sequences_of(const Projections& projections, const PackedBatch& batch,
-                                   const Sequence& common, std::span<const at::Tensor> biases) {
+                                   const Sequence& common, std::span<const at::Tensor> biases,
+                                   const SharedPrefixes* prefixes) {
   const bool first_only = projections.outputs == OutputTokens::kClsOnly;
   std::vector<Sequence> sequences;
   sequences.reserve(static_cast<size_t>(batch.sequences()));
@@ -62,14 +64,18 @@ std::vector<Sequence> sequences_of(const Projections& projections, const PackedB
     const auto& [first_token, count, length] = batch.groups[i];
     for (int64_t j = 0; j < count; ++j) {
       const int64_t token = first_token + j * length;
-      const int64_t row = first_only ? static_cast<int64_t>(sequences.size()) : token;
+      const size_t index = sequences.size();
+      const int64_t prefix = prefixes != nullptr ? prefixes->prefix(index) : 0;
+      int64_t row = first_only ? static_cast<int64_t>(index) : token;
+      if (prefixes != nullptr) row = prefixes->first_row(index);
       Sequence sequence = common;
       kernels::AttentionHead& head = sequence.first_head;
       head.query += row * head.query_stride;
-      head.queries = first_only ? 1 : length;
+      head.queries = first_only ? 1 : length - prefix;
+      head.first_query = prefix;
       head.key += token * head.key_value_stride;
       head.value += token * head.key_value_stride;
-      head.tokens = batch.attended_tokens[sequences.size()];
+      head.tokens = batch.attended_tokens[index];
       head.result += row * head.result_stride;
       if (!biases.empty()) {
         const at::Tensor& bias = biases[i];
@@ -109,7 +115,8 @@ Projections Projections::project(const at::Tensor& hidden, const at::Tensor& kep
 }
 
 at::Tensor self_attention(const Projections& projections, const PackedBatch& batch,
-                          int64_t num_heads, const AttentionOptions& options) {
+                          int64_t num_heads, const AttentionOptions& options,
+                          const SharedPrefixes* prefixes) {
   at::Tensor result = at::empty(projections.query.sizes(), projections.query.options());
   const int64_t width = result.size(1), head_size = width / num_heads;
   const int64_t key_size = projections.key_value.size(1) / 2;
@@ -136,7 +143,8 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
                         .bias_head_stride = 0,
                         .heads_per_key = width / key_size,
                         .distance_slopes = options.distance_slopes.data()};
-  const std::vector<Sequence> sequences = sequences_of(projections, batch, shared, biases);
+  const std::vector<Sequence> sequences =
+      sequences_of(projections, batch, shared, biases, prefixes);
   int64_t work = 0;
   const int64_t products = options.positions.empty() ? 2 : 4;
   for (const Sequence& sequence : sequences) {

@@ -13,6 +13,8 @@
 
 namespace backend::nn {
 
+class SharedPrefixes;
+
 /// Tokens for which a layer computes its result. If a head reads only the first (CLS) tokens, the
 /// last layer computes only their rows.
 enum class OutputTokens { kAllTokens, kClsOnly };
@@ -58,8 +60,10 @@ struct AttentionOptions {
 };
 
 /// Scaled dot-product self-attention of packed sequences. Tokens attend to their own sequence only.
-/// → [tokens or sequences, heads × head size].
+/// prefixes: the queries and the result have their rows; null: one for each token.
+/// → [tokens, sequences or rows, heads × head size].
 at::Tensor self_attention(const Projections& projections, const PackedBatch& batch,
-                          int64_t num_heads, const AttentionOptions& options = {});
+                          int64_t num_heads, const AttentionOptions& options = {},
+                          const SharedPrefixes* prefixes = nullptr);
 
 }  // namespace backend::nn

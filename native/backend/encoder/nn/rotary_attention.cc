@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "encoder/nn/shared_prefixes.h"
 
 namespace backend::nn {
 
@@ -47,8 +48,9 @@ void RotaryAttention::set_norms(LayerNorm query, LayerNorm key) {
 
 at::Tensor RotaryAttention::operator()(const at::Tensor& input, const PackedBatch& batch,
                                        const RotaryEmbedding::Angles* angles,
-                                       OutputTokens outputs) const {
-  const Projections projections =
+                                       OutputTokens outputs,
+                                       const SharedPrefixes* prefixes) const {
+  Projections projections =
       Projections::project(input, gather_output_rows(input, batch, outputs), query_key_value_,
                            shape_.query_size(), outputs);
   if (query_norm_) query_norm_->normalize_heads(projections.query);
@@ -60,7 +62,8 @@ at::Tensor RotaryAttention::operator()(const at::Tensor& input, const PackedBatc
     if (outputs == OutputTokens::kAllTokens) rotate(projections.query, shape_.heads, *angles);
     rotate(projections.keys(), shape_.key_value_heads, *angles);
   }
-  return self_attention(projections, batch, shape_.heads, options_);
+  if (prefixes != nullptr) projections.key_value = prefixes->tokens_of(projections.key_value);
+  return self_attention(projections, batch, shape_.heads, options_, prefixes);
 }
 
 }  // namespace backend::nn

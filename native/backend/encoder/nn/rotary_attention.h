@@ -39,8 +39,10 @@ class RotaryAttention {
   void set_norms(LayerNorm query, LayerNorm key);
 
   /// input: [tokens, hidden] → [tokens or sequences, heads × head size]. angles: null: no rotation.
+  /// prefixes: the input, the angles and the result have their rows, of all tokens.
   at::Tensor operator()(const at::Tensor& input, const PackedBatch& batch,
-                        const RotaryEmbedding::Angles* angles, OutputTokens outputs) const;
+                        const RotaryEmbedding::Angles* angles, OutputTokens outputs,
+                        const SharedPrefixes* prefixes = nullptr) const;
 
  private:
   HeadShape shape_;

@@ -14,8 +14,8 @@ struct FormatKernel;
 struct RowScale;
 class HeadPositions;
 
-/// One head of one sequence. Query i belongs to token i. A query that attends to no token has the
-/// result 0, as in PyTorch's scaled_dot_product_attention; this applies to queries from
+/// One head of one sequence. Query i belongs to token first_query + i. A query that attends to no token has the
+/// result 0, as in PyTorch's scaled_dot_product_attention; this applies to queries of tokens from
 /// tokens + window on.
 struct AttentionHead {
   const float* query;    ///< [queries, head_size]
@@ -27,7 +27,8 @@ struct AttentionHead {
   int64_t key_value_stride;  ///< row stride of key and value in floats
   int64_t head_size;
   float scale;
-  int64_t window;       ///< query i attends to tokens i − window … i + window; below 0: to none
+  /// The query of token i attends to tokens i − window … i + window; below 0: to none.
+  int64_t window;
   const float* bias;    ///< [queries, tokens]; null: no bias
   int64_t bias_stride;  ///< row stride in floats
   /// Terms of disentangled attention (DeBERTa): the score of a query and a key gets query · key
@@ -36,8 +37,9 @@ struct AttentionHead {
   const HeadPositions* positions;
   float* result;             ///< [queries, head_size]
   int64_t result_stride;     ///< row stride in floats
-  bool is_causal = false;    ///< true: query i attends to no token after i
+  bool is_causal = false;    ///< true: the query of token i attends to no token after i
   float distance_slope = 0;  ///< ALiBi: slope × |query − key| is subtracted from a score
+  int64_t first_query = 0;   ///< token of query 0; 0 with positions
 };
 
 /// True if this processor has dedicated instructions for attention in this format.
@@ -48,7 +50,7 @@ bool has_fast_attention(Format format);
 int64_t attention_scratch(Format format, const AttentionHead& longest);
 
 /// Computes attention with the fastest kernels of this processor. Both products use the format;
-/// scores are float32. A head with few queries, or for int8 with few tokens, uses float32, because
+/// scores are float32. A head up to one of the first tokens, or for int8 with few tokens, uses float32, because
 /// converting its operands would take longer.
 void attend(Format format, const AttentionHead& head, float* scratch);
 
