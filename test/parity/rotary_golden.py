@@ -4,6 +4,8 @@ embedding_golden.py."""
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import transformers
 from embedding_specs import pooling
 from safetensors.torch import load_file, save_file
 from tiny_specs import Spec
+from transformers.models.lfm2 import modeling_lfm2
 
 SIZES = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 32}
 # Shorter than the texts, so that scaled positions and windows take effect.
@@ -61,6 +64,11 @@ GEMMA3 = {
     **GROUPED,
     **{"num_hidden_layers": 3, "sliding_window": WINDOW, "query_pre_attn_scalar": 24},
     "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+}
+
+LFM2 = {
+    **{**GROUPED, "num_hidden_layers": 3, "layer_types": ["conv", "full_attention", "conv"], "conv_L_cache": 3},
+    **{"intermediate_size": 48, "block_multiple_of": 8, "block_ffn_dim_multiplier": 1.2, **rope(1000.0)},
 }
 
 ROTARY = [
@@ -122,6 +130,18 @@ ROTARY = [
     Rotary(
         "gemma3-bidirectional", "Gemma3Text", tiny_tokenizers.save_llama, {**GEMMA3, "use_bidirectional_attention": True}
     ),
+    Rotary("lfm2", "Lfm2", tiny_tokenizers.save_llama, {**LFM2, "conv_bias": True}),
+    Rotary(
+        "lfm2-bidirectional",
+        "Lfm2",
+        tiny_tokenizers.save_llama,
+        LFM2,
+        {
+            **{key: value for key, value in LFM2.items() if key != "layer_types"},
+            **{"model_type": "lfm2", "architectures": ["Lfm2BidirectionalModel"], "full_attn_idxs": [1]},
+            "max_position_embeddings": tiny_models.POSITION_LIMIT,
+        },
+    ),
 ]
 
 
@@ -134,13 +154,40 @@ def make(directory: Path, write_golden, encode_all, load) -> None:
         model = load(folder)
         model.max_seq_length = tiny_models.POSITION_LIMIT  # longer than TRAINED
         scale_positions(model[0].auto_model, rotary)
-        rows = encode_all(folder, model, "", by_token=False)
+        with without_causality(rotary):
+            rows = encode_all(folder, model, "", by_token=False)
         if rotary.original is not None:
             as_original(folder, rotary)
         write_golden(folder, head, {"prompt": ""}, rows)
     for name, code in (("jina-bert", False), ("jina-bert-code", True)):
         rows = jina_bert.make(directory / name, code)
         write_golden(directory / name, head, {"prompt": ""}, rows)
+
+
+@contextmanager
+def without_causality(rotary: Rotary) -> Iterator[None]:
+    """LFM2.5-Encoder is Lfm2Model with another mask, and convolutions around their token."""
+    if "Lfm2BidirectionalModel" not in (rotary.original or {}).get("architectures", []):
+        yield
+        return
+    mask, convolution = modeling_lfm2.create_causal_mask, modeling_lfm2.causal_conv1d_fn
+    modeling_lfm2.create_causal_mask = lambda **_: None
+    modeling_lfm2.causal_conv1d_fn = lambda x, weight, bias, **_: torch.nn.functional.conv1d(
+        x, weight[:, None], bias, padding=weight.shape[-1] // 2, groups=len(weight)
+    )
+    attention = modeling_lfm2.Lfm2Attention
+    init = attention.forward
+
+    def forward(self, *args, **kwargs):
+        self.is_causal = False
+        return init(self, *args, **kwargs)
+
+    attention.forward = forward
+    try:
+        yield
+    finally:
+        modeling_lfm2.create_causal_mask, modeling_lfm2.causal_conv1d_fn = mask, convolution
+        attention.forward = init
 
 
 def save(directory: Path, rotary: Rotary) -> None:
@@ -184,6 +231,10 @@ def scale_positions(model: torch.nn.Module, rotary: Rotary) -> None:
 
 def as_original(directory: Path, rotary: Rotary) -> None:
     """Rewrites the folder with the names and the config.json of the original code."""
+    if rotary.architecture == "Lfm2":
+        size = json.loads((directory / "config.json").read_text())["vocab_size"]
+        write_original_config(directory, rotary, size)
+        return
     model_class = getattr(transformers, f"{rotary.architecture}Model")
     loaded = model_class.from_pretrained(directory, dtype=torch.float16)
     size = loaded.config.vocab_size
@@ -196,5 +247,9 @@ def as_original(directory: Path, rotary: Rotary) -> None:
     assert not any("self_attn" in name for name in tensors), sorted(tensors)
     save_file(tensors, directory / "model.safetensors", metadata={"format": "pt"})
     shutil.rmtree(saved)
+    write_original_config(directory, rotary, size)
+
+
+def write_original_config(directory: Path, rotary: Rotary, size: int) -> None:
     entries = {**rotary.original, "vocab_size": size, "torch_dtype": "float16"}
     (directory / "config.json").write_text(json.dumps(entries, indent=1) + "\n")

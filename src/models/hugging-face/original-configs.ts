@@ -1,5 +1,6 @@
 import { ModelFileError } from '../files';
 import { EVERY_KEY, TRAINING } from '../keys/every-model';
+import { LFM2 as LFM2_KEYS } from '../keys/rotary-models';
 import { each, honored, type KeyTable, type KeyUse, noEffect, only } from '../keys/table';
 
 /**
@@ -19,6 +20,8 @@ interface OriginalConfig {
 type Config = Readonly<Record<string, unknown>>;
 
 const SAME_NUMBERS = noEffect('says how the same numbers are computed');
+/** Layers beyond it are a load error of the native side. */
+const MAX_LAYERS = 1000;
 const OTHER_LAYERS = 'Other layers are not supported';
 
 /** Source: configuration_hf_nomic_bert.py of nomic-ai/nomic-bert-2048. */
@@ -170,7 +173,39 @@ const JINA_V3: OriginalConfig = {
   }),
 };
 
-const ORIGINALS = [NOMIC, GTE, JINA_BERT, JINA_V3];
+/** LFM2.5-Encoder: its code has the model_type of the decoder. */
+const LFM2_BIDIRECTIONAL: OriginalConfig = {
+  isFor: ({ model_type, architectures }) =>
+    model_type === 'lfm2_bidirectional' ||
+    (model_type === 'lfm2' && String(architectures).startsWith('Lfm2Bidirectional')),
+  modelType: 'lfm2_bidirectional',
+  keys: table(LFM2_KEYS),
+  names: {},
+  entries: lfm2Layers,
+};
+
+/** Source: configuration_lfm2.py of transformers, for files of its first versions. */
+const LFM2: OriginalConfig = {
+  isFor: ({ model_type, layer_types }) => model_type === 'lfm2' && layer_types == null,
+  modelType: 'lfm2',
+  keys: table(LFM2_KEYS),
+  names: {},
+  entries: lfm2Layers,
+};
+
+/** Without layer_types, full_attn_idxs names the layers with attention; without both, all have it. */
+function lfm2Layers({ layer_types: types, full_attn_idxs, num_hidden_layers }: Config): Config {
+  if (types != null) return {};
+  const count = Math.min(numberOr(num_hidden_layers, 32), MAX_LAYERS);
+  const withAttention = Array.isArray(full_attn_idxs) ? new Set<unknown>(full_attn_idxs) : null;
+  return {
+    layer_types: Array.from({ length: count }, (_, index) =>
+      (withAttention?.has(index) ?? true) ? 'full_attention' : 'conv',
+    ),
+  };
+}
+
+const ORIGINALS = [NOMIC, GTE, JINA_BERT, JINA_V3, LFM2_BIDIRECTIONAL, LFM2];
 
 /**
  * Translates config.json of original model code to the keys of transformers.

@@ -32,6 +32,21 @@ const QWEN: Keys = {
   ),
 };
 
+/** Keys of LFM2, with the older names of its configuration. */
+export const LFM2: Keys = {
+  ...EVERY_KEY,
+  ...each([...SIZES, 'intermediate_size', 'max_position_embeddings'], honored),
+  ...each(['num_key_value_heads', 'head_dim', 'norm_eps', 'tie_word_embeddings'], honored),
+  ...each(['rope_theta', 'layer_types', 'full_attn_idxs', 'conv_L_cache', 'conv_bias'], honored),
+  ...each(['block_ff_dim', 'block_auto_adjust_ff_dim'], honored),
+  ...each(['block_multiple_of', 'block_ffn_dim_multiplier'], honored),
+  rope_parameters: { use: 'object', keys: ROPE },
+  rope_scaling: only([], 'Scaled rotary positions are not supported'),
+  tie_embedding: only([true], 'Name it tie_word_embeddings'),
+  attention_dropout: TRAINING,
+  pad_token_id: noEffect('texts are not padded'),
+};
+
 /** Keys of encoders with BERT's embeddings and rotary positions. */
 const ROTARY_BERT: Keys = {
   ...EVERY_KEY,
@@ -74,6 +89,7 @@ export const ROTARY_MODELS = {
   },
   gte: ROTARY_BERT,
   jina_embeddings_v3: ROTARY_BERT,
+  lfm2: LFM2,
   nomic_bert: ROTARY_BERT,
   qwen2: QWEN,
   qwen3: QWEN,
