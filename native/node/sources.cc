@@ -149,6 +149,22 @@ backend::LateInteraction late_interaction(const Napi::Object& from, const char* 
           .prefixes = texts(given, "prefixes")};
 }
 
+/// LoraAdapter of src/native/binding/sources.ts.
+std::optional<backend::LoraAdapter> adapter(const Napi::Object& from, const char* name) {
+  const Napi::Object given = object(from.Get(name), name);
+  backend::LoraAdapter result{.weight_file = text(given, "weightFile"), .layers = {}};
+  const Napi::Object layers = object(given.Get("layers"), "layers");
+  for (const auto& [key, slot] : layers) {
+    const std::string module = key.As<Napi::String>().Utf8Value();
+    const Napi::Object layer = object(slot, "layers." + module);
+    constexpr Range kScales{.min = -1e30, .max = 1e30};
+    result.layers[module] = {
+        .rank = size(layer, "rank"),
+        .scale = number(layer.Get("scale"), kScales, "layers." + module + ".scale")};
+  }
+  return result;
+}
+
 backend::ModelConfig model_config(const Napi::Object& from) {
   const Napi::Object config = object(from.Get("config"), "config");
   std::map<std::string, backend::ModelConfig::Value, std::less<>> entries;
@@ -182,7 +198,8 @@ Source source_argument(const Napi::Object& from) {
         .weight_files = texts(from, "weightFiles"),
         .tokenizer_directory = text(from, "tokenizerDirectory"),
         .tokenization = reading(from),
-        .late_interaction = optional(late_interaction, from, "lateInteraction")};
+        .late_interaction = optional(late_interaction, from, "lateInteraction"),
+        .adapter = optional(adapter, from, "adapter")};
   }
   if (type == "text-program") {
     return backend::TextProgramSource{.path = text(from, "path"),

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { MODEL_JSON } from './model-json';
+import { findAdapter } from '../models/peft/adapter';
+import { MODEL_JSON, VERSION_FOLDER } from './model-json';
 import type { ModelLocation, RepositoryPaths } from './repository-paths';
 
 /** Maximum number of files of a model folder in its stamp. */
@@ -42,7 +43,27 @@ function filesNextTo(folder: string, file: string): readonly string[] {
 }
 
 function stampFolder(folder: string): string {
-  return stampFiles(folder, readdirSync(folder, { recursive: true }).map(String));
+  const stamps = [folder, ...basesOf(folder)].map((each) =>
+    stampFiles(each, readdirSync(each, { recursive: true }).map(String)),
+  );
+  return stamps.join();
+}
+
+/** Folders of the base models of LoRA adapters in a model folder or its version folders. */
+function basesOf(folder: string): readonly string[] {
+  const versions = readdirSync(folder).filter((name) => VERSION_FOLDER.test(name));
+  const folders = [folder, ...versions.map((version) => path.join(folder, version))];
+  const bases = folders.flatMap((each) => findBase(each) ?? []);
+  return [...new Set(bases)].filter((base) => base !== folder);
+}
+
+/** Base of an adapter; null: no adapter, or one whose load reports an error. */
+function findBase(folder: string): string | null {
+  try {
+    return findAdapter(folder)?.base ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function stampFiles(folder: string, names: readonly string[]): string {

@@ -80,10 +80,11 @@ function weightBytes(source: ModelSource, dtype: Dtype): number {
     .reduce((sum, bytes) => sum + bytes, 0);
 }
 
-function weightFilesOf({ weightFiles, head }: TextModelSource): readonly string[] {
+function weightFilesOf({ weightFiles, head, adapter }: TextModelSource): readonly string[] {
   const modules = head.name === 'embedding' ? head.modules : [];
   return [
     ...weightFiles,
+    ...(adapter ? [adapter.weightFile] : []),
     ...modules.flatMap((module) => ('weightFiles' in module ? module.weightFiles : [])),
   ];
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkModelJson, readModelJson } from '../models/json';
+import { isBaseName } from '../models/peft/base-folder';
 import type { Dtype } from '../native/engine';
 import { MODEL_NAME } from '../settings/parsers';
 import { DTYPES } from '../settings/settings';
@@ -26,6 +27,13 @@ export const modelJson = z.strictObject({
     .min(1)
     .optional()
     .describe('Abilities that requests may use. Default: all that the model has'),
+  base: z
+    .string()
+    .refine(isBaseName, 'expected the name of a folder next to this folder')
+    .optional()
+    .describe(
+      'Folder of the base model of a LoRA adapter. Default: last part of base_model_name_or_path',
+    ),
   dtype: z
     .enum(DTYPES)
     .optional()

@@ -66,7 +66,28 @@ std::string current_name(const std::string& stored_name) {
   return stored_name;
 }
 
+/// Name of the adapter's tensor in the base model. peft wraps the model, and each adapted layer.
+std::string name_in_base(const std::string& stored_name, const std::string& file) {
+  constexpr std::string_view kPrefix = "base_model.model.", kLayer = ".base_layer.";
+  if (!stored_name.starts_with(kPrefix)) {
+    throw common::LoadError(file + ": " + stored_name + ": expected a name that begins with \"" +
+                            std::string(kPrefix) + "\". Save the adapter with peft");
+  }
+  std::string name = stored_name.substr(kPrefix.size());
+  if (const size_t at = name.rfind(kLayer); at != std::string::npos) {
+    name.replace(at, kLayer.size(), ".");
+  }
+  return name;
+}
+
 }  // namespace
+
+std::string with_other_prefix(std::string_view key, std::string_view base_prefix) {
+  if (base_prefix.empty()) return {};
+  const std::string prefix = std::string(base_prefix) + ".";
+  return key.starts_with(prefix) ? std::string(key.substr(prefix.size()))
+                                 : prefix + std::string(key);
+}
 
 Checkpoint Checkpoint::open(const std::vector<std::string>& paths) {
   Checkpoint checkpoint;
@@ -83,6 +104,30 @@ Checkpoint Checkpoint::open(const std::vector<std::string>& paths) {
     }
   }
   return checkpoint;
+}
+
+void Checkpoint::add_adapter(const LoraAdapter& adapter, std::string_view base_prefix) {
+  Checkpoint own = open({adapter.weight_file});
+  Entries renamed;
+  for (auto& [stored_name, entry] : own.entries_) {
+    entry.is_of_adapter = true;
+    const std::string name = name_in_base(stored_name, entry.file);
+    if (!renamed.emplace(name, std::move(entry)).second) {
+      throw common::LoadError(own.first_file_ + ": " + name + ": is duplicated in this file");
+    }
+  }
+  for (auto& [name, entry] : renamed) {
+    entries_.erase(with_other_prefix(name, base_prefix));
+    entries_.insert_or_assign(name, std::move(entry));
+  }
+  lora_layers_ = adapter.layers;
+  bytes_ += own.bytes_;
+  files_.insert(files_.end(), own.files_.begin(), own.files_.end());
+}
+
+const LoraAdapter::Layer* Checkpoint::lora_layer(std::string_view module) const {
+  const auto it = lora_layers_.find(module);
+  return it == lora_layers_.end() ? nullptr : &it->second;
 }
 
 void Checkpoint::release_pages() const {

@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "backend/backends.h"
 #include "common/files/mapped_file.h"
 
 namespace backend {
@@ -19,6 +21,7 @@ class Checkpoint {
     at::Tensor tensor;  ///< in the stored type; undefined if models cannot have this type
     std::string file;   ///< file name, for error messages
     std::string type;   ///< type name of the file format, for error messages
+    bool is_of_adapter = false;
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 
@@ -26,7 +29,15 @@ class Checkpoint {
   /// LoadError.
   static Checkpoint open(const std::vector<std::string>& paths);
 
+  /// Adds the tensors of a LoRA adapter under the names of the base model. Tensors other than LoRA
+  /// factors replace those of the base. base_prefix: see Weights. Throws LoadError.
+  void add_adapter(const LoraAdapter& adapter, std::string_view base_prefix);
+
   const Entries& entries() const { return entries_; }
+
+  /// Rank and scale of a layer's LoRA update, by the name that its factors have in entries(); null:
+  /// no adapter, or no such layer.
+  const LoraAdapter::Layer* lora_layer(std::string_view module) const;
 
   /// Total size of the files: an upper bound of the weights' size.
   size_t bytes() const { return bytes_; }
@@ -43,9 +54,14 @@ class Checkpoint {
   void add(const std::string& stored_name, Entry entry);
 
   Entries entries_;
+  std::map<std::string, LoraAdapter::Layer, std::less<>> lora_layers_;
   size_t bytes_ = 0;
   std::string first_file_;
   std::vector<std::shared_ptr<common::MappedFile>> files_;
 };
+
+/// The other name that a tensor of the base model may have: `key` with the prefix of the base model
+/// added or removed. Empty without a prefix.
+std::string with_other_prefix(std::string_view key, std::string_view base_prefix);
 
 }  // namespace backend

@@ -124,10 +124,7 @@ std::string Weights::full_name(std::string_view name) const {
 const Checkpoint::Entries::value_type* Weights::find(const std::string& key) const {
   const auto& entries = checkpoint_->entries();
   auto it = entries.find(key);
-  if (it == entries.end() && !usage_->base_prefix.empty()) {
-    const std::string prefix = usage_->base_prefix + ".";
-    it = entries.find(key.starts_with(prefix) ? key.substr(prefix.size()) : prefix + key);
-  }
+  if (it == entries.end()) it = entries.find(with_other_prefix(key, usage_->base_prefix));
   return it == entries.end() ? nullptr : &*it;
 }
 
@@ -142,7 +139,7 @@ at::Tensor Weights::get_as_stored(std::string_view name,
   const std::string key = full_name(name);
   const auto* found = find(key);
   if (!found) return placeholder_for(key, shape);
-  const auto& [tensor, file, type] = found->second;
+  const auto& [tensor, file, type, _] = found->second;
   const std::string where = file + ": " + found->first;
   if (!tensor.defined() || !tensor.is_floating_point()) {
     throw common::LoadError(where + ": type " + type +
@@ -172,7 +169,7 @@ at::Tensor Weights::get_of_rank(std::string_view name, int64_t rank,
   const std::string key = full_name(name);
   const auto* found = find(key);
   if (!found) throw common::LoadError(checkpoint_->first_file() + ": " + key + ": is missing");
-  const auto& [tensor, file, type] = found->second;
+  const auto& [tensor, file, type, _] = found->second;
   const std::string where = file + ": " + found->first;
   if (!tensor.defined() || std::ranges::find(types, tensor.scalar_type()) == types.end()) {
     throw common::LoadError(where + ": type " + type + " is not supported");
@@ -239,7 +236,8 @@ void Weights::ignore_outside_base() const {
   };
   if (std::ranges::none_of(entries, is_in_base)) return;  // file of the base model
   for (const auto& entry : entries) {
-    if (!is_in_base(entry)) usage_->used.insert(entry.first);
+    // All tensors of an adapter must have a use.
+    if (!is_in_base(entry) && !entry.second.is_of_adapter) usage_->used.insert(entry.first);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,6 +15,13 @@
 #include "checkpoint/checkpoint.h"
 
 namespace backend {
+
+/// Factors of a LoRA update: of a linear layer y += up (down x), of an embedding table
+/// y += up down[:, id].
+struct LoraFactors {
+  at::Tensor down;  ///< float32 [rank, in]
+  at::Tensor up;    ///< float32 [out, rank], multiplied by the scale
+};
 
 /// A view of a checkpoint under a prefix. Copies share the record of used and missing keys, which
 /// require_all_used() reports.
@@ -56,6 +64,13 @@ class Weights {
   /// Integers as int64, [size]. The file determines the size.
   at::Tensor get_integers(std::string_view name) const;
 
+  /// LoRA factors of the linear layer under this scope; empty: the layer has none. Throws LoadError
+  /// like get().
+  std::optional<LoraFactors> lora_factors(int64_t in_features, int64_t out_features) const;
+
+  /// LoRA factors of the embedding table under this scope; empty: the table has none.
+  std::optional<LoraFactors> lora_embedding_factors(int64_t rows, int64_t size) const;
+
   /// True if the files contain the key.
   bool has(std::string_view name) const { return find(full_name(name)) != nullptr; }
 
@@ -83,6 +98,13 @@ class Weights {
     std::vector<std::string> missing_with_shapes;  ///< keys with shapes
   };
 
+  /// Names of the factors and sizes of the layer.
+  struct LoraShape {
+    std::string_view down, up;
+    int64_t in, out;
+  };
+
+  std::optional<LoraFactors> read_factors(const LoraShape& shape) const;
   std::string full_name(std::string_view name) const;
   const Checkpoint::Entries::value_type* find(const std::string& key) const;
   at::Tensor get_of_rank(std::string_view name, int64_t rank,

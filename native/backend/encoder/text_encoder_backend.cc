@@ -54,7 +54,9 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     is_opened.get();
     return (*opened)->first_id(text);
   };
-  const auto checkpoint = std::make_shared<const Checkpoint>(Checkpoint::open(source.weight_files));
+  Checkpoint opened_files = Checkpoint::open(source.weight_files);
+  if (source.adapter) opened_files.add_adapter(*source.adapter, family.base_prefix);
+  const auto checkpoint = std::make_shared<const Checkpoint>(std::move(opened_files));
   const Weights weights(checkpoint, family.base_prefix, compute_types);
   const Weights base = weights / family.base_prefix;
   auto encoder = family.make_encoder(source.config, base);

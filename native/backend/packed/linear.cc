@@ -7,6 +7,7 @@
 #include <iterator>
 #include <vector>
 
+#include "kernels/elementwise.h"
 #include "packed/parallel_for.h"
 
 namespace backend {
@@ -112,7 +113,15 @@ void PackedLinear::into(const at::Tensor& input, int64_t first, kernels::Epilogu
   const int64_t count = y.size(1);
   auto* const to = y.mutable_data_ptr<float>();
   parallel_for_columns(count, x.numel() * count, linear_.nr(), [&](int64_t start, int64_t outputs) {
-    linear_.multiply(rows, {first + start, outputs, epilogue}, to + start, count);
+    linear_.multiply(rows, {first + start, outputs, epilogue}, to + start, y.stride(0));
+  });
+}
+
+void activate(const at::Tensor& y, kernels::Epilogue epilogue) {
+  auto* const values = y.mutable_data_ptr<float>();
+  const int64_t columns = y.size(-1);
+  parallel_for_rows(y.numel() / columns, columns, [&](int64_t first, int64_t rows) {
+    kernels::activate(epilogue, values + first * columns, rows * columns);
   });
 }
 

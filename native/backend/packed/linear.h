@@ -30,7 +30,7 @@ class PackedLinear {
   at::Tensor operator()(const at::Tensor& x, int64_t first, int64_t count,
                         kernels::Epilogue epilogue) const;
 
-  /// Like operator(), into y: contiguous float32 [rows, count]. Some epilogues read y.
+  /// Like operator(), into y: float32 [rows, count] with contiguous rows. Some epilogues read y.
   void into(const at::Tensor& x, int64_t first, kernels::Epilogue epilogue,
             const at::Tensor& y) const;
 
@@ -43,6 +43,10 @@ class PackedLinear {
   int64_t outputs_;
   kernels::Linear linear_;
 };
+
+/// Applies the activation kGelu, kGeluTanh or kSilu to each value of y, contiguous float32, as the
+/// epilogue of a linear layer does.
+void activate(const at::Tensor& y, kernels::Epilogue epilogue);
 
 /// Index of the input argument of an ATen operator that may be a linear layer (linear, addmm, mm,
 /// matmul); empty for other operators.

@@ -1,6 +1,7 @@
 #include "elementwise/elementwise.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "kernels/cpu.h"
@@ -57,5 +58,17 @@ void normalize(const LayerNormRows& rows) { best_elementwise().normalize(rows); 
 void normalize_rms(const RmsNormRows& rows) { best_elementwise().normalize_rms(rows); }
 
 void rotate(const RotatedHeads& heads) { best_elementwise().rotate(heads); }
+
+void activate(Epilogue activation, float* values, int64_t count) {
+  constexpr int64_t kMaxLanes = 16;
+  const EpilogueFunction function = best_epilogue(activation, kMaxLanes);
+  const int64_t whole = count / kMaxLanes * kMaxLanes, rest = count - whole;
+  if (whole > 0) function(values, 1, whole, values, whole);
+  if (rest == 0) return;
+  std::array<float, kMaxLanes> last{};
+  std::copy_n(values + whole, rest, last.begin());
+  function(last.data(), 1, kMaxLanes, last.data(), kMaxLanes);
+  std::copy_n(last.begin(), rest, values + whole);
+}
 
 }  // namespace kernels

@@ -76,7 +76,8 @@ function readModel(
   const { source, metadata } = task.read(modelPath);
   const isProgram = 'path' in source;
   const program = isProgram ? inspectProgram(source.path, allowedOperators ?? []) : null;
-  const files = isProgram ? [source.path] : source.weightFiles;
+  const adapter = 'adapter' in source && source.adapter ? [source.adapter.weightFile] : [];
+  const files = isProgram ? [source.path] : [...source.weightFiles, ...adapter];
   return {
     service: serviceOfTask(task) ?? task.name,
     name: basename(modelPath),

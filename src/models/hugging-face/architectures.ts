@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { fileSize } from '../files';
-import { checkModelJson, readModelJson } from '../json';
-import { CONFIG } from './directory';
+import { checkModelJson } from '../json';
+import { CONFIG, readModelConfig } from './config';
 
 const schema = z.looseObject({ architectures: z.array(z.string()).nullish() });
 
@@ -12,7 +11,7 @@ const schema = z.looseObject({ architectures: z.array(z.string()).nullish() });
  * @throws ModelFileError
  */
 export function readArchitectures(folder: string): readonly string[] | null {
-  if (fileSize(folder, CONFIG) === null) return null;
-  const config = checkModelJson(CONFIG, schema, readModelJson(folder, CONFIG));
-  return config.architectures ?? [];
+  const content = readModelConfig(folder);
+  if (content === undefined) return null;
+  return checkModelJson(CONFIG, schema, content).architectures ?? [];
 }

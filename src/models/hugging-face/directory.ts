@@ -3,13 +3,17 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
 import { existingFiles, ModelFileError } from '../files';
-import { checkModelJson, readModelJson, requireModelJson } from '../json';
+import { checkModelJson, readModelJson } from '../json';
 import { checkKeys } from '../keys/table';
 import { TOKENIZER_CONFIG } from '../keys/tokenizers';
 import { CONFIGS } from '../keys/transformers';
+import { adapterFiles, findAdapter, tokenizerFolder, weightsFolder } from '../peft/adapter';
+import { readLora } from '../peft/lora';
+import { CONFIG, readModelConfig } from './config';
 import { translateOriginalConfig, withTransformersKeys } from './original-configs';
 
-export const CONFIG = 'config.json';
+export { CONFIG } from './config';
+
 const TOKENIZER_SETTINGS = 'tokenizer_config.json';
 
 /**
@@ -72,8 +76,8 @@ export interface ModelFolder<Config> {
 }
 
 /**
- * Reads a folder that Hugging Face `save_pretrained` wrote, except the weights and the tokenizer,
- * which the native side opens.
+ * Reads a folder that Hugging Face `save_pretrained` or peft wrote, except the weights and the
+ * tokenizer, which the native side opens.
  *
  * @param schema schema of config.json
  * @throws ModelFileError
@@ -85,11 +89,19 @@ export function readDirectory<Schema extends z.ZodType<ModelConfig>>(
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) {
     throw new ModelFileError(`${directory}: expected a model directory, found none`);
   }
-  const config = requireModelJson(directory, CONFIG, schema);
-  checkKeys(TOKENIZER_CONFIG, TOKENIZER_SETTINGS, readModelJson(directory, TOKENIZER_SETTINGS));
+  const content = readModelConfig(directory);
+  if (content === undefined) throw new ModelFileError(`${CONFIG}: not found in ${directory}`);
+  const config = checkModelJson(CONFIG, schema, content);
+  const tokenizer = tokenizerFolder(directory);
+  checkKeys(TOKENIZER_CONFIG, TOKENIZER_SETTINGS, readModelJson(tokenizer, TOKENIZER_SETTINGS));
+  const adapter = findAdapter(directory);
   return {
     config,
-    files: [path.join(directory, CONFIG), ...existingFiles(directory, TOKENIZER_FILES)],
+    files: [
+      path.join(weightsFolder(directory), CONFIG),
+      ...existingFiles(tokenizer, TOKENIZER_FILES),
+      ...(adapter ? adapterFiles(adapter) : []),
+    ],
   };
 }
 
@@ -153,6 +165,7 @@ export function weightsSource(
     readonly added?: Readonly<Record<string, Scalar>>;
   },
 ): TextModelSource {
+  const adapter = findAdapter(directory);
   const original = translateOriginalConfig(config);
   // The native side rejects unknown model types.
   const known = Object.hasOwn(CONFIGS, config.model_type) ? CONFIGS[config.model_type] : undefined;
@@ -165,7 +178,8 @@ export function weightsSource(
     config: { ...flattened(translated), ...added },
     head,
     weightFiles,
-    tokenizerDirectory: directory,
+    tokenizerDirectory: tokenizerFolder(directory),
+    ...(adapter && { adapter: readLora(adapter) }),
   };
 }
 

@@ -3,19 +3,8 @@ import path from 'node:path';
 import { z } from 'zod';
 import { fileSize, ModelFileError } from '../files';
 import { quoted, requireModelJson } from '../json';
-
-/**
- * Names of the weight files that `save_pretrained` writes, in search order. An index file lists the
- * shards.
- *
- * Source: transformers 5.23, modeling_utils.py, `_get_resolved_checkpoint_files`.
- */
-const SAVED_WEIGHTS = [
-  'model.safetensors',
-  'model.safetensors.index.json',
-  'pytorch_model.bin',
-  'pytorch_model.bin.index.json',
-];
+import { weightsFolder } from '../peft/adapter';
+import { SAVED_WEIGHTS } from './weight-names';
 
 /** Programs with their weights (torch.export, TorchScript), searched after the weight files. */
 const PROGRAMS = ['model.pt2', 'model.pt'];
@@ -32,11 +21,12 @@ const indexSchema = z.looseObject({ weight_map: z.record(z.string(), z.string())
 export type ModelFiles = { readonly weightFiles: readonly string[] } | { readonly program: string };
 
 /**
- * Finds the weights or the program of a model folder.
+ * Finds the weights or the program of a model folder; for a LoRA adapter, the weights of its base.
  *
  * @throws ModelFileError
  */
-export function findModelFiles(directory: string): ModelFiles {
+export function findModelFiles(folder: string): ModelFiles {
+  const directory = weightsFolder(folder);
   const has = (name: string): boolean => fileSize(directory, name) !== null;
   const name = SAVED_WEIGHTS.find(has);
   if (name) {
@@ -44,6 +34,11 @@ export function findModelFiles(directory: string): ModelFiles {
     return { weightFiles: requireMemoryFor(directory, names) };
   }
   const program = PROGRAMS.find(has);
+  if (program && directory !== folder) {
+    throw new ModelFileError(
+      `${program}: the base model of an adapter needs weights, not a program`,
+    );
+  }
   if (program) return { program: path.join(directory, program) };
   const [first, ...others] = [...SAVED_WEIGHTS, ...PROGRAMS];
   throw new ModelFileError(`${first}: not found, nor ${others.join(', nor ')}`);

@@ -1,3 +1,4 @@
+import { ADAPTER_CONFIG } from './peft';
 import {
   CHAT_CONFIG,
   CONFIG_SENTENCE_TRANSFORMERS,
@@ -19,6 +20,7 @@ export const MODEL_KEYS: Readonly<Record<string, KeyTable>> = {
   'modules.json': MODULES_JSON,
   ...prefixed(MODULE_CONFIGS),
   'artifact.metadata': ARTIFACT_METADATA,
+  'adapter_config.json': ADAPTER_CONFIG,
 };
 
 function prefixed(tables: Readonly<Record<string, KeyTable>>): Readonly<Record<string, KeyTable>> {

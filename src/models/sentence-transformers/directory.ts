@@ -4,6 +4,7 @@ import { existingFiles, ModelFileError } from '../files';
 import { checkModelJson, readModelJson } from '../json';
 import { CONFIG_MULTI_VECTOR, CONFIG_SENTENCE_TRANSFORMERS } from '../keys/sentence-transformers';
 import { checkKeys } from '../keys/table';
+import { findAdapter, settingsFolder } from '../peft/adapter';
 import { type ChainedModule, MODULES, SENTENCE, TOKENS } from './chain';
 import { listModules, MASK, readMask, readModule, type TokenMask, withFolder } from './modules';
 import { pylateSchema, readPylate } from './pylate';
@@ -66,16 +67,18 @@ export interface SentenceDirectory {
 }
 
 /**
- * Reads the settings of a sentence-transformers folder.
+ * Reads the settings of a sentence-transformers folder. A LoRA adapter may have them in the folder
+ * of its base.
  *
  * @param task task that the encoder performs
  * @returns null if the folder has another format
  * @throws ModelFileError
  */
 export function readSentenceDirectory(
-  directory: string,
+  folder: string,
   task: TransformerTask,
 ): SentenceDirectory | null {
+  const directory = settingsFolder(folder);
   const [first, ...others] = listModules(directory) ?? [];
   if (!first) return readStanfordColbert(directory);
   if (first.type !== 'Transformer' && first.type !== 'MLMTransformer') {
@@ -95,7 +98,7 @@ export function readSentenceDirectory(
     (module) => readModule(directory, module, isLate ? TOKENS : SENTENCE) ?? [],
   );
   return {
-    encoder,
+    encoder: findAdapter(folder) ? folder : encoder,
     modules: pylate ? [...modules, NORMALIZE] : modules,
     maxLength: transformer.maxLength,
     lengths: pylate?.lengths ?? transformer.lengths,

@@ -6,6 +6,7 @@ import { findModelFiles, hasProgram } from '../hugging-face/weight-files';
 import { checkModelJson, quoted, readModelJson, requireModelJson } from '../json';
 import { MODULE_CONFIGS, MODULES_JSON } from '../keys/sentence-transformers';
 import { checkKeys } from '../keys/table';
+import { settingsFolder } from '../peft/adapter';
 import { type ChainedModule, MODULES, SENTENCE, type Splade, TOKENS } from './chain';
 
 const CONFIG = 'config.json';
@@ -39,11 +40,12 @@ export interface ListedModule {
 }
 
 /**
- * Reads modules.json; null if the file does not exist.
+ * Reads modules.json, of an adapter or its base; null if the file does not exist.
  *
  * @throws ModelFileError
  */
-export function listModules(directory: string): readonly ListedModule[] | null {
+export function listModules(folder: string): readonly ListedModule[] | null {
+  const directory = settingsFolder(folder);
   if (fileSize(directory, MODULES) === null) return null;
   const modules = requireModelJson(directory, MODULES, modulesSchema);
   for (const [index, module] of modules.entries()) {

@@ -111,6 +111,14 @@ export interface TokenizerOverrides {
   readonly frame?: Frame;
 }
 
+/** LoRA adapter of peft. */
+export interface LoraAdapter {
+  /** Absolute path of adapter_model.safetensors. */
+  readonly weightFile: string;
+  /** Layers with an update, by module path without `base_model.model.`. `scale`: factor of the update. */
+  readonly layers: Readonly<Record<string, { readonly rank: number; readonly scale: number }>>;
+}
+
 /** Files of a Hugging Face model folder with a natively implemented encoder. */
 export interface TextModelSource extends TokenizerOverrides {
   readonly type: 'text-encoder';
@@ -125,6 +133,8 @@ export interface TextModelSource extends TokenizerOverrides {
   readonly tokenizerDirectory: string;
   /** Settings of inputs with `fills` and `skips`. */
   readonly lateInteraction?: LateInteraction;
+  /** LoRA updates of the weights. */
+  readonly adapter?: LoraAdapter;
 }
 
 /**

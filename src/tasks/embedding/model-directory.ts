@@ -1,3 +1,4 @@
+import { settingsFolder } from '../../models/peft/adapter';
 import { readBgeM3 } from '../../models/sentence-transformers/bge-m3';
 import {
   SENTENCE,
@@ -70,7 +71,7 @@ function headOf(directory: string, modules: readonly SentenceModule[]): TextHead
   const isDense =
     pooling?.type === 'pooling' && pooling.modes.join() === 'cls' && pooling.includePrompt;
   const fits = isDense && !other && (!normalization || normalization.type === 'normalize');
-  const multi = fits ? readBgeM3(directory, normalization !== undefined) : null;
+  const multi = fits ? readBgeM3(settingsFolder(directory), normalization !== undefined) : null;
   return multi ?? { name: 'embedding', modules };
 }
 

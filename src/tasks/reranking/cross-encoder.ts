@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { sigmoid, softmax } from '../../lib/numbers';
 import type { PairTemplate } from '../../models/chat/pair-template';
 import { existingFiles, ModelFileError } from '../../models/files';
-import { CONFIG } from '../../models/hugging-face/directory';
+import { CONFIG, readModelConfig } from '../../models/hugging-face/config';
 import { checkModelJson, quoted, readModelJson } from '../../models/json';
+import { settingsFolder } from '../../models/peft/adapter';
 import {
   readTransformer,
   TRANSFORMER_SETTINGS,
@@ -76,9 +77,10 @@ export interface CrossEncoderFiles {
  *
  * @throws ModelFileError
  */
-export function readCrossEncoder(directory: string): CrossEncoderFiles {
+export function readCrossEncoder(folder: string): CrossEncoderFiles {
+  const directory = settingsFolder(folder);
   const own = readOwn(directory);
-  const { isDeclared, activation } = readActivation(directory);
+  const { isDeclared, activation } = readActivation(folder);
   return {
     isDeclared,
     activation,
@@ -95,9 +97,9 @@ export function readCrossEncoder(directory: string): CrossEncoderFiles {
 export function readActivation(
   directory: string,
 ): Pick<CrossEncoderFiles, 'isDeclared' | 'activation'> {
-  const config = checkModelJson(CONFIG, configSchema, readModelJson(directory, CONFIG) ?? {});
+  const config = checkModelJson(CONFIG, configSchema, readModelConfig(directory) ?? {});
   const { sentence_transformers: saved, sbert_ce_default_activation_function: older } = config;
-  const own = readOwn(directory);
+  const own = readOwn(settingsFolder(directory));
   return {
     isDeclared: own !== null || Boolean(saved) || typeof older === 'string',
     activation: own?.activation_fn || saved?.activation_fn || older || null,
@@ -141,7 +143,8 @@ function readOwn(directory: string): Settings | null {
  *
  * @throws ModelFileError
  */
-export function requireSequenceClassifier(directory: string): void {
+export function requireSequenceClassifier(folder: string): void {
+  const directory = settingsFolder(folder);
   const settings = readOwn(directory);
   if (settings === null) return;
   const modules = checkModelJson(MODULES, modulesSchema, readModelJson(directory, MODULES));

@@ -13,6 +13,7 @@ import {
 } from '../../models/hugging-face/directory';
 import { findModelFiles } from '../../models/hugging-face/weight-files';
 import { quoted } from '../../models/json';
+import { findAdapter, settingsFolder } from '../../models/peft/adapter';
 import { promptsOf, readSettings } from '../../models/sentence-transformers/directory';
 import {
   type ListedModule,
@@ -64,11 +65,12 @@ export function isDeclaredReranker(directory: string): boolean {
 export function readDecoderReranker(directory: string): DecoderReranker {
   const modules = listModules(directory);
   const [encoder, prompt, files, maxLength] = modules
-    ? readSentencePrompt(directory, modules)
+    ? readSentencePrompt(settingsFolder(directory), modules)
     : [directory, null, [], null];
-  const { config, files: own } = readDirectory(encoder, modelConfig);
+  const folder = findAdapter(directory) ? directory : encoder;
+  const { config, files: own } = readDirectory(folder, modelConfig);
   const { template, frame, head, activation } = prompt ?? promptOf(config.model_type);
-  const found = findModelFiles(encoder);
+  const found = findModelFiles(folder);
   if ('program' in found) {
     const name = path.basename(found.program);
     throw new ModelFileError(`${name}: expected weights for a reranker with LogitScore`);
@@ -76,7 +78,7 @@ export function readDecoderReranker(directory: string): DecoderReranker {
   const { weightFiles } = found;
   return {
     source: {
-      ...weightsSource(encoder, config, { weightFiles, head }),
+      ...weightsSource(folder, config, { weightFiles, head }),
       frame,
       ...(maxLength !== null && { maxLength }),
     },

@@ -5,10 +5,17 @@
 namespace backend::nn {
 
 Embedding::Embedding(const Weights& weights, int64_t rows, int64_t size)
-    : table_(weights.get_as_stored("weight", {rows, size})) {}
+    : table_(weights.get_as_stored("weight", {rows, size})) {
+  const auto factors = weights.lora_embedding_factors(rows, size);
+  if (!factors) return;
+  down_ = factors->down.t().contiguous();
+  up_ = std::make_shared<const PackedLinear>(factors->up, at::Tensor(), Dtype::kFloat32);
+}
 
 at::Tensor Embedding::operator()(const at::Tensor& indices) const {
-  return at::index_select(table_, 0, indices).to(at::kFloat);
+  at::Tensor rows = at::index_select(table_, 0, indices).to(at::kFloat);
+  if (up_) up_->into(at::index_select(down_, 0, indices), 0, kernels::Epilogue::kAdd, rows);
+  return rows;
 }
 
 namespace {

@@ -2,14 +2,16 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <optional>
 
 #include "checkpoint/weights.h"
+#include "packed/linear.h"
 
 namespace backend::nn {
 
 /// Embedding table. It stays in the mapped file, in its stored type: only the rows in use are read.
-/// Key: weight [rows, size].
+/// Keys: weight [rows, size], and those of a LoRA update. Copies share the table.
 class Embedding {
  public:
   Embedding(const Weights& weights, int64_t rows, int64_t size);
@@ -21,6 +23,9 @@ class Embedding {
 
  private:
   at::Tensor table_;
+  // LoRA update, which is added to the rows in use; unset: none.
+  at::Tensor down_;  ///< [rows, rank]
+  std::shared_ptr<const PackedLinear> up_;
 };
 
 /// Numbers of rows of the tables (0: the architecture lacks the table), and their width.

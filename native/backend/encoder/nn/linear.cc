@@ -12,7 +12,11 @@ namespace backend::nn {
 Linear::Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias)
     : Linear(weights.get_as_stored("weight", {out_features, in_features}),
              bias == Bias::kYes ? weights.get("bias", {out_features}) : at::Tensor(),
-             weights.compute_types()) {}
+             weights.compute_types()) {
+  const LoraUpdate::Part part{.outputs = out_features,
+                              .factors = weights.lora_factors(in_features, out_features)};
+  update_ = LoraUpdate::make({&part, 1});
+}
 
 Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, const ComputeTypes& compute_types)
     : layer_(share_layer(weight, bias, compute_types.linear)),
@@ -21,12 +25,15 @@ Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, const ComputeTy
 
 Linear Linear::fused(std::initializer_list<Part> layers, int64_t in_features, Bias bias) {
   std::vector<at::Tensor> weights, biases;
+  std::vector<LoraUpdate::Part> updates;
   for (const auto& [layer, out_features] : layers) {
     weights.push_back(layer.get_as_stored("weight", {out_features, in_features}));
     if (bias == Bias::kYes) biases.push_back(layer.get("bias", {out_features}));
+    updates.push_back({out_features, layer.lora_factors(in_features, out_features)});
   }
   Linear all{at::cat(weights), bias == Bias::kYes ? at::cat(biases) : at::Tensor(),
              layers.begin()->weights.compute_types()};
+  all.update_ = LoraUpdate::make(updates);
   // Returns the memory of the copies now: small long-lived allocations would fragment the heap
   // where the next layer's copies need room.
   release_free_memory();
@@ -41,7 +48,9 @@ Linear Linear::slice(int64_t first, int64_t count) const {
 }
 
 at::Tensor Linear::operator()(const at::Tensor& input) const {
-  return (*layer_)(input, first_, count_, kernels::Epilogue::kStore);
+  at::Tensor y = (*layer_)(input, first_, count_, kernels::Epilogue::kStore);
+  if (update_) update_->add_to(y, input, first_);
+  return y;
 }
 
 at::Tensor Linear::operator()(const at::Tensor& input, Activation activation) const {
@@ -52,22 +61,26 @@ at::Tensor Linear::operator()(const at::Tensor& input, Activation activation) co
       {gelu_tanh, kernels::Epilogue::kGeluTanh},
       {silu, kernels::Epilogue::kSilu}};
   for (const auto& [function, epilogue] : kFused) {
-    if (activation == function) return (*layer_)(input, first_, count_, epilogue);
+    if (activation != function) continue;
+    if (!update_) return (*layer_)(input, first_, count_, epilogue);
+    at::Tensor y = (*this)(input);
+    activate(y, epilogue);
+    return y;
   }
   return activation((*this)(input));
 }
 
 at::Tensor Linear::add_to(at::Tensor y, const at::Tensor& input) const {
-  return into(std::move(y), input, kernels::Epilogue::kAdd);
+  y = y.contiguous();
+  layer_->into(input, first_, kernels::Epilogue::kAdd, y);
+  if (update_) update_->add_to(y, input, first_);
+  return y;
 }
 
 at::Tensor Linear::multiply_into(at::Tensor y, const at::Tensor& input) const {
-  return into(std::move(y), input, kernels::Epilogue::kMultiply);
-}
-
-at::Tensor Linear::into(at::Tensor y, const at::Tensor& input, kernels::Epilogue epilogue) const {
   y = y.contiguous();
-  layer_->into(input, first_, epilogue, y);
+  if (update_) return y.mul_((*this)(input));
+  layer_->into(input, first_, kernels::Epilogue::kMultiply, y);
   return y;
 }
 

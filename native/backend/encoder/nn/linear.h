@@ -4,6 +4,7 @@
 
 #include "checkpoint/weights.h"
 #include "encoder/nn/activation.h"
+#include "encoder/nn/lora.h"
 #include "packed/linear.h"
 
 namespace backend::nn {
@@ -12,7 +13,7 @@ namespace backend::nn {
 enum class Bias { kYes, kNo };
 
 /// y = x Wᵀ + b, float32 to float32, multiplied in the compute type of the weights. Keys: weight
-/// [out, in], bias [out]. Copies share the weights.
+/// [out, in], bias [out], and those of a LoRA update. Copies share the weights.
 class Linear {
  public:
   Linear(const Weights& weights, int64_t in_features, int64_t out_features, Bias bias = Bias::kYes);
@@ -49,9 +50,8 @@ class Linear {
   at::Tensor multiply_into(at::Tensor y, const at::Tensor& input) const;
 
  private:
-  at::Tensor into(at::Tensor y, const at::Tensor& input, kernels::Epilogue epilogue) const;
-
   std::shared_ptr<const PackedLinear> layer_;
+  std::shared_ptr<const LoraUpdate> update_;  ///< null: none
   ComputeTypes compute_types_;
   int64_t first_ = 0;
   int64_t count_;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -54,6 +55,18 @@ struct LateInteraction {
       prefixes;  ///< markers of queries and documents; never normalized or split
 };
 
+/// LoRA adapter of peft: low-rank updates of layers, and tensors that replace tensors of the base.
+struct LoraAdapter {
+  struct Layer {
+    int64_t rank;
+    double scale;  ///< factor of the update
+  };
+
+  std::string weight_file;  ///< path of adapter_model.safetensors
+  /// Layers with an update, by module path as in the file, without "base_model.model.".
+  std::map<std::string, Layer, std::less<>> layers;
+};
+
 /// A Hugging Face model directory.
 struct TextModelSource {
   std::string model_type;  ///< "model_type" of config.json
@@ -65,6 +78,8 @@ struct TextModelSource {
   TokenizationOptions tokenization{};
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   LateInteraction late_interaction{};
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<LoraAdapter> adapter{};
 };
 
 /// A program (TorchScript or torch.export) with a tokenizer. Inputs: input_ids and attention_mask,

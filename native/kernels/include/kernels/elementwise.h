@@ -1,7 +1,9 @@
-// Layer normalization, RMS normalization and rotary position embedding.
+// Layer normalization, RMS normalization, rotary position embedding and activations.
 #pragma once
 
 #include <cstdint>
+
+#include "kernels/matmul.h"
 
 namespace kernels {
 
@@ -46,5 +48,9 @@ struct RotatedHeads {
 };
 
 void rotate(const RotatedHeads& heads);
+
+/// Replaces each value by its activation: kGelu, kGeluTanh or kSilu. The bits of a result do not
+/// depend on the other values.
+void activate(Epilogue activation, float* values, int64_t count);
 
 }  // namespace kernels

@@ -1,0 +1,116 @@
+import { realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { fileSize, isWithin, ModelFileError } from '../files';
+import { checkModelJson, quoted, readModelJson } from '../json';
+
+export const ADAPTER_SETTINGS = 'adapter_config.json';
+const CONFIG = 'config.json';
+const MODEL_JSON = 'model.json';
+
+/** Name of a folder of a model version. */
+const VERSION = /^[1-9]\d{0,8}$/;
+
+/** Name of a folder: no path separator, no control characters, not `.` or `..`. */
+const NAME = /^(?!\.{1,2}$)[^/\\\p{Cc}]{1,255}$/u;
+
+const modelJsonSchema = z.looseObject({ base: z.string().optional() });
+
+/**
+ * Whether a text is a valid `base` of model.json: the name of a folder, or a folder and its version.
+ */
+export function isBaseName(text: string): boolean {
+  const parts = text.split('/');
+  return parts.length <= 2 && parts.every((part) => NAME.test(part));
+}
+
+/**
+ * Finds the folder of an adapter's base model next to the folder of the adapter: the folder that
+ * `base` of model.json names, or `base_model_name_or_path` as a relative path or by its last part
+ * (`google-bert/bert-base-uncased` → `../bert-base-uncased`). No path leaves the folder that
+ * contains the adapter.
+ *
+ * @param named base_model_name_or_path of adapter_config.json
+ * @returns absolute path
+ * @throws ModelFileError
+ */
+export function findBaseFolder(adapter: string, named: string | null): string {
+  const folder = path.resolve(adapter);
+  // Models with versions have a folder per version in the model folder.
+  const model = VERSION.test(path.basename(folder)) ? path.dirname(folder) : folder;
+  const parents = [...new Set([folder, model].map((each) => path.dirname(each)))];
+  const chosen = [folder, model].map(readBaseName).find((name) => name !== undefined);
+  if (chosen !== undefined) {
+    const found = firstModel(parents, [chosen], folder);
+    return found ?? fail(`${MODEL_JSON}: base`, chosen, 'Copy the base model there');
+  }
+  const key = `${ADAPTER_SETTINGS}: base_model_name_or_path`;
+  if (named === null) {
+    throw new ModelFileError(`${key}: required, but missing. Set "base" in ${MODEL_JSON}`);
+  }
+  const name = named.split(/[/\\]/).findLast((part) => part !== '') ?? '';
+  const relative = /\p{Cc}/u.test(named) ? [] : relativeNames(parents, folder, named);
+  const found = firstModel(parents, [...relative, ...(NAME.test(name) ? [name] : [])], folder);
+  const fix = `Copy the base model there, or set "base" in ${MODEL_JSON}`;
+  return found ?? fail(key, name, fix);
+}
+
+function fail(key: string, name: string, fix: string): never {
+  const expected = `expected the folder ${quoted(name)} of the base model next to the adapter's folder`;
+  throw new ModelFileError(`${key}: ${expected}, found none. ${fix}`);
+}
+
+function readBaseName(folder: string): string | undefined {
+  const { base } = checkModelJson(
+    MODEL_JSON,
+    modelJsonSchema,
+    readModelJson(folder, MODEL_JSON) ?? {},
+  );
+  if (base === undefined || isBaseName(base)) return base;
+  throw new ModelFileError(`${MODEL_JSON}: base: expected the name of a folder`);
+}
+
+/** The path relative to each parent that contains it; none for absolute paths and outer folders. */
+function relativeNames(
+  parents: readonly string[],
+  folder: string,
+  named: string,
+): readonly string[] {
+  if (path.isAbsolute(named)) return [];
+  const target = path.resolve(folder, named);
+  return parents
+    .filter((parent) => isWithin(parent, target))
+    .map((parent) => path.relative(parent, target));
+}
+
+/** The first existing model folder, except the adapter's own. @throws ModelFileError */
+function firstModel(
+  parents: readonly string[],
+  names: readonly string[],
+  adapter: string,
+): string | undefined {
+  const candidates = names.flatMap((name) => parents.map((parent) => ({ parent, name })));
+  const found = candidates.find(({ parent, name }) => {
+    const base = path.join(parent, name);
+    if (base === adapter || !statSync(base, { throwIfNoEntry: false })?.isDirectory()) return false;
+    requireWithin(parent, base, name);
+    return [CONFIG, ADAPTER_SETTINGS].some((file) => fileSize(base, file) !== null);
+  });
+  if (found === undefined) return undefined;
+  const base = path.join(found.parent, found.name);
+  if (fileSize(base, ADAPTER_SETTINGS) !== null) {
+    throw new ModelFileError(
+      `${ADAPTER_SETTINGS}: base_model_name_or_path: the base model ${quoted(found.name)} is an adapter itself. ` +
+        'Merge it into its own base with merge_and_unload() of peft, and save the model',
+    );
+  }
+  return base;
+}
+
+/** Rejects links to other folders, which could lead to any file of the machine. */
+function requireWithin(parent: string, base: string, name: string): void {
+  if (isWithin(realpathSync(parent), realpathSync(base))) return;
+  throw new ModelFileError(
+    `${name}: is a link that leads out of the directory of models. Copy the base model there`,
+  );
+}
