@@ -311,4 +311,25 @@ TEST(RotationTest, RotatesEachPairByItsAngle) {
   }
 }
 
+/// Whole vectors and the rest have the same bits: a result does not depend on its position.
+TEST(Activation, IsThatOfEachValueAlone) {
+  constexpr size_t kCount = 53;
+  const auto x = random_floats(kCount, 7);
+  for (const auto activation :
+       {kernels::Epilogue::kGelu, kernels::Epilogue::kGeluTanh, kernels::Epilogue::kSilu}) {
+    std::vector<float> all = x;
+    kernels::activate(activation, all.data(), kCount);
+    for (size_t i = 0; i < kCount; ++i) {
+      float alone = x[i];
+      kernels::activate(activation, &alone, 1);
+      ASSERT_EQ(all[i], alone) << i;
+      if (activation == kernels::Epilogue::kSilu) {
+        ASSERT_NEAR(alone, x[i] / (1 + std::exp(-double{x[i]})), 1e-6) << i;
+      } else {
+        ASSERT_NEAR(alone, x[i] / 2 * (1 + std::erf(x[i] / std::numbers::sqrt2)), 1e-3) << i;
+      }
+    }
+  }
+}
+
 }  // namespace

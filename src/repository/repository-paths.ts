@@ -109,8 +109,10 @@ export class RepositoryPaths {
         isFile || isModel(given) ? { model: singleModel(given, isFile) } : { directory: given };
       this.#resolved.set(given, found);
       return found;
-    } catch {
-      return { directory: given }; // `list` reports the error.
+    } catch (error) {
+      // The load reports an error in the files of a model; `list` reports other errors.
+      const isInvalid = error instanceof ModelFileError && !hasModelFolders(given);
+      return isInvalid ? { model: singleModel(given, false) } : { directory: given };
     }
   }
 }
@@ -132,7 +134,11 @@ function singleModel(given: string, isFile: boolean): ModelLocation {
 function isModel(directory: string): boolean {
   const found = findAllModels(directory);
   if (found.length === 0 || found.includes(directory)) return found.length > 0;
-  return !modelFolders(directory).some((name) => hasModels(path.join(directory, name)));
+  return !hasModelFolders(directory);
+}
+
+function hasModelFolders(directory: string): boolean {
+  return modelFolders(directory).some((name) => hasModels(path.join(directory, name)));
 }
 
 /** Whether a folder contains a model, or version folders. An unreadable folder counts: its load reports the error. */

@@ -3,8 +3,10 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { addon } from '../../src/native/addon';
 import { embedding } from '../../src/tasks/embedding/embedding-task';
 import { declaredFirst, matchTasks } from '../../src/tasks/registry';
+import { sparseEmbedding } from '../../src/tasks/sparse-embedding/sparse-embedding-task';
 import type { Task } from '../../src/tasks/task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { textClassification } from '../../src/tasks/text-classification/text-classification-task';
@@ -57,7 +59,7 @@ function expectClose(values: Float32Array, golden: readonly number[]): void {
 }
 
 it('covers all tasks', () => {
-  expect(ADAPTERS).toHaveLength(10);
+  expect(ADAPTERS).toHaveLength(11);
   const tasks = ADAPTERS.map((name) => [name, taskOf(path.join(FOLDER, name)).name]);
   expect(Object.fromEntries(tasks)).toEqual({
     'bert-all-linear': textClassification.name,
@@ -69,6 +71,7 @@ it('covers all tasks', () => {
     'modernbert-classifier': textClassification.name,
     'qwen3-embedder': embedding.name,
     'roberta-classifier': textClassification.name,
+    'roberta-splade': sparseEmbedding.name,
     'roberta-tokens': tokenClassification.name,
   });
 });
@@ -89,4 +92,31 @@ it.each(ADAPTERS)('%s has the results of peft', async (name) => {
   } finally {
     await model.close();
   }
+});
+
+/** Limits for quantized bases, relative to the largest number: random weights lose more than trained ones. */
+const DTYPES = [
+  ['bfloat16', 0.05],
+  ['int8', 0.15],
+] as const;
+
+describe.each(DTYPES)('a base in %s', (dtype, tolerance) => {
+  it.each(['bert-all-linear', 'modernbert-classifier'])('%s adds its updates', async (name) => {
+    if (addon().dtypeProblem(dtype) !== '') return; // test/golden/dtype.test.ts has what it says
+    const folder = path.join(FOLDER, name);
+    const { rows } = readFixture<Golden>('lora', name, 'golden.json');
+    const model = await TaskModel.load(taskOf(folder), folder, { ...SCHEDULING, dtype });
+    try {
+      const together = await valuesOf(model, rows);
+      for (const [index, row] of rows.entries()) {
+        const [alone] = await valuesOf(model, [row]);
+        expect(alone).toEqual(together[index]);
+        const differences = row.values.map((v, i) => Math.abs(v - (alone?.[i] as number)));
+        const largest = Math.max(...row.values.map(Math.abs));
+        expect(Math.max(...differences) / largest).toBeLessThan(tolerance);
+      }
+    } finally {
+      await model.close();
+    }
+  });
 });

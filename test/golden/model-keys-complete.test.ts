@@ -1,5 +1,5 @@
 /**
- * Every key that transformers and sentence-transformers read of a model's files has its place in src/models/keys. Their
+ * Every key that transformers, sentence-transformers and peft read of a model's files has its place in src/models/keys. Their
  * source is read, not run: a new version is noticed by its pins in python/reference.txt.
  */
 import { spawnSync } from 'node:child_process';

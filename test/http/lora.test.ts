@@ -13,7 +13,7 @@ import {
   untilModel,
 } from '../helpers/models-directory';
 import { figuresOf } from '../helpers/process-figures';
-import type { Service } from '../helpers/service';
+import { type Service, startService } from '../helpers/service';
 import { until } from '../helpers/until';
 
 afterAll(removeDirectories);
@@ -57,6 +57,15 @@ it('adapters are served next to their base, and reloaded with it', async () => {
   );
   // The loaded model continues to serve.
   expect(await classify(service, ADAPTER)).toMatchObject({ input_text: TEXT });
+});
+
+it('a path to an adapter without its base reports the load error', async () => {
+  const models = newDirectory();
+  const adapter = copyLora(models.path, ADAPTER);
+  const service = await startService('models', { args: [adapter] });
+  await service.waitForLog(({ msg }) => msg === 'models loaded');
+  const model = await modelOf(service, ADAPTER);
+  expect(model?.versions[0]?.reason).toMatch(/base_model_name_or_path: expected the folder "bert"/);
 });
 
 /** Layers of 28 MB each in the base. */

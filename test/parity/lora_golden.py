@@ -1,8 +1,5 @@
 """PEFT LoRA adapters over tiny bases, with the outputs of peft and transformers in float32.
 
-    pip install -r test/parity/requirements.txt
-    python test/parity/lora_golden.py        # test/fixtures/lora
-
 test/fixtures/lora/<base>/ is a base model in float16, <adapter>/ the folder that PeftModel.save_pretrained writes.
 <adapter>/golden.json has one row of numbers for each text of test/fixtures/texts.json that is listed in TEXTS.
 """
@@ -17,13 +14,15 @@ import tiny_models
 import tiny_tokenizers
 import torch
 import transformers
-from common import FIXTURES, floats, set_up, versions, write_json
+from common import FIXTURES, floats, versions, write_json
 from peft import LoraConfig, PeftModel, get_peft_model
 from tiny_specs import Spec
 from transformers import AutoTokenizer
 
 # Numbers of texts in texts.json: short and long ones, another script, and one of a single token.
 TEXTS = [0, 2, 5, 6, 8, 13, 19, 27, 38, 39]
+# Largest difference to float64 that a number of the reference may have: the test allows 1e-5.
+FLOAT32_ERROR = 5e-6
 LIMIT = {"model_max_length": tiny_models.POSITION_LIMIT}
 
 # Class of the base, and its tiny model. Layer names differ by family.
@@ -77,6 +76,8 @@ ADAPTERS = [
                   "layers_to_transform": [1]}),
     Adapter("roberta-classifier", "roberta", "RobertaForSequenceClassification", 17, 2,
             lora={"task_type": "SEQ_CLS", "target_modules": "all-linear", "r": 4, "init_lora_weights": "gaussian"}),
+    Adapter("roberta-splade", "roberta", "RobertaForMaskedLM", 921,
+            lora={"target_modules": ["query", "dense"], "r": 3, "lora_alpha": 4}),
     Adapter("modernbert-classifier", "modernbert", "ModernBertForSequenceClassification", 18, 3,
             lora={"task_type": "SEQ_CLS", "target_modules": ["Wqkv", "Wi", "Wo"], "r": 6, "lora_alpha": 9}),
     Adapter("deberta-v2-classifier", "deberta-v2", "DebertaV2ForSequenceClassification", 19, 2,
@@ -122,6 +123,8 @@ def make_adapter(directory: Path, adapter: Adapter) -> None:
     (folder / "README.md").unlink()
     settings = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
     settings["base_model_name_or_path"] = f"example/{adapter.base}"
+    for key, value in settings.items():  # sets, in the order of a hash
+        settings[key] = sorted(value) if isinstance(value, list) else value
     write_settings(folder / "adapter_config.json", settings)
     if adapter.labels is not None:
         config = {"id2label": {str(index): label for index, label in enumerate(adapter.labels)}}
@@ -131,7 +134,8 @@ def make_adapter(directory: Path, adapter: Adapter) -> None:
     tokenizer = AutoTokenizer.from_pretrained(directory / adapter.base)
     texts = json.loads((FIXTURES / "texts.json").read_text(encoding="utf-8"))["texts"]
     rows = [{"text": number, "values": run(trained, tokenizer, texts[number])} for number in TEXTS]
-    require_effect(directory, adapter, trained, tokenizer, texts[TEXTS[2]])
+    require_effect(adapter, trained, tokenizer, texts[TEXTS[2]])
+    require_precision(adapter, trained.double(), tokenizer, [(texts[row["text"]], row["values"]) for row in rows])
     write_json(folder / "golden.json", {"versions": {**versions(), "peft": peft.__version__}}, "rows", rows)
     print(f"{adapter.name}: {len(rows)} texts")
 
@@ -152,16 +156,18 @@ def randomize(model: PeftModel, seed: int) -> None:
 
 
 def run(model: PeftModel, tokenizer, text: str) -> list[float]:
-    """Logits, or the mean of the last hidden states."""
+    """Logits, weights of the vocabulary (SPLADE), or the mean of the last hidden states."""
     encoded = tokenizer(text, return_tensors="pt", truncation=True)
     with torch.inference_mode():
         output = model(**encoded)
+    if "logits" in output and output.logits.size(-1) == model.config.vocab_size:
+        return floats(output.logits.max(1).values.relu().log1p())
     if "logits" in output:
         return floats(output.logits)
     return floats(output.last_hidden_state.mean(1))
 
 
-def require_effect(directory: Path, adapter: Adapter, trained: PeftModel, tokenizer, text: str) -> None:
+def require_effect(adapter: Adapter, trained: PeftModel, tokenizer, text: str) -> None:
     """Without the LoRA factors the numbers differ far more than the tolerance of the test."""
     with_factors = torch.tensor(run(trained, tokenizer, text))
     with trained.disable_adapter():
@@ -170,6 +176,8 @@ def require_effect(directory: Path, adapter: Adapter, trained: PeftModel, tokeni
     assert difference > 0.01, f"{adapter.name}: {difference}"
 
 
-if __name__ == "__main__":
-    set_up()
-    make(FIXTURES / "lora")
+def require_precision(adapter: Adapter, exact: PeftModel, tokenizer, rows: list[tuple[str, list[float]]]) -> None:
+    """exact: the model in float64."""
+    for text, values in rows:
+        error = (torch.tensor(values) - torch.tensor(run(exact, tokenizer, text))).abs().max().item()
+        assert error < FLOAT32_ERROR, f"{adapter.name}: {text!r}: {error}"

@@ -11,6 +11,7 @@ How to run it (never needed to build, run or test the project; a few minutes, an
     python test/parity/make_golden.py --minilm all-MiniLM-L6-v2              # test/fixtures/all-minilm-l6-v2.json
     python test/parity/make_golden.py --tagging                              # test/fixtures/tagging
     python test/parity/make_golden.py --model-keys                           # test/fixtures/model-keys
+    python test/parity/make_golden.py --lora                                 # test/fixtures/lora
     python test/parity/make_golden.py --exported-heads                       # test/fixtures/{tagging,reranking}/exported-*
 
 The first form makes, in test/fixtures/:
@@ -30,6 +31,7 @@ The first form makes, in test/fixtures/:
     pairs/                    tokens and answers by transformers for two texts at once
     embeddings/               encoders with answers of sentence-transformers: embeddings, SPLADE, classes of tokens
     model-keys/               what keys of a model's files change, with the answers of the reference
+    lora/                     LoRA adapters and their bases, with the answers of peft
     tagging/<name>/           tiny token classifiers, with the spans that the pipeline of transformers finds
     tagging/exported-<name>/, reranking/exported-<name>/  the same of token classifiers and cross-encoders that
                               scripts/export.py exported
@@ -54,6 +56,7 @@ import exported_golden  # noqa: E402
 import exported_heads  # noqa: E402
 import hostile_scripts  # noqa: E402
 import late_interaction_golden  # noqa: E402
+import lora_golden  # noqa: E402
 import model_keys_golden  # noqa: E402
 import pair_golden  # noqa: E402
 import shipped  # noqa: E402
@@ -80,6 +83,7 @@ def main() -> None:
     parser.add_argument("--pairs", action="store_true", help="only what belongs to pairs of texts")
     parser.add_argument("--embeddings", action="store_true", help="only test/fixtures/embeddings")
     parser.add_argument("--model-keys", action="store_true", help="only test/fixtures/model-keys")
+    parser.add_argument("--lora", action="store_true", help="only test/fixtures/lora")
     parser.add_argument("--minilm", type=Path, metavar="DIR", help="only test/fixtures/all-minilm-l6-v2.json")
     arguments = parser.parse_args()
     set_up()
@@ -97,6 +101,9 @@ def main() -> None:
         return
     if arguments.model_keys:
         model_keys_golden.make(FIXTURES / "model-keys")
+        return
+    if arguments.lora:
+        lora_golden.make(FIXTURES / "lora")
         return
     if arguments.tagging:
         tagging_golden.make(FIXTURES / "tagging")
@@ -123,6 +130,7 @@ def main() -> None:
         tagging_golden.make(FIXTURES / "tagging")
         exported_heads.make(FIXTURES)
         model_keys_golden.make(FIXTURES / "model-keys")
+        lora_golden.make(FIXTURES / "lora")
 
 
 if __name__ == "__main__":

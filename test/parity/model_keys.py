@@ -1,8 +1,8 @@
-"""Which keys of a model's files transformers and sentence-transformers read, from their source code.
+"""Which keys of a model's files transformers, sentence-transformers and peft read, from their source code.
 
     python test/parity/model_keys.py PACKAGES < tables.json
 
-PACKAGES: a folder that holds the two packages, which are not imported. tables.json: the keys that the project knows, by
+PACKAGES: a folder that holds the packages, which are not imported. tables.json: the keys that the project knows, by
 file ({"config.json: bert": ["vocab_size", …]}), as test/golden/model-keys-complete.test.ts writes them. Prints, by file,
 the keys that only the packages know, and the files that only one side knows.
 """
@@ -194,6 +194,13 @@ def settings_keys(sentences: Path) -> set[str]:
     return keys
 
 
+def adapter_keys(peft: Path) -> set[str]:
+    tree = parse(peft / "config.py")
+    keys = set(fields(class_of(parse(peft / "tuners/lora/config.py"), "LoraConfig")))
+    keys |= {key for name in ("PeftConfigMixin", "PeftConfig") for key in fields(class_of(tree, name))}
+    return keys - {"auto_mapping_dict"}  # an argument of a method
+
+
 def keys_of(packages: Path) -> dict[str, set[str]]:
     transformers, sentences = packages / "transformers", packages / "sentence_transformers"
     multi_vector = parse(sentences / "multi_vector_encoder/model.py")
@@ -205,6 +212,7 @@ def keys_of(packages: Path) -> dict[str, set[str]]:
         **{f"config.json: {name}": module_keys(sentences, name, place) for name, (place, _) in MODULES.items()},
         "config_sentence_transformers.json": settings_keys(sentences),
         "modules.json": {"idx", *looked_up(parse(sentences / "base/model.py"), {"module_config"})},
+        "adapter_config.json": adapter_keys(packages / "peft"),
         "artifact.metadata": set(looked_up(multi_vector, {"metadata"})),
     }
 

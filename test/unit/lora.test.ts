@@ -89,6 +89,8 @@ describe('the base model of an adapter', () => {
     mkdirSync(versions);
     renameSync(adapter, path.join(versions, '3'));
     adapter = path.join(versions, '3');
+    expect(problem()).toMatch(/expected the folder "bert" of the base model/);
+    editJson(versions, 'model.json', { base: 'bert' });
     expect(baseOf()).toBe(path.join(models, 'bert'));
     mkdirSync(path.join(models, 'base'));
     renameSync(path.join(models, 'bert'), path.join(models, 'base', '1'));
@@ -137,10 +139,20 @@ describe('the base model of an adapter', () => {
     );
   });
 
+  it('is in the repository if the name of the adapter is a number', () => {
+    renameSync(path.join(models, 'bert'), path.join(folder.path, 'bert'));
+    renameSync(adapter, path.join(models, '3'));
+    adapter = path.join(models, '3');
+    expect(problem()).toMatch(/expected the folder "bert" of the base model/);
+  });
+
   it('is no link to the outside', () => {
     renameSync(path.join(models, 'bert'), path.join(folder.path, 'outside'));
     symlinkSync(path.join(folder.path, 'outside'), path.join(models, 'bert'));
     expect(problem()).toMatch(/^bert: is a link that leads out of the directory of models/);
+    rmSync(path.join(models, 'bert'));
+    symlinkSync('bert', path.join(models, 'bert'));
+    expect(problem()).toBe('bert: cannot be read: ELOOP');
   });
 
   it('is no adapter', () => {

@@ -28,7 +28,8 @@ export function isBaseName(text: string): boolean {
  * Finds the folder of an adapter's base model next to the folder of the adapter: the folder that
  * `base` of model.json names, or `base_model_name_or_path` as a relative path or by its last part
  * (`google-bert/bert-base-uncased` → `../bert-base-uncased`). No path leaves the folder that
- * contains the adapter.
+ * contains the adapter. For a version folder, `base` of the model's model.json names a folder next
+ * to the folder of the model.
  *
  * @param named base_model_name_or_path of adapter_config.json
  * @returns absolute path
@@ -36,12 +37,13 @@ export function isBaseName(text: string): boolean {
  */
 export function findBaseFolder(adapter: string, named: string | null): string {
   const folder = path.resolve(adapter);
-  // Models with versions have a folder per version in the model folder.
-  const model = VERSION.test(path.basename(folder)) ? path.dirname(folder) : folder;
-  const parents = [...new Set([folder, model].map((each) => path.dirname(each)))];
-  const chosen = [folder, model].map(readBaseName).find((name) => name !== undefined);
-  if (chosen !== undefined) {
-    const found = firstModel(parents, [chosen], folder);
+  const parent = path.dirname(folder);
+  // Only with this key: a model whose name is a number would otherwise leave its repository.
+  const models = VERSION.test(path.basename(folder)) ? [folder, parent] : [folder];
+  for (const model of models) {
+    const chosen = readBaseName(model);
+    if (chosen === undefined) continue;
+    const found = firstModel(path.dirname(model), [chosen], folder);
     return found ?? fail(`${MODEL_JSON}: base`, chosen, 'Copy the base model there');
   }
   const key = `${ADAPTER_SETTINGS}: base_model_name_or_path`;
@@ -49,8 +51,8 @@ export function findBaseFolder(adapter: string, named: string | null): string {
     throw new ModelFileError(`${key}: required, but missing. Set "base" in ${MODEL_JSON}`);
   }
   const name = named.split(/[/\\]/).findLast((part) => part !== '') ?? '';
-  const relative = /\p{Cc}/u.test(named) ? [] : relativeNames(parents, folder, named);
-  const found = firstModel(parents, [...relative, ...(NAME.test(name) ? [name] : [])], folder);
+  const names = [...relativeNames(parent, folder, named), ...(NAME.test(name) ? [name] : [])];
+  const found = firstModel(parent, names, folder);
   const fix = `Copy the base model there, or set "base" in ${MODEL_JSON}`;
   return found ?? fail(key, name, fix);
 }
@@ -70,37 +72,25 @@ function readBaseName(folder: string): string | undefined {
   throw new ModelFileError(`${MODEL_JSON}: base: expected the name of a folder`);
 }
 
-/** The path relative to each parent that contains it; none for absolute paths and outer folders. */
-function relativeNames(
-  parents: readonly string[],
-  folder: string,
-  named: string,
-): readonly string[] {
-  if (path.isAbsolute(named)) return [];
+/** The path relative to the parent; empty for absolute paths and folders outside of the parent. */
+function relativeNames(parent: string, folder: string, named: string): readonly string[] {
+  if (path.isAbsolute(named) || /\p{Cc}/u.test(named)) return [];
   const target = path.resolve(folder, named);
-  return parents
-    .filter((parent) => isWithin(parent, target))
-    .map((parent) => path.relative(parent, target));
+  return isWithin(parent, target) ? [path.relative(parent, target)] : [];
 }
 
 /** The first existing model folder, except the adapter's own. @throws ModelFileError */
-function firstModel(
-  parents: readonly string[],
-  names: readonly string[],
-  adapter: string,
-): string | undefined {
-  const candidates = names.flatMap((name) => parents.map((parent) => ({ parent, name })));
-  const found = candidates.find(({ parent, name }) => {
+function firstModel(parent: string, names: readonly string[], adapter: string): string | undefined {
+  const found = names.find((name) => {
     const base = path.join(parent, name);
-    if (base === adapter || !statSync(base, { throwIfNoEntry: false })?.isDirectory()) return false;
-    requireWithin(parent, base, name);
+    if (base === adapter || !isFolderWithin(parent, base, name)) return false;
     return [CONFIG, ADAPTER_SETTINGS].some((file) => fileSize(base, file) !== null);
   });
   if (found === undefined) return undefined;
-  const base = path.join(found.parent, found.name);
+  const base = path.join(parent, found);
   if (fileSize(base, ADAPTER_SETTINGS) !== null) {
     throw new ModelFileError(
-      `${ADAPTER_SETTINGS}: base_model_name_or_path: the base model ${quoted(found.name)} is an adapter itself. ` +
+      `${ADAPTER_SETTINGS}: base_model_name_or_path: the base model ${quoted(found)} is an adapter itself. ` +
         'Merge it into its own base with merge_and_unload() of peft, and save the model',
     );
   }
@@ -108,8 +98,15 @@ function firstModel(
 }
 
 /** Rejects links to other folders, which could lead to any file of the machine. */
-function requireWithin(parent: string, base: string, name: string): void {
-  if (isWithin(realpathSync(parent), realpathSync(base))) return;
+function isFolderWithin(parent: string, base: string, name: string): boolean {
+  let real: string;
+  try {
+    if (!statSync(base, { throwIfNoEntry: false })?.isDirectory()) return false;
+    real = realpathSync(base);
+  } catch (error) {
+    throw new ModelFileError(`${name}: cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  if (isWithin(realpathSync(parent), real)) return true;
   throw new ModelFileError(
     `${name}: is a link that leads out of the directory of models. Copy the base model there`,
   );
