@@ -47,4 +47,14 @@ describe.each(readdirSync(path.join(FIXTURES, ROOT)))('%s', (name) => {
       }
     },
   );
+
+  it('has bitwise identical scores alone and in batches', async () => {
+    const pairs = Array.from({ length: 40 }, (_, i) =>
+      toPair(`Good ${i}`, 'A warm, funny film. '.repeat((i % 3) + 1)),
+    );
+    const together = (await model.runAll(pairs, {})).map(({ scores }) => scores);
+    for (const [index, pair] of pairs.entries()) {
+      expect((await model.run(pair, {})).scores).toEqual(together[index]);
+    }
+  });
 });

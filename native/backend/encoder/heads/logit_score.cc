@@ -2,7 +2,6 @@
 // Source: sentence-transformers, cross_encoder/modules/logit_score.py (LogitScore).
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/index_select.h>
-#include <ATen/ops/linear.h>
 
 #include <string>
 #include <variant>
@@ -33,7 +32,22 @@ at::Tensor last_rows(const nn::PackedBatch& batch) {
 /// Computes in float32: the scores are sensitive to rounding.
 class LogitScore final : public Head {
  public:
-  LogitScore(const LogitScoreHead& options, const HeadSource& source) {
+  LogitScore(const LogitScoreHead& options, const HeadSource& source)
+      : tokens_(rows_of(options, source), at::Tensor(), ComputeTypes()) {}
+
+  nn::OutputTokens input_tokens() const override { return nn::OutputTokens::kAllTokens; }
+
+  int64_t columns() const override { return 1; }
+
+  at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& batch) const override {
+    const at::Tensor logits = tokens_(at::index_select(hidden, 0, last_rows(batch)));
+    if (tokens_.outputs() == 1) return logits;
+    return logits.narrow(1, 0, 1) - logits.narrow(1, 1, 1);
+  }
+
+ private:
+  /// Decoder weights of the tokens: [1 or 2, hidden].
+  static at::Tensor rows_of(const LogitScoreHead& options, const HeadSource& source) {
     std::vector<int64_t> ids{id_of(options.true_token, source)};
     if (options.false_token) ids.push_back(id_of(*options.false_token, source));
     const at::Tensor table =
@@ -41,22 +55,10 @@ class LogitScore final : public Head {
             .get_as_stored("weight", {source.vocabulary_size, source.hidden_size});
     const at::Tensor indices =
         at::from_blob(ids.data(), {static_cast<int64_t>(ids.size())}, at::kLong);
-    rows_ = at::index_select(table, 0, indices).to(at::kFloat);
+    return at::index_select(table, 0, indices).to(at::kFloat);
   }
 
-  nn::OutputTokens input_tokens() const override { return nn::OutputTokens::kAllTokens; }
-
-  int64_t columns() const override { return 1; }
-
-  at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& batch) const override {
-    const at::Tensor last = at::index_select(hidden, 0, last_rows(batch));
-    const at::Tensor logits = at::linear(last, rows_);
-    if (rows_.size(0) == 1) return logits;
-    return logits.narrow(1, 0, 1) - logits.narrow(1, 1, 1);
-  }
-
- private:
-  at::Tensor rows_;  ///< [1 or 2, hidden]: decoder weights of the tokens
+  nn::Linear tokens_;
 };
 
 }  // namespace
