@@ -78,7 +78,12 @@ export function readSentenceDirectory(
   folder: string,
   task: TransformerTask,
 ): SentenceDirectory | null {
-  const directory = settingsFolder(folder);
+  const found = readSettingsFolder(settingsFolder(folder), task);
+  // The encoder of an adapter is the adapted base.
+  return found && findAdapter(folder) ? { ...found, encoder: folder } : found;
+}
+
+function readSettingsFolder(directory: string, task: TransformerTask): SentenceDirectory | null {
   const [first, ...others] = listModules(directory) ?? [];
   if (!first) return readStanfordColbert(directory);
   if (first.type !== 'Transformer' && first.type !== 'MLMTransformer') {
@@ -98,7 +103,7 @@ export function readSentenceDirectory(
     (module) => readModule(directory, module, isLate ? TOKENS : SENTENCE) ?? [],
   );
   return {
-    encoder: findAdapter(folder) ? folder : encoder,
+    encoder,
     modules: pylate ? [...modules, NORMALIZE] : modules,
     maxLength: transformer.maxLength,
     lengths: pylate?.lengths ?? transformer.lengths,

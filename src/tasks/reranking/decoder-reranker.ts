@@ -13,7 +13,7 @@ import {
 } from '../../models/hugging-face/directory';
 import { findModelFiles } from '../../models/hugging-face/weight-files';
 import { quoted } from '../../models/json';
-import { findAdapter, settingsFolder } from '../../models/peft/adapter';
+import { findAdapter, settingsFolder, tokenizerFolder } from '../../models/peft/adapter';
 import { promptsOf, readSettings } from '../../models/sentence-transformers/directory';
 import {
   type ListedModule,
@@ -65,7 +65,7 @@ export function isDeclaredReranker(directory: string): boolean {
 export function readDecoderReranker(directory: string): DecoderReranker {
   const modules = listModules(directory);
   const [encoder, prompt, files, maxLength] = modules
-    ? readSentencePrompt(settingsFolder(directory), modules)
+    ? readSentencePrompt(directory, modules)
     : [directory, null, [], null];
   const folder = findAdapter(directory) ? directory : encoder;
   const { config, files: own } = readDirectory(folder, modelConfig);
@@ -113,7 +113,8 @@ type SentencePrompt = readonly [
 ];
 
 /** Source: sentence-transformers 6.2, base/modules/transformer.py (`preprocess`). */
-function readSentencePrompt(directory: string, modules: readonly ListedModule[]): SentencePrompt {
+function readSentencePrompt(folder: string, modules: readonly ListedModule[]): SentencePrompt {
+  const directory = settingsFolder(folder);
   const [first, second, ...others] = modules;
   if (first?.type !== 'Transformer' || second?.type !== LOGIT_SCORE || others.length > 0) {
     const found = modules.map(({ type }) => type).join(', ');
@@ -127,7 +128,7 @@ function readSentencePrompt(directory: string, modules: readonly ListedModule[])
   const { prompts, defaultPromptName } = promptsOf(settings);
   const system = defaultPromptName === null ? '' : (prompts[defaultPromptName] ?? '');
   const prompt: DecoderPrompt = {
-    ...renderMessages(encoder, system, chat),
+    ...renderMessages(findAdapter(folder) ? tokenizerFolder(folder) : encoder, system, chat),
     head: readLogitScore(directory, second),
     activation: chooseActivation(settings.activation_fn ?? null, 1),
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ModelFileError } from '../../models/files';
 import { checkModelJson, readModelJson } from '../../models/json';
+import { tokenizerFolder } from '../../models/peft/adapter';
 import type { SentenceModel } from '../../models/sentence-transformers/model';
 import type { LateInteraction, TextModelSource } from '../../native/engine';
 import type { TokenEmbeddingMetadata } from '../capabilities';
@@ -74,7 +75,11 @@ function lengthOfQueries(
 function requireRightPadding(encoder: string): void {
   const name = 'tokenizer_config.json';
   const schema = z.looseObject({ padding_side: z.string().nullish() });
-  const { padding_side: side } = checkModelJson(name, schema, readModelJson(encoder, name) ?? {});
+  const { padding_side: side } = checkModelJson(
+    name,
+    schema,
+    readModelJson(tokenizerFolder(encoder), name) ?? {},
+  );
   if (side == null || side === 'right') return;
   const what = `padding_side: "${side}" is not supported with query_expansion: expected "right"`;
   throw new ModelFileError(`${name}: ${what}`);
