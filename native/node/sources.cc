@@ -149,6 +149,18 @@ backend::LateInteraction late_interaction(const Napi::Object& from, const char* 
           .prefixes = texts(given, "prefixes")};
 }
 
+/// Factors of LoRA updates.
+constexpr Range kScales{.min = -1e30, .max = 1e30};
+
+/// TaskAdapters of src/native/binding/sources.ts.
+std::optional<backend::TaskAdapters> task_adapters(const Napi::Object& from, const char* name) {
+  const Napi::Object given = object(from.Get(name), name);
+  return backend::TaskAdapters{.tasks = static_cast<int64_t>(size(given, "tasks")),
+                               .rank = static_cast<int64_t>(size(given, "rank")),
+                               .scale = number(given.Get("scale"), kScales, "scale"),
+                               .selected = optional(id, given, "selected")};
+}
+
 /// LoraAdapter of src/native/binding/sources.ts.
 std::optional<backend::LoraAdapter> adapter(const Napi::Object& from, const char* name) {
   const Napi::Object given = object(from.Get(name), name);
@@ -157,7 +169,6 @@ std::optional<backend::LoraAdapter> adapter(const Napi::Object& from, const char
   for (const auto& [key, slot] : layers) {
     const std::string module = key.As<Napi::String>().Utf8Value();
     const Napi::Object layer = object(slot, "layers." + module);
-    constexpr Range kScales{.min = -1e30, .max = 1e30};
     result.layers[module] = {
         .rank = size(layer, "rank"),
         .scale = number(layer.Get("scale"), kScales, "layers." + module + ".scale")};
@@ -199,7 +210,8 @@ Source source_argument(const Napi::Object& from) {
         .tokenizer_directory = text(from, "tokenizerDirectory"),
         .tokenization = reading(from),
         .late_interaction = optional(late_interaction, from, "lateInteraction"),
-        .adapter = optional(adapter, from, "adapter")};
+        .adapter = optional(adapter, from, "adapter"),
+        .task_adapters = optional(task_adapters, from, "taskAdapters")};
   }
   if (type == "text-program") {
     return backend::TextProgramSource{.path = text(from, "path"),

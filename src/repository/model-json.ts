@@ -34,6 +34,12 @@ export const modelJson = z.strictObject({
     .describe(
       'Folder of the base model of a LoRA adapter. Default: last part of base_model_name_or_path',
     ),
+  adapter: z
+    .string()
+    .optional()
+    .describe(
+      'Task of a model with several LoRA adapters: a name in lora_adaptations of config.json. Default: no adapter',
+    ),
   dtype: z
     .enum(DTYPES)
     .optional()

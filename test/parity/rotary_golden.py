@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import jina_bert
+import jina_lora
 import tiny_models
 import tiny_tokenizers
 import torch
@@ -35,6 +36,7 @@ class Rotary:
     original: dict | None = None
     prefix: str = ""  # of the original names
     seed: int = 3
+    has_task_adapters: bool = False
 
 
 def rope(theta: float, **entries) -> dict:
@@ -122,6 +124,14 @@ ROTARY = [
         JINA_V3_ORIGINAL,
         prefix="roberta.",
     ),
+    Rotary(
+        "jina-embeddings-v3-lora",
+        "JinaEmbeddingsV3",
+        tiny_tokenizers.save_xlm_roberta,
+        {**SIZES, **rope(20000.0)},
+        JINA_V3_ORIGINAL,
+        has_task_adapters=True,
+    ),
     Rotary("eurobert", "EuroBert", tiny_tokenizers.save_modernbert, {**GROUPED, **rope(250000.0)}),
     Rotary("qwen2", "Qwen2", tiny_tokenizers.save_llama, {**GROUPED, **rope(10000.0)}),
     Rotary("qwen3", "Qwen3", tiny_tokenizers.save_llama, {**GROUPED, **rope(1000000.0)}),
@@ -154,9 +164,11 @@ def make(directory: Path, write_golden, encode_all, load) -> None:
         model = load(folder)
         model.max_seq_length = tiny_models.POSITION_LIMIT  # longer than TRAINED
         scale_positions(model[0].auto_model, rotary)
+        if rotary.has_task_adapters:
+            jina_lora.adapt(folder, model[0].auto_model, rotary.original)
         with without_causality(rotary):
             rows = encode_all(folder, model, "", by_token=False)
-        if rotary.original is not None:
+        if rotary.original is not None and not rotary.has_task_adapters:
             as_original(folder, rotary)
         write_golden(folder, head, {"prompt": ""}, rows)
     for name, code in (("jina-bert", False), ("jina-bert-code", True)):

@@ -33,6 +33,10 @@ class Checkpoint {
   /// factors replace those of the base. base_prefix: see Weights. Throws LoadError.
   void add_adapter(const LoraAdapter& adapter, std::string_view base_prefix);
 
+  /// Replaces parametrized weights by the weights and the LoRA factors of the selected task. Throws
+  /// LoadError.
+  void select_task(const TaskAdapters& adapters);
+
   const Entries& entries() const { return entries_; }
 
   /// Rank and scale of a layer's LoRA update, by the name that its factors have in entries(); null:

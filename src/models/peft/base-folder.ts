@@ -39,8 +39,7 @@ export function findBaseFolder(adapter: string, named: string | null): string {
   const folder = path.resolve(adapter);
   const parent = path.dirname(folder);
   // Only with this key: a model whose name is a number would otherwise leave its repository.
-  const models = VERSION.test(path.basename(folder)) ? [folder, parent] : [folder];
-  for (const model of models) {
+  for (const model of foldersOfModelJson(folder)) {
     const chosen = readBaseName(model);
     if (chosen === undefined) continue;
     const found = firstModel(path.dirname(model), [chosen], folder);
@@ -55,6 +54,11 @@ export function findBaseFolder(adapter: string, named: string | null): string {
   const found = firstModel(parent, names, folder);
   const fix = `Copy the base model there, or set "base" in ${MODEL_JSON}`;
   return found ?? fail(key, name, fix);
+}
+
+/** Folders whose model.json applies to a model folder: its own, and for a version that of the model. */
+export function foldersOfModelJson(folder: string): readonly string[] {
+  return VERSION.test(path.basename(folder)) ? [folder, path.dirname(folder)] : [folder];
 }
 
 function fail(key: string, name: string, fix: string): never {

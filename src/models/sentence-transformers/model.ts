@@ -18,6 +18,7 @@ import {
   weightsSource,
 } from '../hugging-face/directory';
 import { withTransformersKeys } from '../hugging-face/original-configs';
+import { readSelectedTask } from '../hugging-face/task-adapters';
 import { findModelFiles, hasProgram } from '../hugging-face/weight-files';
 import { checkModelJson } from '../json';
 import { readSentenceDirectory, type SentenceDirectory } from './directory';
@@ -152,11 +153,12 @@ function readSentenceFiles(directory: string, task: TransformerTask): SentenceFi
 }
 
 function describe(
-  { sentence, config, files, width }: SentenceFiles,
+  { sentence, encoder, config, files, width }: SentenceFiles,
   modules: readonly SentenceModule[],
   modelFiles: readonly string[],
 ): Omit<SentenceModel, 'source'> {
   const { prompts = {}, defaultPromptName = null } = sentence ?? {};
+  const defaultPrompt = defaultPromptName === null ? '' : (prompts[defaultPromptName] ?? '');
   return {
     files: [
       ...[...files, ...modelFiles, ...(sentence?.files ?? [])],
@@ -165,7 +167,7 @@ function describe(
     identity: readIdentity(config),
     prompted: {
       prompts,
-      defaultPrompt: defaultPromptName === null ? '' : (prompts[defaultPromptName] ?? ''),
+      defaultPrompt: readSelectedTask(encoder, config)?.instruction || defaultPrompt,
       excludesPrompt: modules.some((module) => module.type === 'pooling' && !module.includePrompt),
     },
     width,

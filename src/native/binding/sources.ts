@@ -119,6 +119,16 @@ export interface LoraAdapter {
   readonly layers: Readonly<Record<string, { readonly rank: number; readonly scale: number }>>;
 }
 
+/** LoRA factors of several tasks in the weight files (jina-embeddings-v3). */
+export interface TaskAdapters {
+  readonly tasks: number;
+  readonly rank: number;
+  /** Factor of the update. */
+  readonly scale: number;
+  /** Index of the task whose update applies. Default: none. */
+  readonly selected?: number;
+}
+
 /** Files of a Hugging Face model folder with a natively implemented encoder. */
 export interface TextModelSource extends TokenizerOverrides {
   readonly type: 'text-encoder';
@@ -135,6 +145,7 @@ export interface TextModelSource extends TokenizerOverrides {
   readonly lateInteraction?: LateInteraction;
   /** LoRA updates of the weights. */
   readonly adapter?: LoraAdapter;
+  readonly taskAdapters?: TaskAdapters;
 }
 
 /**

@@ -67,6 +67,15 @@ struct LoraAdapter {
   std::map<std::string, Layer, std::less<>> layers;
 };
 
+/// LoRA factors of several tasks, [tasks, …], beside the weights that they update
+/// (jina-embeddings-v3).
+struct TaskAdapters {
+  int64_t tasks;
+  int64_t rank;
+  double scale;                     ///< factor of the update
+  std::optional<int64_t> selected;  ///< task whose update applies; empty: none
+};
+
 /// A Hugging Face model directory.
 struct TextModelSource {
   std::string model_type;  ///< "model_type" of config.json
@@ -80,6 +89,8 @@ struct TextModelSource {
   LateInteraction late_interaction{};
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::optional<LoraAdapter> adapter{};
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<TaskAdapters> task_adapters{};
 };
 
 /// A program (TorchScript or torch.export) with a tokenizer. Inputs: input_ids and attention_mask,
