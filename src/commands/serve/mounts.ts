@@ -134,7 +134,7 @@ export function createRepositoryProtocols(
     ...EMBEDDING_PROTOCOLS.map((create) => create(catalogue, options)),
     ...RERANKING_PROTOCOLS.map((create) => create(rerankers, options)),
     ...tokenProtocolsOf(catalogue, options),
-    openAiFiles(serviceOptions.batches),
+    ...openAiFiles(serviceOptions.batches),
     torchServeInference(torchServe),
     kserveV1(torchServe, options),
     ...defaults.flatMap(({ protocols }) =>

@@ -6,13 +6,24 @@ import { fileErrors, openAiProtocol } from './openai-protocol';
 import { requireBatchesOf } from './require-batches';
 
 /**
- * Files and batches of OpenAI's API.
+ * Files and batches of OpenAI's API, as two protocols with their prefixes.
  *
  * @param batches null: FILES_DIR is not set, and all routes return 404
  */
-export function openAiFiles(batches: BatchService | null): Protocol {
+export function openAiFiles(batches: BatchService | null): readonly Protocol[] {
   const requireBatches = requireBatchesOf(batches);
-  const routes = [...fileRoutes(requireBatches), ...batchRoutes(requireBatches)];
   // Paths do not name a model: each key sees only its own files and batches.
-  return { ...openAiProtocol(routes, fileErrors), resourceOf: () => null };
+  const resourceOf = (): null => null;
+  return [
+    {
+      ...openAiProtocol(fileRoutes(requireBatches), fileErrors),
+      prefix: '/v1/files/',
+      resourceOf,
+    },
+    {
+      ...openAiProtocol(batchRoutes(requireBatches), fileErrors),
+      prefix: '/v1/batches/',
+      resourceOf,
+    },
+  ];
 }
