@@ -82,6 +82,9 @@ export class BatchOutput {
       answered: this.#last.answered + succeeded.length,
       rejected: this.#last.rejected + failed.length,
     });
+    const { written } = this.#stores.batches;
+    written.completed += succeeded.length;
+    written.failed += failed.length;
     this.#updateCounts();
   }
 

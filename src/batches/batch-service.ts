@@ -4,9 +4,11 @@ import { describeUnexpected } from '../native/unexpected-error';
 import { Access, FULL_ACCESS, isUnlimited, type NamesOf } from '../serving/access';
 import type { Credentials } from '../serving/credentials/credentials';
 import { ServiceError } from '../serving/errors';
+import type { Family } from '../serving/metrics/family';
 import type { Readiness } from '../serving/readiness';
 import type { ServiceRequest } from '../serving/service-request';
 import type { Config } from '../settings/config';
+import { batchMetrics } from './batch-metrics';
 import { BatchRunner } from './batch-runner';
 import { BatchStore, type NewBatch } from './batch-store';
 import { DirectoryLock } from './directory-lock';
@@ -133,6 +135,10 @@ export class BatchService {
       throw new ServiceError('CONFLICT', message);
     }
     await this.files.remove(record);
+  }
+
+  families(): readonly Family[] {
+    return batchMetrics(this.files, this.batches);
   }
 
   /** Interrupts running batches, and releases the directory. */

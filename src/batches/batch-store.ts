@@ -32,6 +32,8 @@ export type NewBatch = Pick<
 /** Records of batches in FILES_DIR. */
 export class BatchStore {
   readonly limits: BatchLimits;
+  /** Results that this process has written, for the metrics. */
+  readonly written = { completed: 0, failed: 0 };
   readonly #folder: RecordFolder<BatchRecord>;
   /** In order of creation. */
   readonly #records = new Map<string, BatchRecord>();

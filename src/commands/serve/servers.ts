@@ -64,7 +64,7 @@ export class Servers {
       loaded: service.loaded,
       loadFailed: service.loadFailed,
       models: service.models,
-      additional: service.families ?? (() => []),
+      additional: () => [...(service.families?.() ?? []), ...(parts.batches?.families() ?? [])],
       requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
       connections: () => sum(this.#all.map(({ connections }) => connections.size)),
       grpcStreams: config.grpcPort === null ? null : () => this.#grpc?.streams ?? 0,
