@@ -162,7 +162,8 @@ export class SiteRoutes implements RouteLookup {
     const kind = handler.body ?? 'json';
     const respond: RequestHandler = (request, response) => {
       this.#pipeline.respond(requestContextOf(response), (context) => {
-        if (method !== 'GET') context.body = this.#bodies.take(request, response, kind);
+        if (kind === 'stream') context.body = request;
+        else if (method !== 'GET') context.body = this.#bodies.take(request, response, kind);
         const route = current();
         if (typeof route !== 'object') throw pathNotFound();
         return route.handle(context);
@@ -175,6 +176,7 @@ export class SiteRoutes implements RouteLookup {
       this.#pipeline.checkDeadline(requestContextOf(response), route.admissionError);
       next();
     };
+    if (kind === 'stream') return [checkDeadline, respond];
     return [checkDeadline, ...this.#bodies.middleware(kind), respond];
   }
 }

@@ -43,7 +43,7 @@ export function abortStalledRequests(
         requestContextOf(response).fail(
           new ServiceError('DRAINING', 'The service is shutting down.'),
         );
-      } else if (isTimeUp && response.writableEnded) {
+      } else if (isTimeUp && response.headersSent) {
         connections.abort(response.req.socket, 'response_stalled');
       }
     }

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { BatchService } from '../../batches/batch-service';
 import type { GrpcServer } from '../../grpc/server';
 import type { Site } from '../../http/app';
 import { HttpServer } from '../../http/server';
@@ -15,6 +16,7 @@ import type { Tracer } from '../../serving/tracing/tracer';
 import type { Transport } from '../../serving/transport';
 import type { Config } from '../../settings/config';
 import type { Streams } from '../../streaming/streams';
+import { batchEndpoints } from './mounts';
 import { type Pages, pagesBelow } from './pages';
 import type { Service, ServiceSite } from './service';
 
@@ -30,6 +32,8 @@ export interface ServerParts {
   readonly describeApi: typeof describeApi;
   readonly credentials: Credentials;
   readonly streams: Streams;
+  /** Null: FILES_DIR is not set. */
+  readonly batches: BatchService | null;
 }
 
 /** A port that cannot be opened; the message starts with its setting. */
@@ -40,6 +44,7 @@ export class ListenError extends Error {
 /** Servers of the process: HTTP, gRPC if GRPC_PORT is set, and the management API if MANAGEMENT_PORT is set. */
 export class Servers {
   readonly #config: Config;
+  readonly #context: ServerContext;
   readonly #service: Service;
   readonly #http: HttpServer;
   /** Null: GRPC_PORT is not set. */
@@ -48,6 +53,7 @@ export class Servers {
   readonly #management: HttpServer | null;
   readonly #all: readonly Transport[];
   readonly #metrics: Metrics;
+  readonly #batches: BatchService | null;
   readonly #pages: Pages;
   readonly #describeApi: ServerParts['describeApi'];
 
@@ -58,7 +64,7 @@ export class Servers {
       loaded: service.loaded,
       loadFailed: service.loadFailed,
       models: service.models,
-      additional: service.families ?? (() => []),
+      additional: () => [...(service.families?.() ?? []), ...(parts.batches?.families() ?? [])],
       requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
       connections: () => sum(this.#all.map(({ connections }) => connections.size)),
       grpcStreams: config.grpcPort === null ? null : () => this.#grpc?.streams ?? 0,
@@ -77,10 +83,12 @@ export class Servers {
       namesOf: service.namesOf,
     };
     this.#config = config;
+    this.#context = context;
     this.#service = service;
     this.#pages = pages;
     this.#describeApi = parts.describeApi;
     this.#metrics = metrics;
+    this.#batches = parts.batches;
     this.#http = new HttpServer(context, this.#currentSite(), () => streams.close());
     this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, service);
     const isManaged = management !== null && config.managementPort !== null;
@@ -125,6 +133,12 @@ export class Servers {
     }
   }
 
+  /** Starts unfinished batches. */
+  beginBatches(): void {
+    const { credentials, namesOf, readiness } = this.#context;
+    this.#batches?.begin({ credentials, namesOf, readiness });
+  }
+
   /** See `Transport.leave`. */
   leave(): void {
     for (const transport of this.#all) transport.leave();
@@ -137,8 +151,10 @@ export class Servers {
     await Promise.all(this.#all.map((transport) => transport.close(timeoutMs)));
   }
 
+  /** The routes and pages of the service, which batches also call. */
   #currentSite(): Site {
     const { site } = this.#service;
+    this.#batches?.publish(batchEndpoints(site));
     return this.#toSite(
       site,
       site.pages.flatMap(({ name, at }) => pagesBelow(this.#pages, name, at)),
