@@ -19,7 +19,7 @@ const schema = z.object({
 export interface BatchRequest {
   readonly customId: string;
   /** Parsed JSON, validated by the schema of the endpoint. */
-  readonly body: unknown;
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** Error codes by field. */

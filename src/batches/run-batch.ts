@@ -4,22 +4,15 @@ import type { Access } from '../serving/access';
 import { ServiceError } from '../serving/errors';
 import type { Readiness } from '../serving/readiness';
 import { BatchOutput } from './batch-output';
-import { isProblem, parseRequest } from './batch-request';
 import type { BatchStore } from './batch-store';
 import type { FileStore } from './file-store';
-import { type Line, readChunks, readLines } from './read-lines';
 import type { BatchProblem, BatchRecord, Outcome } from './records';
-import {
-  type Endpoint,
-  type RequestParts,
-  type RequestResult,
-  runRequest,
-  StoppedError,
-} from './run-request';
+import { BatchError, readRequestChunks } from './request-chunks';
+import { type Endpoint, type RequestParts, runRequest, StoppedError } from './run-request';
 import { type InputLimits, validateInput } from './validate-input';
 
 /** Requests that run at the same time; two such chunks are in memory. */
-const CHUNK = { maxLines: 32, maxBytes: 64 * 1024 };
+const CHUNK = { maxRequests: 32, maxBytes: 64 * 1024, maxInputs: 256 };
 /** Interval of checks whether the models are ready, in ms. */
 const READY_CHECK_MS = 250;
 
@@ -48,17 +41,6 @@ export interface BatchEnvironment {
   readonly accessOf: (owner: string) => Access | null;
   readonly readiness: Readiness;
   readonly logUnexpected: (error: unknown) => void;
-}
-
-/** A problem that ends a batch during its run. */
-class BatchError extends Error {
-  override readonly name = 'BatchError';
-  readonly problem: BatchProblem;
-
-  constructor(problem: BatchProblem) {
-    super(problem.message);
-    this.problem = problem;
-  }
 }
 
 /**
@@ -132,7 +114,9 @@ async function runRequests(record: BatchRecord, run: Run): Promise<Ended> {
     return { outcome: hasExpired ? 'expired' : 'completed', problems: [] };
   } catch (error) {
     if (error instanceof StoppedError) return { outcome: 'cancelled', problems: [] };
-    if (error instanceof BatchError) return { outcome: 'failed', problems: [error.problem] };
+    if (error instanceof BatchError) {
+      return { outcome: 'failed', problems: [error.problem] };
+    }
     if (!(error instanceof ServiceError)) throw error;
     return { outcome: 'failed', problems: [problemOf('storage_full', error.message)] };
   }
@@ -145,14 +129,19 @@ async function runChunks(
   isExpired: () => boolean,
 ): Promise<boolean> {
   const { files, limits } = environment;
-  const lines = readLines(files.contentPath(record.inputFileId), limits.maxLineBytes);
+  const source = {
+    file: files.contentPath(record.inputFileId),
+    endpoint: record.endpoint,
+    maxLineBytes: limits.maxLineBytes,
+    skipped: output.requests,
+  };
   let written: Promise<void> = Promise.resolve();
   let hasExpired = false;
   try {
-    for await (const { lines: chunk, end } of readChunks(lines, output.requests, CHUNK)) {
+    for await (const { requests, end } of readRequestChunks(source, CHUNK)) {
       await untilReady(environment, control, isExpired);
       const parts = partsOf(record, { environment, control, isExpired });
-      const results = Promise.all(chunk.map((line) => runLine(line, record, parts, limits)));
+      const results = Promise.all(requests.map((request) => runRequest(request, parts)));
       const before = written;
       written = Promise.all([results, before]).then(([done]) => {
         hasExpired ||= done.some((result) => result.isExpired);
@@ -213,18 +202,6 @@ function partsOf(
 
 function problemOf(code: string, message: string): BatchProblem {
   return { code, message, param: null, line: null };
-}
-
-/** @throws StoppedError; BatchError: the input file was changed after its validation */
-async function runLine(
-  line: Line,
-  { endpoint }: BatchRecord,
-  parts: RequestParts,
-  { maxLineBytes }: InputLimits,
-): Promise<RequestResult> {
-  const request = parseRequest(line, endpoint, maxLineBytes);
-  if (isProblem(request)) throw new BatchError(request);
-  return runRequest(request, parts);
 }
 
 /** Makes the output file and the error file visible, and ends the batch. Idempotent. */
