@@ -113,6 +113,30 @@ describe('uploads', () => {
     expect([status, expires_at - created_at]).toEqual([200, 3600]);
   });
 
+  it.each([
+    ['a\\"b\u0001\u{1f600}.jsonl', 200],
+    ['C:\\\\temp\\\\x.jsonl', 200],
+    ['x'.repeat(1000), 200],
+    ['x'.repeat(100_000), 200],
+    ['', 200],
+  ])('shortens the name %#', async (filename, status) => {
+    const answer = await send(form(PURPOSE, part('file', LINE, filename)));
+    expect(answer.status).toBe(status);
+    const { filename: shown = '' } = answer.json as { filename?: string };
+    expect(shown).not.toMatch(/[\\/]temp/);
+    expect(shown.length).toBeLessThan(256);
+  });
+
+  it('reads nothing but forms: bytes of all kinds do not end the service', async () => {
+    const whole = form(PURPOSE, part('expires_after[seconds]', '3600'), FILE);
+    for (let seed = 1; seed <= 200; seed++) {
+      const bytes = Buffer.from(whole);
+      for (let i = 0; i < 3; i++) bytes[(seed * 7919 + i * 104_729) % bytes.length] = seed & 255;
+      const { status } = await send(seed % 3 === 0 ? bytes.subarray(0, seed) : bytes);
+      expect([200, 400]).toContain(status);
+    }
+  });
+
   it('removes the file of a client that disconnects', async () => {
     const before = contents();
     const socket = net.connect(service.port, '127.0.0.1');
