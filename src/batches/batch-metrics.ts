@@ -12,12 +12,12 @@ export function batchMetrics(files: FileStore, batches: BatchStore): readonly Fa
       () => files.bytes,
     ),
     gauge(
-      'libtorch_serve_batches_unfinished',
+      'libtorch_serve_openai_batches_unfinished',
       'Batches that wait or run.',
       () => batches.unfinished.length,
     ),
     counter(
-      'libtorch_serve_batch_requests_total',
+      'libtorch_serve_openai_batch_requests_total',
       'Requests of batches whose result was written, by outcome.',
       () => byLabel('outcome', batches.written),
     ),

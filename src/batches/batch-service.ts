@@ -55,7 +55,7 @@ export class BatchService {
   readonly #lock: DirectoryLock;
   readonly #runner: BatchRunner;
   #endpoints: ReadonlyMap<string, Endpoint> = new Map();
-  /** Null until `begin`. */
+  /** Null until `attach`. */
   #server: BatchServer | null = null;
 
   private constructor({ lock, files, batches }: Parts, settings: Settings, logger: Logger) {
@@ -95,9 +95,13 @@ export class BatchService {
     }
   }
 
-  /** Starts unfinished batches. */
-  begin(server: BatchServer): void {
+  /** Connects the server; call it before the ports are open. */
+  attach(server: BatchServer): void {
     this.#server = server;
+  }
+
+  /** Starts unfinished batches; call it when the ports are open. */
+  begin(): void {
     this.#runner.begin();
   }
 
@@ -113,7 +117,7 @@ export class BatchService {
 
   /** Whose files a request sees. */
   viewerOf({ owner }: Pick<ServiceRequest, 'owner'>): Viewer {
-    return this.#server?.credentials.keys ? owner : null;
+    return this.#server?.credentials.keys === null ? null : owner;
   }
 
   /** @throws ServiceError STORAGE_FULL */

@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
@@ -26,6 +26,9 @@ export interface SpooledFile {
 }
 
 const CONTENT = '.jsonl';
+/** Maximum numbers of simultaneous uploads and downloads, each of which needs a file descriptor. */
+const MAX_UPLOADS = 64;
+const MAX_DOWNLOADS = 256;
 
 /**
  * Files of FILES_DIR: `ID.jsonl` is the content and `ID.json` its record. A file exists while its record exists: contents
@@ -39,6 +42,7 @@ export class FileStore {
   /** Total size of all contents, including unfinished uploads and outputs, in bytes. */
   #bytes = 0;
   #uploads = 0;
+  #downloads = 0;
 
   private constructor(folder: RecordFolder<FileRecord>, limits: FileLimits) {
     this.#folder = folder;
@@ -95,6 +99,19 @@ export class FileStore {
   contentPath(id: string): string {
     if (!isFileId(id)) throw new Error('expected the ID of a file');
     return path.join(this.#folder.path, id + CONTENT);
+  }
+
+  /**
+   * Returns a function that opens the content of a file.
+   *
+   * @throws ServiceError BODY_MEMORY_FULL: too many downloads
+   */
+  reader({ id }: FileRecord): () => Readable {
+    if (this.#downloads >= MAX_DOWNLOADS) throw tooMany(`${MAX_DOWNLOADS} downloads`);
+    return () => {
+      this.#downloads++;
+      return createReadStream(this.contentPath(id)).once('close', () => this.#downloads--);
+    };
   }
 
   /**
@@ -190,10 +207,11 @@ export class FileStore {
    * Checks the limits before an upload is read.
    *
    * @param bytes declared size; 0: unknown
-   * @throws ServiceError STORAGE_FULL, BODY_TOO_LARGE
+   * @throws ServiceError STORAGE_FULL, BODY_TOO_LARGE; BODY_MEMORY_FULL: too many uploads
    */
   requireCapacity(bytes: number): void {
     const { maxFiles } = this.limits;
+    if (this.#uploads >= MAX_UPLOADS) throw tooMany(`${MAX_UPLOADS} uploads`);
     if (this.#records.size + this.#uploads >= maxFiles) {
       const message = `file: the limit of ${maxFiles} files (MAX_FILES) is reached. Delete files`;
       throw new ServiceError('STORAGE_FULL', message);
@@ -241,6 +259,10 @@ export async function publishContent(
   const handle = await open(file, 'r'); // fails if neither of them exists
   await handle.close();
   return true;
+}
+
+function tooMany(limit: string): ServiceError {
+  return new ServiceError('BODY_MEMORY_FULL', `At most ${limit} at a time. Try again later.`);
 }
 
 function isExpired({ expiresAt }: FileRecord, now: number): boolean {

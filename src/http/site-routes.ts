@@ -1,10 +1,11 @@
-import express, { type RequestHandler, type Router } from 'express';
+import express, { type Request, type RequestHandler, type Router } from 'express';
 import { decoded, errorFormats } from '../protocols/protocol';
 import type { Method, Route } from '../protocols/route';
 import { ServiceError } from '../serving/errors';
-import type { Parameters } from '../serving/request-context';
+import type { Parameters, RequestContext, ServiceResponse } from '../serving/request-context';
 import type { RequestPipeline } from '../serving/request-pipeline';
 import type { BodyReader } from './body';
+import { discardBody } from './discard-body';
 import {
   endResponse,
   type FoundRoutes,
@@ -166,7 +167,7 @@ export class SiteRoutes implements RouteLookup {
         else if (method !== 'GET') context.body = this.#bodies.take(request, response, kind);
         const route = current();
         if (typeof route !== 'object') throw pathNotFound();
-        return route.handle(context);
+        return kind === 'stream' ? handleStream(route, context, request) : route.handle(context);
       });
     };
     if (method === 'GET') return [respond];
@@ -178,6 +179,20 @@ export class SiteRoutes implements RouteLookup {
     };
     if (kind === 'stream') return [checkDeadline, respond];
     return [checkDeadline, ...this.#bodies.middleware(kind), respond];
+  }
+}
+
+/** Runs a handler that reads the body itself. */
+async function handleStream(
+  route: Route,
+  context: RequestContext,
+  request: Request,
+): Promise<ServiceResponse> {
+  try {
+    return await route.handle(context);
+  } catch (error) {
+    await discardBody(request);
+    throw error;
   }
 }
 

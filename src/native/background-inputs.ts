@@ -28,6 +28,8 @@ type Limits = Pick<SchedulingOptions, 'workers' | 'maxBatchTokens' | 'maxBatchRe
  */
 export class BackgroundInputs {
   readonly #infer: Infer;
+  /** Maximum length of an input that is counted, in characters. */
+  readonly #maxInputLength: number;
   readonly #workers: number;
   readonly #maxInputs: number;
   readonly #maxLength: number;
@@ -39,9 +41,17 @@ export class BackgroundInputs {
   /** Resolves when the last input that waits has been submitted. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param infer runs an input without priority */
-  constructor(infer: Infer, { workers, maxBatchTokens, maxBatchRequests }: Limits) {
+  /**
+   * @param infer runs an input without priority
+   * @param maxTokens maximum length of an input in tokens; longer texts are truncated
+   */
+  constructor(
+    infer: Infer,
+    maxTokens: number,
+    { workers, maxBatchTokens, maxBatchRequests }: Limits,
+  ) {
     this.#infer = infer;
+    this.#maxInputLength = maxTokens * CHARACTERS_PER_TOKEN;
     this.#workers = workers;
     this.#maxInputs = workers * maxBatchRequests;
     this.#maxLength = workers * maxBatchTokens * CHARACTERS_PER_TOKEN;
@@ -81,7 +91,7 @@ export class BackgroundInputs {
     input: NativeInput,
     options: InferOptions & { readonly signal: Cancellation },
   ): Promise<Inference> {
-    const length = lengthOf(input);
+    const length = Math.min(lengthOf(input), this.#maxInputLength);
     for (;;) {
       const turn = this.#last.then(() => this.#wait(length, options.signal));
       this.#last = turn.catch(() => {});

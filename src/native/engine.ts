@@ -82,7 +82,11 @@ export class Engine {
     this.maxQueueWaitMs = native.stats().queueWaitLimitMs;
     this.description = native.description;
     this.vocabulary = Vocabulary.of(native, this.description, this.activeCalls);
-    this.background = new BackgroundInputs((input, given) => this.infer(input, given), scheduling);
+    this.background = new BackgroundInputs(
+      (input, given) => this.infer(input, given),
+      this.description.maxLength,
+      scheduling,
+    );
   }
 
   /**

@@ -1,5 +1,6 @@
 import OpenAI, { toFile } from 'openai';
 import type { Batch } from 'openai/resources/batches';
+import { type Address, type Answer, request } from './http';
 import type { Service } from './service';
 import { until } from './until';
 
@@ -79,4 +80,29 @@ export class BatchClient {
       .split('\n')
       .map((line) => JSON.parse(line) as ResultLine);
   }
+}
+
+const BOUNDARY = 'a-boundary';
+
+/** A part of a form; with a file name, a file. */
+export function formPart(name: string, content: string | Buffer, filename?: string): Buffer {
+  const file = filename === undefined ? '' : `; filename="${filename}"`;
+  const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), Buffer.from(content), Buffer.from('\r\n')]);
+}
+
+export function formOf(...parts: readonly Buffer[]): Buffer {
+  return Buffer.concat([...parts, Buffer.from(`--${BOUNDARY}--\r\n`)]);
+}
+
+export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+
+/** Sends the body of a form as it is. */
+export function sendForm(
+  service: Address,
+  body: Buffer | string,
+  headers: object = {},
+): Promise<Answer> {
+  const all = { 'content-type': FORM_TYPE, ...headers };
+  return request(service, { method: 'POST', path: '/v1/files', body, headers: all });
 }

@@ -70,7 +70,7 @@ export async function serve(config: Config, version: string): Promise<void> {
     const address = await orFail(servers.listen(), ListenError, EXIT_FAILURE);
     if (address) {
       begin({ shutdown, servers });
-      servers.beginBatches();
+      batches?.begin();
       const startMs = Math.round(performance.now() - startedAt);
       const { scheduling } = config;
       const modelLoaded = service.models().length > 0;

@@ -44,7 +44,6 @@ export class ListenError extends Error {
 /** Servers of the process: HTTP, gRPC if GRPC_PORT is set, and the management API if MANAGEMENT_PORT is set. */
 export class Servers {
   readonly #config: Config;
-  readonly #context: ServerContext;
   readonly #service: Service;
   readonly #http: HttpServer;
   /** Null: GRPC_PORT is not set. */
@@ -83,12 +82,12 @@ export class Servers {
       namesOf: service.namesOf,
     };
     this.#config = config;
-    this.#context = context;
     this.#service = service;
     this.#pages = pages;
     this.#describeApi = parts.describeApi;
     this.#metrics = metrics;
     this.#batches = parts.batches;
+    parts.batches?.attach(context);
     this.#http = new HttpServer(context, this.#currentSite(), () => streams.close());
     this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, service);
     const isManaged = management !== null && config.managementPort !== null;
@@ -131,12 +130,6 @@ export class Servers {
       await this.close();
       throw error;
     }
-  }
-
-  /** Starts unfinished batches. */
-  beginBatches(): void {
-    const { credentials, namesOf, readiness } = this.#context;
-    this.#batches?.begin({ credentials, namesOf, readiness });
   }
 
   /** See `Transport.leave`. */

@@ -5,6 +5,12 @@ import { fileRoutes } from './files';
 import { fileErrors, openAiProtocol } from './openai-protocol';
 import { requireBatchesOf } from './require-batches';
 
+const SHARED = {
+  tag: { name: 'OpenAI batches', description: 'Files and batches, for the `openai` clients.' },
+  // Paths do not name a model: each key sees only its own files and batches.
+  resourceOf: (): null => null,
+};
+
 /**
  * Files and batches of OpenAI's API, as two protocols with their prefixes.
  *
@@ -12,18 +18,12 @@ import { requireBatchesOf } from './require-batches';
  */
 export function openAiFiles(batches: BatchService | null): readonly Protocol[] {
   const requireBatches = requireBatchesOf(batches);
-  // Paths do not name a model: each key sees only its own files and batches.
-  const resourceOf = (): null => null;
   return [
-    {
-      ...openAiProtocol(fileRoutes(requireBatches), fileErrors),
-      prefix: '/v1/files/',
-      resourceOf,
-    },
+    { ...openAiProtocol(fileRoutes(requireBatches), fileErrors), prefix: '/v1/files/', ...SHARED },
     {
       ...openAiProtocol(batchRoutes(requireBatches), fileErrors),
       prefix: '/v1/batches/',
-      resourceOf,
+      ...SHARED,
     },
   ];
 }

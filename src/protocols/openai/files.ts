@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { z } from 'zod';
 import type { BatchService } from '../../batches/batch-service';
 import type { FileRecord } from '../../batches/records';
@@ -114,7 +113,7 @@ export function fileRoutes(requireBatches: RequireBatches): readonly Route[] {
       summary: 'Download the content of a file',
       response: { type: 'string', description: 'JSONL' },
       responseMediaType: 'application/jsonl',
-      errors: ['NOT_FOUND'],
+      errors: ['NOT_FOUND', 'BODY_MEMORY_FULL'],
       handler: (call) => download(requireBatches(), call),
     }),
     route({
@@ -162,12 +161,11 @@ function list(batches: BatchService, call: ServiceRequest) {
 }
 
 function download(batches: BatchService, call: ServiceRequest) {
-  const { id, bytes } = requireFile(batches, call);
-  const open = () => createReadStream(batches.files.contentPath(id));
+  const record = requireFile(batches, call);
   return {
     body: {},
     headers: { 'Content-Type': 'application/jsonl' },
-    content: { bytes, open },
+    content: { bytes: record.bytes, open: batches.files.reader(record) },
   };
 }
 

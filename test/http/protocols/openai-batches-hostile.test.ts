@@ -1,19 +1,21 @@
-/** Files and batches of OpenAI's API: invalid uploads, invalid lines, limits, and paths in IDs. */
+/** Files and batches of OpenAI's API: invalid lines, and limits. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import { Folder } from '../../helpers/files';
-import { type Answer, request } from '../../helpers/http';
+import { request } from '../../helpers/http';
 import { newDirectory, removeDirectories } from '../../helpers/models-directory';
-import { BatchClient, manyLines, requestLine } from '../../helpers/openai-batches';
+import {
+  BatchClient,
+  formOf,
+  formPart,
+  manyLines,
+  requestLine,
+  sendForm,
+} from '../../helpers/openai-batches';
 import type { Service } from '../../helpers/service';
-import { until } from '../../helpers/until';
 
 const VECTORS = '../embeddings/sentences/v2-mean-normalize';
 const FILE_LIMIT = 100_000;
-const BOUNDARY = 'a-boundary';
-const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`;
 const LINE = requestLine('a', { input: 'text' });
 
 const directory = newDirectory();
@@ -33,125 +35,8 @@ afterAll(async () => {
   files.remove();
 });
 
-/** A part of a form; with a file name, a file. */
-function part(name: string, content: string | Buffer, filename?: string): Buffer {
-  const file = filename === undefined ? '' : `; filename="${filename}"`;
-  const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n`;
-  return Buffer.concat([Buffer.from(head), Buffer.from(content), Buffer.from('\r\n')]);
-}
-
-function form(...parts: readonly Buffer[]): Buffer {
-  return Buffer.concat([...parts, Buffer.from(`--${BOUNDARY}--\r\n`)]);
-}
-
-function send(body: Buffer | string, headers: object = {}, to = service): Promise<Answer> {
-  const all = { 'content-type': MULTIPART, ...headers };
-  return request(to, { method: 'POST', path: '/v1/files', body, headers: all });
-}
-
-const PURPOSE = part('purpose', 'batch');
-const FILE = part('file', LINE, 'a.jsonl');
-const contents = (folder = files.path): readonly string[] =>
-  readdirSync(path.join(folder, 'files')).filter((name) => name.includes('.jsonl'));
-
-describe('uploads', () => {
-  it.each([
-    ['no file', form(PURPOSE), {}, 400, 'file: is required'],
-    ['no purpose', form(FILE), {}, 400, 'purpose: is required'],
-    [
-      'another purpose',
-      form(part('purpose', 'vision'), FILE),
-      {},
-      400,
-      'purpose: expected "batch"',
-    ],
-    ['an empty file', form(PURPOSE, part('file', '', 'a')), {}, 400, 'file: is empty'],
-    ['a file in another field', form(PURPOSE, part('files', 'x', 'a')), {}, 400, /field "file"/],
-    ['two files', form(PURPOSE, FILE, FILE), {}, 400, /one file and at most 8 fields/],
-    ['many fields', form(...Array(20).fill(PURPOSE), FILE), {}, 400, /at most 8 fields/],
-    ['a long field', form(part('purpose', 'x'.repeat(300)), FILE), {}, 400, /exceeds 256 bytes/],
-    ['no end', Buffer.concat([PURPOSE, FILE]), {}, 400, /not a valid multipart form/],
-    ['an end within the file', form(PURPOSE, FILE).subarray(0, -40), {}, 400, /multipart form/],
-    ['no parts', Buffer.from('text'), {}, 400, /multipart form|file: is required/],
-    ['nothing', Buffer.alloc(0), {}, 400, /multipart form|file: is required/],
-    ['JSON', Buffer.from('{}'), { 'content-type': 'application/json' }, 415, /multipart/],
-    ['no boundary', FILE, { 'content-type': 'multipart/form-data' }, 415, /boundary/],
-    ['compression', form(PURPOSE, FILE), { 'content-encoding': 'gzip' }, 415, /identity/],
-    [
-      'a short lifetime',
-      form(PURPOSE, part('expires_after[seconds]', '5'), FILE),
-      {},
-      400,
-      /from 3600 to/,
-    ],
-    [
-      'a large file',
-      form(PURPOSE, part('file', 'x'.repeat(FILE_LIMIT + 1), 'a')),
-      {},
-      413,
-      /FILE_LIMIT/,
-    ],
-    ['a large form', Buffer.alloc(3 * FILE_LIMIT, 'x'), {}, 413, /FILE_LIMIT/],
-  ])('rejects %s', async (_, body, headers, status, message) => {
-    const before = contents();
-    const answer = await send(body, headers);
-    const expected = typeof message === 'string' ? message : expect.stringMatching(message);
-    expect({ status: answer.status, json: answer.json }).toMatchObject({
-      status,
-      json: { error: { message: expected, type: 'invalid_request_error' } },
-    });
-    expect(contents()).toEqual(before);
-  });
-
-  it('accepts the parts in each order, and a lifetime', async () => {
-    const lifetime = [
-      part('expires_after[anchor]', 'created_at'),
-      part('expires_after[seconds]', '3600'),
-    ];
-    const { status, json } = await send(form(FILE, ...lifetime, PURPOSE));
-    const { created_at, expires_at } = json as { created_at: number; expires_at: number };
-    expect([status, expires_at - created_at]).toEqual([200, 3600]);
-  });
-
-  it('removes the file of a client that disconnects', async () => {
-    const before = contents();
-    const socket = net.connect(service.port, '127.0.0.1');
-    const head = `POST /v1/files HTTP/1.1\r\nHost: a\r\nContent-Type: ${MULTIPART}\r\n`;
-    socket.write(`${head}Content-Length: 50000\r\n\r\n`);
-    socket.write(part('file', 'x'.repeat(20_000), 'a.jsonl'));
-    await until('the file is there', () => contents().length > before.length);
-    socket.destroy();
-    await until('the file is removed', () => contents().length === before.length);
-  });
-});
-
-describe('IDs', () => {
-  it.each([
-    '..%2f..%2fetc%2fpasswd',
-    '%2e%2e%2f.lock',
-    'file-..%2f..%2fx',
-    `file-${'0'.repeat(32)}`,
-    `file-${'a'.repeat(300)}`,
-    'file-%00',
-    '__proto__',
-    'constructor',
-  ])('does not find %s', async (id) => {
-    for (const [method, at] of [
-      ['GET', `/v1/files/${id}`],
-      ['GET', `/v1/files/${id}/content`],
-      ['DELETE', `/v1/files/${id}`],
-      ['GET', `/v1/batches/${id}`],
-      ['POST', `/v1/batches/${id}/cancel`],
-    ] as const) {
-      const { status, json, text } = await request(service, { method, path: at });
-      expect({ status, json }).toMatchObject({ status: 404, json: { error: { param: 'id' } } });
-      expect(text).not.toContain(files.path);
-    }
-    const body = { input_file_id: decodeURIComponent(id), endpoint: '/v1/embeddings' };
-    const creating = client.openai.batches.create({ ...body, completion_window: '24h' } as never);
-    await expect(creating).rejects.toMatchObject({ status: 404 });
-  });
-});
+const PURPOSE = formPart('purpose', 'batch');
+const FILE = formPart('file', LINE, 'a.jsonl');
 
 describe('lines', () => {
   const json = (value: object): string => `${JSON.stringify(value)}\n`;
@@ -251,7 +136,7 @@ describe('batches', () => {
     } as const;
     const creating = other.openai.batches.create(second);
     await expect(creating).rejects.toMatchObject({ status: 413, message: /MAX_BATCHES/ });
-    const full = await send(form(PURPOSE, part('file', 'x'.repeat(2e6), 'a')), {}, limited);
+    const full = await sendForm(limited, formOf(PURPOSE, formPart('file', 'x'.repeat(2e6), 'a')));
     expect(full).toMatchObject({ status: 413, text: expect.stringContaining('FILES_LIMIT') });
     // The output does not fit either: what is done so far can be downloaded.
     const batch = await other.ended(id);
@@ -260,7 +145,7 @@ describe('batches', () => {
     expect(lines).toHaveLength(batch.request_counts?.completed ?? -1);
     await other.openai.files.delete(input_file_id);
     for (let i = 0; i < 2; i++) await other.upload(LINE);
-    const last = await send(form(PURPOSE, FILE), {}, limited);
+    const last = await sendForm(limited, formOf(PURPOSE, FILE));
     expect(last).toMatchObject({ status: 413, text: expect.stringContaining('MAX_FILES') });
     await limited.stop();
     folder.remove();
