@@ -9,6 +9,8 @@ import type { RequestResult } from './run-request';
 
 /** Format of the journals; a journal of another format belongs to another version. */
 const JOURNAL_FORMAT = 'batch 1';
+/** Entry of `Checkpoint.labels` with the number of requests that have not run before the end of the window. */
+const EXPIRED = 'expired';
 
 interface Stores {
   readonly files: FileStore;
@@ -64,6 +66,15 @@ export class BatchOutput {
     return this.#last.rows;
   }
 
+  /** Whether requests have not run before the end of the completion window, also in an earlier process. */
+  get hasExpired(): boolean {
+    return this.#expired > 0;
+  }
+
+  get #expired(): number {
+    return this.#last.labels[EXPIRED] ?? 0;
+  }
+
   /**
    * Writes the results of a chunk.
    *
@@ -73,6 +84,7 @@ export class BatchOutput {
   async write(results: readonly RequestResult[], end: number): Promise<void> {
     const succeeded = results.filter(({ isSuccess }) => isSuccess);
     const failed = results.filter(({ isSuccess }) => !isSuccess);
+    const expired = this.#expired + results.filter(({ isExpired }) => isExpired).length;
     const output = Buffer.concat(succeeded.map(({ line }) => line));
     const rejects = Buffer.concat(failed.map(({ line }) => line));
     this.#stores.files.reserve(output.length + rejects.length);
@@ -81,6 +93,7 @@ export class BatchOutput {
       rows: end,
       answered: this.#last.answered + succeeded.length,
       rejected: this.#last.rejected + failed.length,
+      labels: { [EXPIRED]: expired },
     });
     const { written } = this.#stores.batches;
     written.completed += succeeded.length;

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import { ServiceError } from '../serving/errors';
@@ -46,10 +47,11 @@ export class BatchStore {
   static async open(directory: string, limits: BatchLimits, logger: Logger): Promise<BatchStore> {
     const folder = new RecordFolder(path.join(directory, 'batches'), batchRecordSchema);
     const store = new BatchStore(folder, limits);
-    const { records } = await folder.read(isBatchId, logger);
+    const { names, records } = await folder.read(isBatchId, logger);
     for (const record of records.toSorted((a, b) => a.createdAt - b.createdAt)) {
       store.#records.set(record.id, record);
     }
+    await store.#removeJournals(names);
     return store;
   }
 
@@ -140,6 +142,14 @@ export class BatchStore {
   /** Resolves when all records are on disk. */
   flush(): Promise<void> {
     return this.#folder.flush();
+  }
+
+  /** Removes journals of ended batches: the process was interrupted after their end. @param names files of the folder */
+  async #removeJournals(names: readonly string[]): Promise<void> {
+    for (const { id } of [...this.#records.values()].filter(isEnded)) {
+      const journal = this.journalPath(id);
+      if (names.includes(path.basename(journal))) await rm(journal);
+    }
   }
 
   async #removeOldest(): Promise<void> {

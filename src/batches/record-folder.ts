@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import { ignoreNotFound, writeFileAtomically } from '../files/journal/output-paths';
+import { ignoreNotFound, partialPath, writeFileAtomically } from '../files/journal/output-paths';
 import { FILE_MODE, FOLDER_MODE } from './records';
 
 /** Maximum size of a record in bytes: an ended batch with 100 problems. */
@@ -21,7 +21,7 @@ export class RecordFolder<Record extends { readonly id: string }> {
   }
 
   /**
-   * Creates the folder, or reads all records.
+   * Creates the folder, or reads all records and removes the rest of interrupted writes.
    *
    * @param isId IDs of this folder; other files are ignored
    * @returns names of all files, and the valid records. An invalid record is logged and stays as it is
@@ -34,8 +34,10 @@ export class RecordFolder<Record extends { readonly id: string }> {
     const names = await readdir(this.path);
     const records: Record[] = [];
     for (const name of names) {
-      const { name: id, ext } = path.parse(name);
-      if (ext !== '.json' || !isId(id)) continue;
+      const id = name.slice(0, name.indexOf('.'));
+      if (!isId(id)) continue;
+      if (name === partialPath(`${id}.json`)) await rm(path.join(this.path, name));
+      if (name !== `${id}.json`) continue;
       const record = await this.#readOne(id);
       if (record) records.push(record);
       else logger.warn({ file: name }, 'invalid record in FILES_DIR');

@@ -110,8 +110,8 @@ interface Ended {
 async function runRequests(record: BatchRecord, run: Run): Promise<Ended> {
   const isExpired = (): boolean => Date.now() >= record.expiresAt;
   try {
-    const hasExpired = await runChunks(record, run, isExpired);
-    return { outcome: hasExpired ? 'expired' : 'completed', problems: [] };
+    await runChunks(record, run, isExpired);
+    return { outcome: run.output.hasExpired ? 'expired' : 'completed', problems: [] };
   } catch (error) {
     if (error instanceof StoppedError) return { outcome: 'cancelled', problems: [] };
     if (error instanceof BatchError) {
@@ -122,12 +122,12 @@ async function runRequests(record: BatchRecord, run: Run): Promise<Ended> {
   }
 }
 
-/** Runs a chunk while the previous chunk completes and is written. @returns whether requests have expired */
+/** Runs a chunk while the previous chunk completes and is written. */
 async function runChunks(
   record: BatchRecord,
   { environment, control, output }: Run,
   isExpired: () => boolean,
-): Promise<boolean> {
+): Promise<void> {
   const { files, limits } = environment;
   const source = {
     file: files.contentPath(record.inputFileId),
@@ -136,22 +136,17 @@ async function runChunks(
     skipped: output.requests,
   };
   let written: Promise<void> = Promise.resolve();
-  let hasExpired = false;
   try {
     for await (const { requests, end } of readRequestChunks(source, CHUNK)) {
       await untilReady(environment, control, isExpired);
       const parts = partsOf(record, { environment, control, isExpired });
       const results = Promise.all(requests.map((request) => runRequest(request, parts)));
       const before = written;
-      written = Promise.all([results, before]).then(([done]) => {
-        hasExpired ||= done.some((result) => result.isExpired);
-        return output.write(done, end);
-      });
+      written = Promise.all([results, before]).then(([done]) => output.write(done, end));
       written.catch(() => {}); // the next chunk or the end reports it
       await before;
     }
     await written;
-    return hasExpired;
   } catch (error) {
     await Promise.allSettled([written]);
     throw error;
