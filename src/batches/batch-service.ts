@@ -19,6 +19,9 @@ import type { Endpoint } from './run-request';
 /** Length of a line in addition to its `body`, in bytes. */
 const LINE_OVERHEAD_BYTES = 4096;
 
+/** Maximum number of files that a batch writes: output file and error file. */
+const RESULT_FILES = 2;
+
 /** FILES_DIR cannot be used. */
 export class FilesDirectoryError extends Error {
   override readonly name = 'FilesDirectoryError';
@@ -120,8 +123,10 @@ export class BatchService {
     return this.#server?.credentials.keys === null ? null : owner;
   }
 
-  /** @throws ServiceError STORAGE_FULL */
+  /** @throws ServiceError STORAGE_FULL: too many batches, or files including the results of unfinished batches */
   async create(batch: NewBatch): Promise<BatchRecord> {
+    this.batches.requireCapacity();
+    this.files.requireFiles(RESULT_FILES * (this.batches.unfinished.length + 1));
     const record = await this.batches.create(batch);
     this.#runner.wake();
     return record;

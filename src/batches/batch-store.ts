@@ -81,13 +81,16 @@ export class BatchStore {
     return path.join(this.#folder.path, `${id}.journal`);
   }
 
-  /** @throws ServiceError STORAGE_FULL */
-  async create(given: NewBatch): Promise<BatchRecord> {
+  /** Checks the limit of unfinished batches. @throws ServiceError STORAGE_FULL */
+  requireCapacity(): void {
     const { maxBatches } = this.limits;
-    if (this.unfinished.length >= maxBatches) {
-      const message = `The limit of ${maxBatches} unfinished batches (MAX_BATCHES) is reached. Wait until a batch has ended.`;
-      throw new ServiceError('STORAGE_FULL', message);
-    }
+    if (this.unfinished.length < maxBatches) return;
+    const message = `The limit of ${maxBatches} unfinished batches (MAX_BATCHES) is reached. Wait until a batch has ended.`;
+    throw new ServiceError('STORAGE_FULL', message);
+  }
+
+  /** Creates a batch. Call `requireCapacity` before. */
+  async create(given: NewBatch): Promise<BatchRecord> {
     const createdAt = Date.now();
     const record: BatchRecord = {
       ...given,

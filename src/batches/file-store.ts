@@ -210,14 +210,18 @@ export class FileStore {
    * @throws ServiceError STORAGE_FULL, BODY_TOO_LARGE; BODY_MEMORY_FULL: too many uploads
    */
   requireCapacity(bytes: number): void {
-    const { maxFiles } = this.limits;
     if (this.#uploads >= MAX_UPLOADS) throw tooMany(`${MAX_UPLOADS} uploads`);
-    if (this.#records.size + this.#uploads >= maxFiles) {
-      const message = `file: the limit of ${maxFiles} files (MAX_FILES) is reached. Delete files`;
-      throw new ServiceError('STORAGE_FULL', message);
-    }
+    this.requireFiles(1);
     this.#requireFileSize(bytes);
     this.#requireBytes(bytes);
+  }
+
+  /** Checks the limit of files. @param added number of files to add @throws ServiceError STORAGE_FULL */
+  requireFiles(added: number): void {
+    const { maxFiles } = this.limits;
+    if (this.#records.size + this.#uploads + added <= maxFiles) return;
+    const message = `The limit of ${maxFiles} files (MAX_FILES) would be exceeded. Delete files.`;
+    throw new ServiceError('STORAGE_FULL', message);
   }
 
   /** Resolves when all records are on disk. */

@@ -144,7 +144,11 @@ describe('batches', () => {
     const lines = await other.lines(batch.output_file_id);
     expect(lines).toHaveLength(batch.request_counts?.completed ?? -1);
     await other.openai.files.delete(input_file_id);
-    for (let i = 0; i < 2; i++) await other.upload(LINE);
+    const first = await other.upload(LINE);
+    // The output file and the error file of a batch would be the third and the fourth.
+    const results = other.openai.batches.create({ ...second, input_file_id: first });
+    await expect(results).rejects.toMatchObject({ status: 413, message: /MAX_FILES/ });
+    await other.upload(LINE);
     const last = await sendForm(limited, formOf(PURPOSE, FILE));
     expect(last).toMatchObject({ status: 413, text: expect.stringContaining('MAX_FILES') });
     await limited.stop();
