@@ -191,7 +191,8 @@ async function handleStream(
   try {
     return await route.handle(context);
   } catch (error) {
-    await discardBody(request);
+    const isRead = await discardBody(request);
+    if (!isRead) request.res?.setHeader('Connection', 'close');
     throw error;
   }
 }

@@ -27,7 +27,9 @@ export function abortStalledRequests(
 
   function isStalled(response: Response): boolean {
     const { req } = response;
-    if (!req.readableFlowing) return false; // the service does not read
+    // Uploads are read by their route, without flowing mode.
+    const isRead = req.readableFlowing || req.listenerCount('readable') > 0;
+    if (!isRead) return false;
     const { bytesRead } = req.socket;
     const last = progress.get(response);
     const stalledChecks = last?.bytesRead === bytesRead ? last.stalledChecks + 1 : 0;

@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Folder } from '../../helpers/files';
 import { request } from '../../helpers/http';
 import { newDirectory, removeDirectories } from '../../helpers/models-directory';
@@ -38,8 +40,17 @@ afterAll(async () => {
 
 const PURPOSE = formPart('purpose', 'batch');
 const FILE = formPart('file', LINE, 'a.jsonl');
-const contents = (): readonly string[] =>
-  readdirSync(path.join(files.path, 'files')).filter((name) => name.includes('.jsonl'));
+const contents = (folder = files.path): readonly string[] =>
+  readdirSync(path.join(folder, 'files')).filter((name) => name.includes('.jsonl'));
+
+/** Sends the start of an upload. @param bytes declared length of the body */
+function beginUpload(to: Service, bytes: number): net.Socket {
+  const socket = net.connect(to.port, '127.0.0.1').on('error', () => {});
+  const head = `POST /v1/files HTTP/1.1\r\nHost: a\r\nContent-Type: ${FORM_TYPE}\r\n`;
+  socket.write(`${head}X-Request-Id: upload-${bytes}\r\nContent-Length: ${bytes}\r\n\r\n`);
+  socket.write(formPart('file', 'x'.repeat(20_000), 'a.jsonl'));
+  return socket;
+}
 
 describe('uploads', () => {
   it.each([
@@ -138,13 +149,41 @@ describe('uploads', () => {
 
   it('removes the file of a client that disconnects', async () => {
     const before = contents();
-    const socket = net.connect(service.port, '127.0.0.1');
-    const head = `POST /v1/files HTTP/1.1\r\nHost: a\r\nContent-Type: ${FORM_TYPE}\r\n`;
-    socket.write(`${head}Content-Length: 50000\r\n\r\n`);
-    socket.write(formPart('file', 'x'.repeat(20_000), 'a.jsonl'));
+    const socket = beginUpload(service, 50_000);
     await until('the file is there', () => contents().length > before.length);
     socket.destroy();
     await until('the file is removed', () => contents().length === before.length);
+  });
+
+  it('closes the connection of a client that sends without an end', async () => {
+    const before = contents();
+    const socket = beginUpload(service, 1e12);
+    const start = performance.now();
+    const endless = Readable.from(
+      (function* () {
+        for (;;) yield Buffer.alloc(1024 ** 2, 'x');
+      })(),
+    );
+    await expect(pipeline(endless, socket)).rejects.toThrow(/EPIPE|ECONNRESET|premature/i);
+    expect(performance.now() - start).toBeLessThan(30_000);
+    // A client that is still sending may not receive the response.
+    expect(await service.lineOf('upload-1000000000000')).toMatchObject({ status: 413 });
+    expect(contents()).toEqual(before);
+  });
+
+  it('does not wait for a stalled upload at the shutdown', async () => {
+    const folder = new Folder();
+    const env = { FILES_DIR: folder.path };
+    const stopping = await directory.start({ env });
+    beginUpload(stopping, 50_000);
+    await until('the file is there', () => contents(folder.path).length === 1);
+    const start = performance.now();
+    expect(await stopping.stop()).toMatchObject({ code: 0 });
+    expect(performance.now() - start).toBeLessThan(10_000);
+    const next = await directory.start({ env });
+    expect(contents(folder.path)).toEqual([]);
+    await next.stop();
+    folder.remove();
   });
 });
 
