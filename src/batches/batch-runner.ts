@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { RunError, UsageError } from '../files/file-errors';
 import { describeUnexpected } from '../native/unexpected-error';
 import { ServiceError } from '../serving/errors';
 import { discardOutput } from './batch-output';
@@ -100,16 +101,21 @@ export class BatchRunner {
 
   /** Ends a batch whose files cannot be written or read. */
   async #abandon(id: string, error: unknown): Promise<void> {
-    this.#logger.error({ batch: id, error: describeUnexpected(error) }, 'batch failed');
+    // Messages of these errors name files of FILES_DIR, and contain nothing of clients.
+    const isOfFile = error instanceof RunError || error instanceof UsageError;
+    const fields = isOfFile ? { reason: error.message } : { error: describeUnexpected(error) };
+    this.#logger.error({ batch: id, ...fields }, 'batch failed');
     const message = 'The server could not write the results. Search its log for the batch.';
     const problem = { code: 'server_error', message, param: null, line: null };
-    // In memory the batch ends in any case; if the disk fails again, the next process tries again.
-    const saved = this.#batches.setStatus(id, 'failed', { outcome: 'failed', problems: [problem] });
     try {
       await discardOutput(this.#batches.find(id, null) as BatchRecord, this.#environment);
-      await saved;
     } catch (second) {
-      saved.catch(() => {});
+      this.#logger.error({ batch: id, error: describeUnexpected(second) }, 'batch cleanup failed');
+    }
+    try {
+      await this.#batches.setStatus(id, 'failed', { outcome: 'failed', problems: [problem] });
+    } catch (second) {
+      // It has failed in memory; the next process runs it again.
       this.#logger.error({ batch: id, error: describeUnexpected(second) }, 'batch record failed');
     }
   }

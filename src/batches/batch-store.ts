@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import { ServiceError } from '../serving/errors';
+import { describeWriteError } from './file-store';
 import { isBatchId, newId } from './ids';
 import { RecordFolder } from './record-folder';
 import {
@@ -112,7 +113,7 @@ export class BatchStore {
       await this.#folder.write(record);
     } catch (error) {
       this.#records.delete(record.id);
-      throw error;
+      throw describeWriteError(error as NodeJS.ErrnoException);
     }
     await this.#removeOldest();
     return this.#records.get(record.id) ?? record;

@@ -274,7 +274,7 @@ function isExpired({ expiresAt }: FileRecord, now: number): boolean {
 }
 
 /** The error of a full disk, for clients; other errors stay as they are. */
-function describeWriteError(error: NodeJS.ErrnoException): Error {
+export function describeWriteError(error: NodeJS.ErrnoException): Error {
   if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') return error;
-  return new ServiceError('STORAGE_FULL', 'file: the disk of FILES_DIR is full. Delete files');
+  return new ServiceError('STORAGE_FULL', 'The disk of FILES_DIR is full. Delete files.');
 }

@@ -1,5 +1,7 @@
 /** Batches of OpenAI's API across processes: interruptions, expiry, API keys, a second server. */
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import { Folder } from '../../helpers/files';
 import { newDirectory, removeDirectories } from '../../helpers/models-directory';
@@ -175,6 +177,22 @@ it('separates API keys, also after a restart', async () => {
     errors: { data: [{ code: 'invalid_api_key' }] },
   });
   expect((await new BatchClient(service, first).openai.files.list()).data).toHaveLength(2);
+});
+
+it('stops while a client does not read its download, and continues downloads of deleted files', async () => {
+  const service = await start(newFolder(), { SHUTDOWN_TIMEOUT_MS: '6000' });
+  const { openai } = new BatchClient(service);
+  const content = Buffer.alloc(50 * 1024 ** 2, requestLine('a', { input: 'a' }));
+  const id = await new BatchClient(service).upload(content);
+  const response = await openai.files.content(id);
+  const socket = net.connect(service.port, '127.0.0.1');
+  socket.write(`GET /v1/files/${id}/content HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await once(socket, 'readable');
+  await openai.files.delete(id);
+  expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
+  await expect(openai.files.content(id)).rejects.toMatchObject({ status: 404 });
+  expect((await service.stop()).code).toBe(0);
+  socket.destroy();
 });
 
 it('uses a directory by one server at a time', async () => {
