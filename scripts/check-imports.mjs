@@ -18,7 +18,8 @@ const MAY_IMPORT = {
   repository: ['lib', 'models', 'native', 'serving', 'settings', 'tasks'],
   serving: ['lib', 'native', 'settings'],
   services: ['lib', 'native', 'serving', 'tasks'],
-  protocols: ['lib', 'native', 'serving', 'services', 'tasks'],
+  batches: ['lib', 'files', 'native', 'serving', 'settings'],
+  protocols: ['batches', 'lib', 'native', 'serving', 'services', 'tasks'],
   streaming: [
     'lib',
     'native',
@@ -45,7 +46,7 @@ const COMBINING = ['tasks/guard'];
 /** Packages, and files of ours with the folders of their names, that only these folders import. */
 const ONLY_IN = {
   express: ['http'],
-  pino: ['serving', 'grpc', 'http', 'streaming', 'repository', 'commands'],
+  pino: ['serving', 'batches', 'grpc', 'http', 'streaming', 'repository', 'commands'],
   ws: ['http'],
   'src/native/binding': ['native'],
 };

@@ -122,6 +122,11 @@ function openApi(taskName: string): object {
   const version = packageVersion(process.cwd());
   const streams = new Streams(config, pino({ enabled: false }));
   const served = toServedModel('model', task, 'model', new ModelFileError('it is loading'));
-  const { protocols, info } = createModelProtocols(served, { config, version, streams });
+  const { protocols, info } = createModelProtocols(served, {
+    config,
+    version,
+    streams,
+    batches: null,
+  });
   return describeApi({ task, info, protocols }, null);
 }

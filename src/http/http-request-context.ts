@@ -20,6 +20,7 @@ import {
 import { CLIENT_TIMEOUT_MS } from '../serving/timeouts';
 import { serveEventStream } from './event-stream';
 import { pathOf, queryOf } from './request-head';
+import { sendContent } from './response-content';
 
 const TIMEOUT_HEADER = 'x-request-timeout-ms';
 const TIMEOUT_INVALID =
@@ -150,7 +151,8 @@ export class HttpRequestContext extends RequestContext {
     }));
   }
 
-  send({ body, headers, isCompressible, openSession, status = 200 }: ServiceResponse): void {
+  send(sent: ServiceResponse): void {
+    const { body, content, headers, isCompressible, openSession, status = 200 } = sent;
     const response = this.#response;
     if (openSession) {
       serveEventStream(response, this.#shared.connections, openSession);
@@ -165,7 +167,8 @@ export class HttpRequestContext extends RequestContext {
       setTimingHeaders(this.timings, (name, value) => response.setHeader(name, value));
     }
     response.statusCode = status;
-    if (Buffer.isBuffer(body)) sendBytes(response, body, isCompressible);
+    if (content) sendContent(response, content);
+    else if (Buffer.isBuffer(body)) sendBytes(response, body, isCompressible);
     else sendJson(response, status, body);
   }
 

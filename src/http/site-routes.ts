@@ -1,10 +1,11 @@
-import express, { type RequestHandler, type Router } from 'express';
+import express, { type Request, type RequestHandler, type Router } from 'express';
 import { decoded, errorFormats } from '../protocols/protocol';
 import type { Method, Route } from '../protocols/route';
 import { ServiceError } from '../serving/errors';
-import type { Parameters } from '../serving/request-context';
+import type { Parameters, RequestContext, ServiceResponse } from '../serving/request-context';
 import type { RequestPipeline } from '../serving/request-pipeline';
 import type { BodyReader } from './body';
+import { discardBody } from './discard-body';
 import {
   endResponse,
   type FoundRoutes,
@@ -162,10 +163,11 @@ export class SiteRoutes implements RouteLookup {
     const kind = handler.body ?? 'json';
     const respond: RequestHandler = (request, response) => {
       this.#pipeline.respond(requestContextOf(response), (context) => {
-        if (method !== 'GET') context.body = this.#bodies.take(request, response, kind);
+        if (kind === 'stream') context.body = request;
+        else if (method !== 'GET') context.body = this.#bodies.take(request, response, kind);
         const route = current();
         if (typeof route !== 'object') throw pathNotFound();
-        return route.handle(context);
+        return kind === 'stream' ? handleStream(route, context, request) : route.handle(context);
       });
     };
     if (method === 'GET') return [respond];
@@ -175,7 +177,23 @@ export class SiteRoutes implements RouteLookup {
       this.#pipeline.checkDeadline(requestContextOf(response), route.admissionError);
       next();
     };
+    if (kind === 'stream') return [checkDeadline, respond];
     return [checkDeadline, ...this.#bodies.middleware(kind), respond];
+  }
+}
+
+/** Runs a handler that reads the body itself. */
+async function handleStream(
+  route: Route,
+  context: RequestContext,
+  request: Request,
+): Promise<ServiceResponse> {
+  try {
+    return await route.handle(context);
+  } catch (error) {
+    const isRead = await discardBody(request);
+    if (!isRead) request.res?.setHeader('Connection', 'close');
+    throw error;
   }
 }
 

@@ -27,7 +27,9 @@ export function abortStalledRequests(
 
   function isStalled(response: Response): boolean {
     const { req } = response;
-    if (!req.readableFlowing) return false; // the service does not read
+    // Uploads are read by their route, without flowing mode.
+    const isRead = req.readableFlowing || req.listenerCount('readable') > 0;
+    if (!isRead) return false;
     const { bytesRead } = req.socket;
     const last = progress.get(response);
     const stalledChecks = last?.bytesRead === bytesRead ? last.stalledChecks + 1 : 0;
@@ -43,7 +45,7 @@ export function abortStalledRequests(
         requestContextOf(response).fail(
           new ServiceError('DRAINING', 'The service is shutting down.'),
         );
-      } else if (isTimeUp && response.writableEnded) {
+      } else if (isTimeUp && response.headersSent) {
         connections.abort(response.req.socket, 'response_stalled');
       }
     }

@@ -1,5 +1,6 @@
 import { printable } from '../lib/printable';
 import { addon } from './addon';
+import { BackgroundInputs } from './background-inputs';
 import type {
   EngineStats,
   Inference,
@@ -67,15 +68,25 @@ export class Engine {
   private readonly maxQueueWaitMs: number;
   /** Calls in progress. A call can run the model several times. */
   private readonly activeCalls = new ActiveWork();
+  private readonly background: BackgroundInputs;
   private closed: Promise<void> | undefined;
   private lastTicket = 0;
 
-  private constructor(native: NativeEngine, pending: PendingRequests) {
+  private constructor(
+    native: NativeEngine,
+    pending: PendingRequests,
+    scheduling: SchedulingOptions,
+  ) {
     this.native = native;
     this.pending = pending;
     this.maxQueueWaitMs = native.stats().queueWaitLimitMs;
     this.description = native.description;
     this.vocabulary = Vocabulary.of(native, this.description, this.activeCalls);
+    this.background = new BackgroundInputs(
+      (input, given) => this.infer(input, given),
+      this.description.maxLength,
+      scheduling,
+    );
   }
 
   /**
@@ -87,7 +98,7 @@ export class Engine {
     const pending = new PendingRequests();
     try {
       const native = await addon().load(source, options, pending.onCompletions);
-      return new Engine(native, pending);
+      return new Engine(native, pending, options);
     } catch (error) {
       throw new EngineError('MODEL_LOAD_FAILED', printable((error as Error).message));
     }
@@ -102,12 +113,14 @@ export class Engine {
    * Runs the model on a text, a text pair, or a signal window.
    * @throws EngineError
    */
-  async infer(
-    input: NativeInput,
-    { signal, timeoutMs = 0, maxWindows, maxOutputs }: InferOptions = {},
-  ): Promise<Inference> {
+  async infer(input: NativeInput, options: InferOptions = {}): Promise<Inference> {
     this.requireOpen();
+    const { signal, timeoutMs = 0, maxWindows, maxOutputs, isBackground } = options;
     return this.activeCalls.track(async () => {
+      if (isBackground) {
+        const [only] = await this.background.runAll([input], options);
+        return only as Inference;
+      }
       const started = performance.now();
       const limited = withMaxWindows(input, maxWindows);
       const ticket = this.submit(limited, 1, { signal, timeoutMs, maxOutputs });
@@ -139,7 +152,11 @@ export class Engine {
   ): Promise<readonly Inference[]> {
     if (inputs.length === 0) return [];
     this.requireOpen();
-    return this.activeCalls.track(() => this.inferList(inputs, options));
+    return this.activeCalls.track(() =>
+      options.isBackground
+        ? this.background.runAll(inputs, options)
+        : this.inferList(inputs, options),
+    );
   }
 
   /** `inferAll` without the check for a closed engine: the windows of a text also run while the engine closes. */

@@ -24,6 +24,8 @@ export interface InferOptions {
    * INPUT_TOO_LONG before they run. Default: no limit.
    */
   readonly maxOutputs?: number;
+  /** The inputs have a lower priority than inputs of interactive requests, see `BackgroundInputs`. Default: false. */
+  readonly isBackground?: boolean;
 }
 
 /**
@@ -113,6 +115,9 @@ export interface PendingRequest {
   readonly cancel?: (() => void) | undefined;
 }
 
+/** Number of submitted inputs of all engines of the process. */
+export const submittedInputs = { all: 0, background: 0 };
+
 /** Submitted requests of an engine, by ticket, and the observers of their completions. */
 export class PendingRequests {
   readonly observers: EngineObserver[] = [];
@@ -120,6 +125,7 @@ export class PendingRequests {
 
   add(ticket: number, request: PendingRequest): void {
     this.#requests.set(ticket, request);
+    submittedInputs.all++;
   }
 
   readonly onCompletions = (completions: readonly Completion[]): void => {
@@ -128,6 +134,7 @@ export class PendingRequests {
       const request = this.#requests.get(completion.ticket);
       if (!request) continue;
       this.#requests.delete(completion.ticket);
+      submittedInputs.all--;
       runIsolated(() => settle(request, completion));
     }
   };

@@ -16,8 +16,11 @@ export type Method = 'GET' | (typeof BODY_METHODS)[number];
 /** A method of a path and its handler. */
 export interface Route extends ModelRoute {
   readonly method: Method;
-  /** Type of `ServiceRequest.body`: parsed JSON (the default), or a Buffer of any content type. */
-  readonly body?: 'json' | 'bytes';
+  /**
+   * Type of `ServiceRequest.body`: parsed JSON (the default), a Buffer of any content type, or a Readable, for which
+   * BODY_LIMIT and BODY_MEMORY do not apply.
+   */
+  readonly body?: 'json' | 'bytes' | 'stream';
   readonly handle: Handler;
   /** Opens the session of a WebSocket; absent if the path does not accept WebSockets. @throws as `handle` */
   readonly upgrade?: (call: ServiceRequest) => SessionFactory;

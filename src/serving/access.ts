@@ -62,6 +62,23 @@ export class Access {
     if (error) throw error;
   }
 
+  /**
+   * Checks the access to a model that is about to run.
+   *
+   * @param isGuardModel the guardrail runs the model: a key for the guardrail is sufficient
+   * @throws ServiceError FORBIDDEN
+   */
+  requireInference({
+    name,
+    isGuardModel,
+  }: {
+    readonly name: string;
+    readonly isGuardModel?: true;
+  }): void {
+    if (isGuardModel && this.canUseGuard) return;
+    this.require({ model: name });
+  }
+
   /** @throws ServiceError FORBIDDEN if `canSee` is false */
   requireVisible(model: string): void {
     if (!this.canSee(model)) throw forbidden(WRONG_MODEL);

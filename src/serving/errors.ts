@@ -24,6 +24,7 @@ const KINDS = {
   CONFLICT: { http: 409, grpc: 'ALREADY_EXISTS' },
   BODY_TOO_LARGE: { http: 413, grpc: 'RESOURCE_EXHAUSTED' },
   LIST_TOO_LONG: { http: 413, grpc: 'INVALID_ARGUMENT' },
+  STORAGE_FULL: { http: 413, grpc: 'RESOURCE_EXHAUSTED' },
   RESPONSE_TOO_LARGE: { http: 413, grpc: 'INVALID_ARGUMENT' },
   MEDIA_TYPE_UNSUPPORTED: { http: 415, grpc: 'INVALID_ARGUMENT' },
   BODY_INVALID: { http: 422, grpc: 'INVALID_ARGUMENT' },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { EngineError, type Inference, type InferOptions } from '../native/engine';
 import { Cancellation } from '../native/pending-requests';
 import { FULL_ACCESS, type ProtectedResource } from './access';
@@ -13,6 +14,14 @@ const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** Values of the `:names` of a route's path, by name. */
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
+/** Content of a response that is not held in memory. */
+export interface ResponseContent {
+  /** Size in bytes. */
+  readonly bytes: number;
+  /** Opens the content; not called for HEAD. */
+  readonly open: () => Readable;
+}
+
 /** A successful response. */
 export interface ServiceResponse {
   /** HTTP status, if it is not 200. */
@@ -25,6 +34,8 @@ export interface ServiceResponse {
   readonly headers?: Readonly<Partial<Record<ResponseHeader, string | number>>>;
   /** Whether HTTP may compress a Buffer. */
   readonly isCompressible?: boolean;
+  /** HTTP only: content that is read while it is sent; `body` is not sent. */
+  readonly content?: ResponseContent;
   /** HTTP only: the response is a stream of server-sent events, and `body` is not sent. */
   readonly openSession?: SessionFactory;
 }
@@ -199,8 +210,7 @@ export abstract class RequestContext {
 
   /** See `ServiceRequest.inferOptions`. */
   inferOptions(model: ModelRef, timeoutMs: number | null = null): InferOptions {
-    const isGuardCall = model.isGuardModel === true && this.access.canUseGuard;
-    if (this.access !== FULL_ACCESS && !isGuardCall) this.access.require({ model: model.name });
+    if (this.access !== FULL_ACCESS) this.access.requireInference(model);
     this.model = model;
     this.submittedAt = performance.now();
     if (timeoutMs !== null) this.timeoutMs = Math.min(this.timeoutMs, timeoutMs);

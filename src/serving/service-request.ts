@@ -6,7 +6,7 @@ import type { ModelRef, Parameters } from './request-context';
 
 /** A request as handlers and services receive it, over HTTP or gRPC. */
 export interface ServiceRequest {
-  /** Parsed JSON, a Buffer (`Route.body`), or a gRPC message. */
+  /** Parsed JSON, a Buffer or a Readable (`Route.body`), or a gRPC message. */
   readonly body: unknown;
   /** `performance.now()` when the request arrived. */
   readonly startedAt: number;

@@ -68,6 +68,9 @@ export function readConfig(args: readonly string[], environment: Environment): C
   if (service === undefined || problems.length > 0) throw new ConfigError(problems);
 
   const warnings = lintSettings(values, environment);
+  if (values.FILES_DIR !== null && service !== MODELS) {
+    warnings.push(`FILES_DIR: no effect on ${service}. Use the command ${SERVE} or ${MODELS}`);
+  }
   const tracing = readTracingSettings(environment.variables, (warning) => warnings.push(warning));
   if (raw.get('API_KEY') !== apiKeyVariable) {
     warnings.push(

@@ -56,6 +56,10 @@ export const TOPICS: Readonly<Record<string, readonly SettingName[]>> = {
     ...(['BODY_LIMIT', 'BODY_MEMORY', 'RESPONSE_LIMIT', 'MAX_LIST_LENGTH'] as const),
     ...(['REQUEST_TIMEOUT_MS', 'INFERENCE_TIMEOUT_MS', 'INFERENCE_GRACE_MS'] as const),
   ],
+  'Files and batches': [
+    ...(['FILES_DIR', 'FILE_LIMIT', 'FILES_LIMIT', 'MAX_FILES', 'MAX_FILE_LINES'] as const),
+    ...(['MAX_BATCHES'] as const),
+  ],
   'Authentication, TLS and browsers': [
     ...(['API_KEY', 'API_KEYS_FILE', 'METRICS_REQUIRE_KEY', 'TLS_CERT_FILE'] as const),
     ...(['TLS_KEY_FILE', 'CORS_ORIGINS', 'ALLOWED_HOSTS'] as const),

@@ -41,6 +41,8 @@ export const INSTRUCTION_SETS = [
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const MAX_MS = 2 ** 31 - 1; // maximum delay of a Node timer
 const MAX_BODY_MEMORY = 64 * 1024 ** 3;
+const MAX_FILE_LIMIT = 16 * 1024 ** 3;
+const MAX_FILES_LIMIT = 64 * 1024 ** 4;
 
 /** Default in the form of an environment variable. */
 type Default = string | ((environment: Environment, raw: RawSettings) => string);
@@ -149,6 +151,18 @@ export const SETTINGS = {
     integer(0, MAX_MS), '0', '0: unlimited'),
   KEEP_ALIVE_TIMEOUT_MS: general('time in ms after which an idle connection is closed',
     milliseconds, '65000'),
+  FILES_DIR: general('directory of the Files and Batches API of OpenAI: uploaded files and results',
+    optional(filePath()), '', 'none: the API is disabled'),
+  FILE_LIMIT: general('maximum size of an uploaded file: bytes, or a number with kb or mb; larger ones get 413',
+    bytes(MAX_FILE_LIMIT), '200mb'),
+  FILES_LIMIT: general('maximum total size of all files in FILES_DIR; uploads that exceed it get 413',
+    bytes(MAX_FILES_LIMIT), '10240mb'),
+  MAX_FILES: general('maximum number of files, and of kept ended batches; further uploads and batches get 413',
+    integer(3, 100_000), '10000'),
+  MAX_FILE_LINES: general('maximum number of requests in the input file of a batch',
+    integer(1, 2 ** 20), '50000'),
+  MAX_BATCHES: general('maximum number of unfinished batches; further batches get 413',
+    integer(1, 10_000), '100'),
   API_KEY: credential('API key that clients must send (401); prefer API_KEYS_FILE',
     optional(apiKey()), '', 'none: no authentication'),
   API_KEYS_FILE: credential('file with one API key and its permissions per line; SIGHUP reloads it',

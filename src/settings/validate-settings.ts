@@ -18,6 +18,9 @@ export function validateSettings(values: SettingValues): readonly string[] {
     values.BODY_MEMORY < values.BODY_LIMIT &&
       `BODY_MEMORY: expected at least BODY_LIMIT, ${values.BODY_LIMIT}, ` +
         `received ${values.BODY_MEMORY}: bodies of the maximum size would always be rejected`,
+    values.FILES_LIMIT < values.FILE_LIMIT &&
+      `FILES_LIMIT: expected at least FILE_LIMIT, ${values.FILE_LIMIT}, ` +
+        `received ${values.FILES_LIMIT}: files of the maximum size would always be rejected`,
     values.SHUTDOWN_DELAY_MS >= values.SHUTDOWN_TIMEOUT_MS &&
       `SHUTDOWN_DELAY_MS: expected less than SHUTDOWN_TIMEOUT_MS, ${values.SHUTDOWN_TIMEOUT_MS}, ` +
         `received ${values.SHUTDOWN_DELAY_MS}: no time would be left for accepted requests`,

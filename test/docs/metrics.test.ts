@@ -23,7 +23,12 @@ async function scrape(): Promise<string> {
   const keys = folder.put('keys', KEY, 0o600);
   const service = await startService('serve', {
     args: ['models/sentiment', EEG_MODEL],
-    env: { GRPC_PORT: '0', API_KEYS_FILE: keys, GUARD_FILE: 'examples/guard/guard.json' },
+    env: {
+      GRPC_PORT: '0',
+      API_KEYS_FILE: keys,
+      GUARD_FILE: 'examples/guard/guard.json',
+      FILES_DIR: folder.path,
+    },
   });
   const headers = { authorization: `Bearer ${KEY}` };
   await service.waitForLog(({ msg }) => msg === 'models loaded');

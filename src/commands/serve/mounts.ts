@@ -8,6 +8,7 @@
  *                     /models/NAME/versions/N    createModelProtocols, without pages
  *                     MANAGEMENT_PORT            TorchServe's management API (RepositoryService)
  */
+import type { Endpoint } from '../../batches/run-request';
 import { cohereEmbed, cohereEmbedOf } from '../../protocols/cohere/embed';
 import { cohereRerank, cohereRerankOf } from '../../protocols/cohere/rerank';
 import { detectors } from '../../protocols/detectors/detectors-protocol';
@@ -20,6 +21,7 @@ import {
   openInference,
   openInferenceModels,
 } from '../../protocols/open-inference/rest/open-inference-protocol';
+import { openAiFiles } from '../../protocols/openai/files-protocol';
 import { moderationsOf } from '../../protocols/openai/moderations';
 import { openAi, openAiOf } from '../../protocols/openai/openai-protocol';
 import { describeApi } from '../../protocols/openapi/document';
@@ -70,6 +72,9 @@ const MODEL_PROTOCOLS = [
   v1Models,
   tokenProtocols,
 ];
+
+/** Paths of the routes that batches can call, in the formats of OpenAI and Jina. */
+const BATCH_PATHS = ['/v1/embeddings', '/v1/moderations', '/v1/rerank'];
 
 /** Protocols of the guardrail. */
 const GUARD_PROTOCOLS = [guardOf, liteLlm, detectors, moderationsOf];
@@ -129,12 +134,26 @@ export function createRepositoryProtocols(
     ...EMBEDDING_PROTOCOLS.map((create) => create(catalogue, options)),
     ...RERANKING_PROTOCOLS.map((create) => create(rerankers, options)),
     ...tokenProtocolsOf(catalogue, options),
+    ...openAiFiles(serviceOptions.batches),
     torchServeInference(torchServe),
     kserveV1(torchServe, options),
     ...defaults.flatMap(({ protocols }) =>
       protocols.slice(1).filter(({ routesByBodyModel }) => !routesByBodyModel),
     ),
   ]);
+}
+
+/** Routes that batches can call, by path. */
+export function batchEndpoints({
+  mounts,
+  resourceOf,
+}: Pick<ServiceSite, 'mounts' | 'resourceOf'>): ReadonlyMap<string, Endpoint> {
+  const endpoints = mounts.flatMap(({ at, protocol: { routes, errors } }) =>
+    routes
+      .filter(({ method, path }) => at === '' && method === 'POST' && BATCH_PATHS.includes(path))
+      .map(({ path, handle }) => [path, { resource: resourceOf(path), handle, errors }] as const),
+  );
+  return new Map(endpoints);
 }
 
 /** Mounts of a model below its name and aliases, and of each version. */

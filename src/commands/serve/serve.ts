@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BatchService, FilesDirectoryError } from '../../batches/batch-service';
 import { addon } from '../../native/addon';
 import { ModelManager } from '../../repository/model-manager';
 import { MODEL_FILE } from '../../repository/repository-paths';
@@ -39,8 +40,12 @@ export async function serve(config: Config, version: string): Promise<void> {
   if (!credentialFiles) return log.end();
   const { credentials } = credentialFiles;
 
+  const openingBatches = openBatches(config, log.logger);
+  const files = await orFail(openingBatches, FilesDirectoryError, EXIT_USAGE);
+  if (!files) return log.end();
+  const { batches } = files;
   const streams = new Streams(config, log.logger);
-  const opening = open({ config, version, streams }, log);
+  const opening = open({ config, version, streams, batches }, log);
   // Parallel to loading the models, which has its own threads.
   const readingPages = readPages(config.service, log.logger);
   const tracer = startTracing(config, version, log.logger);
@@ -51,11 +56,21 @@ export async function serve(config: Config, version: string): Promise<void> {
   const loaded = await Promise.race([Promise.all([opening, readingPages]), shutdown.requested]);
   if (loaded && !shutdown.isRequested) {
     const [{ service, management, begin }, pages] = loaded;
-    const parts = { service, management, pages, tracer, describeApi, credentials, streams };
+    const parts = {
+      service,
+      management,
+      pages,
+      tracer,
+      describeApi,
+      credentials,
+      streams,
+      batches,
+    };
     const servers = new Servers(config, parts, log);
     const address = await orFail(servers.listen(), ListenError, EXIT_FAILURE);
     if (address) {
       begin({ shutdown, servers });
+      batches?.begin();
       const startMs = Math.round(performance.now() - startedAt);
       const { scheduling } = config;
       const modelLoaded = service.models().length > 0;
@@ -68,6 +83,7 @@ export async function serve(config: Config, version: string): Promise<void> {
       await servers.close();
     }
   }
+  await batches?.close();
   const [areSpansOut] = await Promise.all([
     tracer?.close(spansTimeoutMs(shutdown)),
     loaded ? loaded[0].close() : stopLoading(),
@@ -77,6 +93,16 @@ export async function serve(config: Config, version: string): Promise<void> {
   log.end();
   // A hung export would keep the process running; the engine's threads have ended.
   if (areSpansOut === false) log.flushThenExit(Number(process.exitCode ?? 0));
+}
+
+/** Opens FILES_DIR; services with one model have no routes for batches. @throws FilesDirectoryError */
+async function openBatches(
+  config: Config,
+  logger: Log['logger'],
+): Promise<{ readonly batches: BatchService | null }> {
+  const { filesDir, service } = config;
+  if (filesDir === null || service !== 'models') return { batches: null };
+  return { batches: await BatchService.open(filesDir, config, logger) };
 }
 
 /** A service before its ports are open. */
@@ -184,7 +210,7 @@ function processorProblem(config: Config): string | undefined {
 /** Prints an expected error, sets the exit code and returns null. */
 async function orFail<Value>(
   work: Promise<Value>,
-  expected: typeof CredentialError | typeof ListenError,
+  expected: typeof CredentialError | typeof FilesDirectoryError | typeof ListenError,
   exitCode: number,
 ): Promise<Value | null> {
   try {

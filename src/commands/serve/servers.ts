@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { BatchService } from '../../batches/batch-service';
 import type { GrpcServer } from '../../grpc/server';
 import type { Site } from '../../http/app';
 import { HttpServer } from '../../http/server';
@@ -15,6 +16,7 @@ import type { Tracer } from '../../serving/tracing/tracer';
 import type { Transport } from '../../serving/transport';
 import type { Config } from '../../settings/config';
 import type { Streams } from '../../streaming/streams';
+import { batchEndpoints } from './mounts';
 import { type Pages, pagesBelow } from './pages';
 import type { Service, ServiceSite } from './service';
 
@@ -30,6 +32,8 @@ export interface ServerParts {
   readonly describeApi: typeof describeApi;
   readonly credentials: Credentials;
   readonly streams: Streams;
+  /** Null: FILES_DIR is not set. */
+  readonly batches: BatchService | null;
 }
 
 /** A port that cannot be opened; the message starts with its setting. */
@@ -48,6 +52,7 @@ export class Servers {
   readonly #management: HttpServer | null;
   readonly #all: readonly Transport[];
   readonly #metrics: Metrics;
+  readonly #batches: BatchService | null;
   readonly #pages: Pages;
   readonly #describeApi: ServerParts['describeApi'];
 
@@ -58,7 +63,7 @@ export class Servers {
       loaded: service.loaded,
       loadFailed: service.loadFailed,
       models: service.models,
-      additional: service.families ?? (() => []),
+      additional: () => [...(service.families?.() ?? []), ...(parts.batches?.families() ?? [])],
       requestsInFlight: () => sum(this.#all.map(({ size }) => size)),
       connections: () => sum(this.#all.map(({ connections }) => connections.size)),
       grpcStreams: config.grpcPort === null ? null : () => this.#grpc?.streams ?? 0,
@@ -81,6 +86,8 @@ export class Servers {
     this.#pages = pages;
     this.#describeApi = parts.describeApi;
     this.#metrics = metrics;
+    this.#batches = parts.batches;
+    parts.batches?.attach(context);
     this.#http = new HttpServer(context, this.#currentSite(), () => streams.close());
     this.#grpc = config.grpcPort === null ? null : createGrpcServer(context, service);
     const isManaged = management !== null && config.managementPort !== null;
@@ -137,8 +144,10 @@ export class Servers {
     await Promise.all(this.#all.map((transport) => transport.close(timeoutMs)));
   }
 
+  /** The routes and pages of the service, which batches also call. */
   #currentSite(): Site {
     const { site } = this.#service;
+    this.#batches?.publish(batchEndpoints(site));
     return this.#toSite(
       site,
       site.pages.flatMap(({ name, at }) => pagesBelow(this.#pages, name, at)),

@@ -1,3 +1,4 @@
+import type { BatchService } from '../../batches/batch-service';
 import { addon } from '../../native/addon';
 import type { GrpcService } from '../../protocols/grpc-service';
 import type { DocumentedService } from '../../protocols/openapi/document';
@@ -50,6 +51,8 @@ export interface ServiceOptions {
   /** Version of the package. */
   readonly version: string;
   readonly streams: Streams;
+  /** Null: FILES_DIR is not set. */
+  readonly batches: BatchService | null;
 }
 
 export function protocolOptions({ config, version }: ServiceOptions): ProtocolOptions {

@@ -17,10 +17,15 @@ export interface DurableFile {
  * Opens or creates a durable file.
  *
  * @param kept number of bytes to keep of an existing file; null creates an empty file
+ * @param mode permissions of a created file
  * @throws UsageError if the existing file is shorter
  */
-export async function openDurable(path: string, kept: number | null): Promise<DurableFile> {
-  const handle = kept === null ? await open(path, 'w') : await reopen(path, kept);
+export async function openDurable(
+  path: string,
+  kept: number | null,
+  mode = 0o666,
+): Promise<DurableFile> {
+  const handle = kept === null ? await open(path, 'w', mode) : await reopen(path, kept);
   let bytes = kept ?? 0;
   let last = Promise.resolve();
   /** Loops, because a full disk first accepts a part of the bytes and fails on the next write. */

@@ -83,9 +83,13 @@ export async function publishOutput(
   await syncParentFolder(rejects);
 }
 
-/** Writes a file atomically. */
-export async function writeFileAtomically(file: string, content: string): Promise<void> {
-  const handle = await open(partialPath(file), 'w');
+/** Writes a file atomically. @param mode permissions of the file */
+export async function writeFileAtomically(
+  file: string,
+  content: string,
+  mode = 0o666,
+): Promise<void> {
+  const handle = await open(partialPath(file), 'w', mode);
   try {
     await handle.writeFile(content);
     await handle.sync();

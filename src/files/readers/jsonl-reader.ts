@@ -2,6 +2,7 @@ import { JsonText } from '../cell-values';
 import type { InputFile } from '../input-files';
 import type { ReadRow, RowBatch } from '../rows';
 import { readBlocks } from './input-bytes';
+import { LineBuffer } from './line-buffer';
 
 /** Maximum length of a line. Longer lines are rejected without buffering them. */
 export const MAX_LINE_BYTES = 64 * 1024 ** 2;
@@ -20,7 +21,7 @@ export async function* readJsonLines(
   keepsLines: boolean,
 ): AsyncGenerator<RowBatch> {
   let line = 0;
-  const lines = new LineBuffer();
+  const lines = new LineBuffer(MAX_LINE_BYTES);
   for await (const { bytes, fraction } of readBlocks(input)) {
     const rows: ReadRow[] = [];
     let start = 0;
@@ -34,28 +35,6 @@ export async function* readJsonLines(
   }
   const last = toRow(lines.finish(Buffer.alloc(0)), ++line, keepsLines);
   if (last) yield { rows: [last], fraction: 1 };
-}
-
-/** Joins the parts of lines that span several blocks. */
-class LineBuffer {
-  #parts: Buffer[] = [];
-  #bytes = 0;
-
-  append(part: Buffer): void {
-    this.#bytes += part.length;
-    if (this.#bytes > MAX_LINE_BYTES) this.#parts = [];
-    else this.#parts.push(part);
-  }
-
-  /** Returns the complete line; null if it is too long. */
-  finish(last: Buffer): Buffer | null {
-    const isTooLong = this.#bytes + last.length > MAX_LINE_BYTES;
-    if (this.#bytes === 0) return isTooLong ? null : last;
-    const parts = [...this.#parts, last];
-    this.#parts = [];
-    this.#bytes = 0;
-    return isTooLong ? null : Buffer.concat(parts);
-  }
 }
 
 /** Parses a line; null if blank. */

@@ -40,19 +40,25 @@ export interface Destination {
  * truncated.
  *
  * @param resumed journal of the interrupted job; null for a new job
+ * @param mode permissions of created files
  * @throws UsageError if a file is shorter than its checkpoint
  */
 export async function openFileDestination(
   paths: OutputPaths,
   header: JournalHeader,
   resumed: Journal | null,
+  mode?: number,
 ): Promise<Destination> {
   const start = resumed?.last ?? EMPTY_CHECKPOINT;
   // Removed first, so that it never counts for the new output.
   if (!resumed) await rm(paths.journal, { force: true });
-  const output = await openDurable(partialPath(paths.output), resumed && start.outputBytes);
-  const rejects = await openDurable(partialPath(paths.rejects), resumed && start.rejectsBytes);
-  const journal = await openDurable(paths.journal, resumed?.bytes ?? null);
+  const output = await openDurable(partialPath(paths.output), resumed && start.outputBytes, mode);
+  const rejects = await openDurable(
+    partialPath(paths.rejects),
+    resumed && start.rejectsBytes,
+    mode,
+  );
+  const journal = await openDurable(paths.journal, resumed?.bytes ?? null, mode);
   /** Appends a journal line: the header, a checkpoint or an overrun. */
   const write = (entry: unknown) => journal.append(Buffer.from(`${JSON.stringify(entry)}\n`));
   const close = async () => {

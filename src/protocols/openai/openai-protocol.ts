@@ -25,11 +25,12 @@ export function openAiOf(catalogue: () => Catalogue, options: ProtocolOptions): 
   return openAiProtocol([route, routeAt('/embeddings', 'teiEmbeddings', route)]);
 }
 
-export function openAiProtocol(routes: readonly Route[]): Protocol {
+/** @param format error format of the routes; default: NOT_FOUND means that the model does not exist */
+export function openAiProtocol(routes: readonly Route[], format: ErrorFormat = errors): Protocol {
   return {
     routes,
     prefix: null,
-    errors,
+    errors: format,
     probes: [],
     info: null,
     routesByBodyModel: true,
@@ -56,7 +57,6 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
 };
 
 const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
-  NOT_FOUND: 'model_not_found',
   INPUT_TOO_LONG: 'context_length_exceeded',
   KEY_NEEDED: 'invalid_api_key',
 };
@@ -64,15 +64,31 @@ const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** Error format of OpenAI's API. */
 const errors: ErrorFormat = {
   status: statusOf,
-  body: ({ code, message }: ServiceError): z.infer<typeof errorResponse> => ({
-    error: {
-      message,
-      type: statusOf(code) < 500 ? 'invalid_request_error' : 'server_error',
-      param: code === 'NOT_FOUND' ? 'model' : (/^([a-z_]+)[:[]/.exec(message)?.[1] ?? null),
-      code: CODES[code] ?? null,
-    },
-  }),
+  body: (error) =>
+    error.code === 'NOT_FOUND'
+      ? errorBody(error, 'model', 'model_not_found')
+      : errorBody(error, fieldOf(error), CODES[error.code] ?? null),
 };
+
+/** Error format of OpenAI's API for files and batches. */
+export const fileErrors: ErrorFormat = {
+  status: statusOf,
+  body: (error) => errorBody(error, fieldOf(error), CODES[error.code] ?? null),
+};
+
+function errorBody(
+  { code: errorCode, message }: ServiceError,
+  param: string | null,
+  code: string | null,
+): z.infer<typeof errorResponse> {
+  const type = statusOf(errorCode) < 500 ? 'invalid_request_error' : 'server_error';
+  return { error: { message, type, param, code } };
+}
+
+/** Field at the start of a message. */
+function fieldOf({ message }: ServiceError): string | null {
+  return /^([a-z_]+)[:[]/.exec(message)?.[1] ?? null;
+}
 
 function statusOf(code: ErrorCode): number {
   return STATUS[code] ?? ERRORS[code].http;

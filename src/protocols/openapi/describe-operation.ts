@@ -30,8 +30,8 @@ export function describeOperation(
   protocol: OwnProtocol,
 ): Node {
   const { operationId, summary, description, tag, request, examples, isBinary } = operation;
-  const content = (name: string, example: unknown): Node => ({
-    ...jsonContent(name, example),
+  const content = (name: string, example: unknown, mediaType?: string): Node => ({
+    ...jsonContent(name, example, mediaType),
     ...(isBinary && { 'application/octet-stream': BINARY }),
   });
   const names = schemaNames(operation);
@@ -42,10 +42,14 @@ export function describeOperation(
     tags: [tag ?? protocol.tag.name],
     ...(method !== 'GET' && { parameters: [TIMEOUT_PARAMETER] }),
     ...(request && {
-      requestBody: { required: true, content: content(names.request, examples?.request) },
+      requestBody: {
+        required: true,
+        content: content(names.request, examples?.request, operation.requestMediaType),
+      },
     }),
     responses: {
-      ...(operation.response && success(content(names.response, examples?.response))),
+      ...(operation.response &&
+        success(content(names.response, examples?.response, operation.responseMediaType))),
       ...describeErrors(errorCodes(method, operation), protocol),
     },
   };

@@ -65,7 +65,12 @@ export function describeApi(
       description: `${task.disclaimer ?? ''}${task.summary} ${DESCRIPTION}${isPublic ? KEY_DESCRIPTION : ''}`,
     },
     ...(at !== undefined && { servers: [{ url: at }] }),
-    tags: [analysis, { name: OPERATION_TAG }, ...(hasPages ? [{ name: PAGES_TAG }] : []), ...tags],
+    tags: withoutDuplicates([
+      ...(analysis ? [analysis] : []),
+      { name: OPERATION_TAG },
+      ...(hasPages ? [{ name: PAGES_TAG }] : []),
+      ...tags,
+    ]),
     paths,
     components: {
       schemas: Object.assign({}, ...routes.map(({ schemas }) => schemas)),
@@ -75,6 +80,11 @@ export function describeApi(
     },
     ...(isPublic && { security: [{ [SECURITY_SCHEME]: [] }] }),
   };
+}
+
+/** Several protocols can have the same tag. */
+function withoutDuplicates(tags: readonly Protocol['tag'][]): readonly Protocol['tag'][] {
+  return [...new Map(tags.map((tag) => [tag.name, tag])).values()];
 }
 
 interface DocumentedRoute {

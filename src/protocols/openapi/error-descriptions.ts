@@ -33,6 +33,8 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
     fix: 'Send fewer elements per request, or raise BODY_LIMIT.' },
   LIST_TOO_LONG: { cause: 'The list is longer than MAX_LIST_LENGTH.',
     fix: 'Send shorter lists, or raise MAX_LIST_LENGTH.' },
+  STORAGE_FULL: { cause: 'The files or the unfinished batches in FILES_DIR have reached a limit.',
+    fix: 'Delete files, wait for batches to end, or raise the limit that the message names.' },
   RESPONSE_TOO_LARGE: { cause: 'The response would be larger than RESPONSE_LIMIT.',
     fix: 'Send fewer elements per request, or raise RESPONSE_LIMIT.' },
   MEDIA_TYPE_UNSUPPORTED: { cause: 'The Content-Type or the Content-Encoding is not supported.',

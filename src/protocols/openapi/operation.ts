@@ -28,6 +28,9 @@ export interface Operation {
   readonly headers?: Node;
   /** The response is a stream of server-sent events. */
   readonly isEventStream?: boolean;
+  /** Media types of the bodies; default: application/json. */
+  readonly requestMediaType?: string;
+  readonly responseMediaType?: string;
   /** Request and response bodies may be binary. */
   readonly isBinary?: boolean;
 }

@@ -84,8 +84,12 @@ export function response(description: string, content?: Node, headers: Node = {}
   return { description, headers: { ...REQUEST_ID, ...headers }, ...(content && { content }) };
 }
 
-/** JSON content. @param schema name of its schema in the document */
-export function jsonContent(schema: string, example?: unknown): Node {
+/** Content of a body. @param schema name of its schema in the document */
+export function jsonContent(
+  schema: string,
+  example?: unknown,
+  mediaType = 'application/json',
+): Node {
   const described = { schema: schemaReference(schema), ...(example !== undefined && { example }) };
-  return { 'application/json': described };
+  return { [mediaType]: described };
 }

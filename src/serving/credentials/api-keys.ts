@@ -34,7 +34,11 @@ export class ApiKeys {
    * a match.
    */
   find(key: string): Grant | null {
-    const digest = digestOf(key);
+    return this.findDigest(digestOf(key));
+  }
+
+  /** `find` by the SHA-256 of the key. */
+  findDigest(digest: Uint8Array): Grant | null {
     let match: Grant | null = null;
     for (const entry of this.#keys)
       match = timingSafeEqual(entry.digest, digest) ? entry.grant : match;
