@@ -33,6 +33,7 @@ const NPM = [
   'docs',
   'bench/peers/node-ort',
   'examples/retrieval/store',
+  'examples/retrieval/mastra',
   'examples/guard/middleware',
 ];
 

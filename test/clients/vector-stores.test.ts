@@ -1,10 +1,11 @@
 /** Unmodified Python clients of vector stores and retrieval frameworks. */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { post } from '../helpers/http';
 import { newDirectory, removeDirectories } from '../helpers/models-directory';
 import { needs } from '../helpers/needs';
 import { INSTALL_MS, installPython, runFile } from '../helpers/python';
-import type { Service } from '../helpers/service';
+import { ROOT, type Service } from '../helpers/service';
 
 const FOLDER = path.join(__dirname, 'python', 'vector_stores');
 const KEY = 'a-key-that-is-long-enough-0123456789';
@@ -16,6 +17,49 @@ const DOCUMENTS = [
   'The train leaves at nine.',
 ];
 const SCRIPT_MS = 240_000;
+
+const LIBRARIES = ['chroma', 'haystack', 'llama_index', 'langchain'] as const;
+type Library = (typeof LIBRARIES)[number];
+/** Names of the classes that the scripts run. */
+type Classes = Readonly<Record<Library, readonly string[]>>;
+
+/** Embeddings, with retrieval from a store in memory. Those of Haystack also have a class for documents. */
+const EMBEDDINGS: Classes = {
+  chroma: [
+    'CohereEmbeddingFunction',
+    'HuggingFaceEmbeddingServer',
+    'OllamaEmbeddingFunction',
+    'OpenAIEmbeddingFunction',
+  ],
+  haystack: [
+    'CohereTextEmbedder',
+    'HuggingFaceAPITextEmbedder',
+    'JinaTextEmbedder',
+    'OllamaTextEmbedder',
+    'OpenAITextEmbedder',
+  ],
+  llama_index: [
+    'OllamaEmbedding',
+    'OpenAIEmbedding',
+    'OpenAILikeEmbedding',
+    'TextEmbeddingsInference',
+  ],
+  langchain: ['CohereEmbeddings', 'OllamaEmbeddings', 'OpenAIEmbeddings'],
+};
+
+const RERANKERS: Classes = {
+  chroma: [],
+  haystack: ['CohereRanker', 'HuggingFaceTEIRanker', 'JinaRanker'],
+  llama_index: ['CohereRerank', 'JinaRerank', 'TextEmbeddingInference'],
+  langchain: ['CohereRerank', 'VoyageAIRerank'],
+};
+
+const SPARSE_EMBEDDINGS: Classes = {
+  chroma: [],
+  haystack: ['HuggingFaceTEISparseTextEmbedder'],
+  llama_index: [],
+  langchain: [],
+};
 
 /** Output of a script for one class of a client library; see python/vector_stores/case.py. */
 interface ClassResult {
@@ -86,7 +130,7 @@ async function expectedSparse(): Promise<ClassResult> {
 }
 
 /** Runs python/vector_stores/with_NAME.py, and returns the results by class. */
-async function resultsWith(name: string): Promise<Readonly<Record<string, ClassResult>>> {
+async function resultsWith(name: Library): Promise<Readonly<Record<string, ClassResult>>> {
   const args = [`with_${name}.py`, service.origin, KEY, JSON.stringify([QUERY, DOCUMENTS])];
   const { stdout } = await runFile('python3', args, {
     cwd: FOLDER,
@@ -94,8 +138,9 @@ async function resultsWith(name: string): Promise<Readonly<Record<string, ClassR
       ...process.env,
       PYTHONPATH: packages,
       PYTHONDONTWRITEBYTECODE: '1',
-      // The Ollama client has no parameter for a key in most frameworks.
+      // Most frameworks have no parameter for the key of Ollama, and chromadb has none for the URL of Cohere.
       OLLAMA_API_KEY: KEY,
+      CO_API_URL: service.origin,
       // No class may need files of the Hub, and none reports usage.
       HF_ENDPOINT: 'http://127.0.0.1:9',
       HAYSTACK_TELEMETRY_ENABLED: 'False',
@@ -124,67 +169,29 @@ needs('python').describe('Python clients', () => {
 
   afterAll(removeDirectories);
 
-  it(
-    'embedding functions of chromadb',
-    async () => {
-      const classes = [
-        'HuggingFaceEmbeddingServer',
-        'OpenAIEmbeddingFunction',
-        'OllamaEmbeddingFunction',
-      ];
-      expect(await resultsWith('chroma')).toEqual(all(classes, retrieval));
-    },
-    SCRIPT_MS,
-  );
-
-  it(
-    'embedders and rankers of haystack-ai',
-    async () => {
-      const embedders = [
-        'OpenAITextEmbedder',
-        'HuggingFaceAPITextEmbedder',
-        'CohereTextEmbedder',
-        'JinaTextEmbedder',
-        'OllamaTextEmbedder',
-      ];
-      const rankers = ['HuggingFaceTEIRanker', 'CohereRanker', 'JinaRanker'];
-      expect(await resultsWith('haystack')).toEqual({
-        ...all(embedders, retrieval),
-        ...all(rankers, ranking),
-        HuggingFaceTEISparseTextEmbedder: sparse,
+  it.each(LIBRARIES)(
+    '%s',
+    async (library) => {
+      expect(await resultsWith(library)).toEqual({
+        ...all(EMBEDDINGS[library], retrieval),
+        ...all(RERANKERS[library], ranking),
+        ...all(SPARSE_EMBEDDINGS[library], sparse),
       });
     },
     SCRIPT_MS,
   );
+});
 
-  it(
-    'embeddings and rerankers of LlamaIndex',
-    async () => {
-      const embeddings = [
-        'OpenAIEmbedding',
-        'OpenAILikeEmbedding',
-        'TextEmbeddingsInference',
-        'OllamaEmbedding',
-      ];
-      const rerankers = ['TextEmbeddingInference', 'CohereRerank', 'JinaRerank'];
-      expect(await resultsWith('llama_index')).toEqual({
-        ...all(embeddings, retrieval),
-        ...all(rerankers, ranking),
-      });
-    },
-    SCRIPT_MS,
+it('the table of the documentation lists these classes', () => {
+  const page = readFileSync(path.join(ROOT, 'docs/reference/http/openai-tei-hf.md'), 'utf8');
+  const [, section = ''] = page.split('## Vector stores and frameworks');
+  const rows = section.match(/^\| `.*/gm) ?? [];
+  const documented = rows.flatMap((row) => row.split('|')[2]?.match(/\w+/g) ?? []);
+  const run = [EMBEDDINGS, RERANKERS, SPARSE_EMBEDDINGS].flatMap((classes) =>
+    Object.values(classes).flat(),
   );
-
-  it(
-    'embeddings and document compressors of LangChain',
-    async () => {
-      const embeddings = ['OpenAIEmbeddings', 'OllamaEmbeddings', 'CohereEmbeddings'];
-      const compressors = ['CohereRerank', 'VoyageAIRerank'];
-      expect(await resultsWith('langchain')).toEqual({
-        ...all(embeddings, retrieval),
-        ...all(compressors, ranking),
-      });
-    },
-    SCRIPT_MS,
-  );
+  const ofDocuments = EMBEDDINGS.haystack.map((name) => name.replace('Text', 'Document'));
+  // examples/retrieval/mastra, which integrations.test.ts runs.
+  const expected = [...run, ...ofDocuments, 'createVectorQueryTool'];
+  expect(documented.sort()).toEqual(expected.sort());
 });

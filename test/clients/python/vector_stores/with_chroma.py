@@ -3,6 +3,7 @@
 import chromadb
 from case import DOCUMENTS, EMBEDDER, KEY, ORIGIN, QUERY, model_url, report
 from chromadb.utils.embedding_functions import (
+    CohereEmbeddingFunction,
     HuggingFaceEmbeddingServer,
     OllamaEmbeddingFunction,
     OpenAIEmbeddingFunction,
@@ -27,7 +28,8 @@ def check(embedding_function):
     }
 
 
-# OllamaEmbeddingFunction has no parameter for a key: its client reads OLLAMA_API_KEY.
+# OllamaEmbeddingFunction has no parameter for a key: its client reads OLLAMA_API_KEY. CohereEmbeddingFunction has none
+# for a URL: its client reads CO_API_URL when it is imported.
 report(
     {
         "HuggingFaceEmbeddingServer": check(
@@ -37,5 +39,6 @@ report(
             OpenAIEmbeddingFunction(api_base=f"{ORIGIN}/v1", api_key=KEY, model_name=EMBEDDER)
         ),
         "OllamaEmbeddingFunction": check(OllamaEmbeddingFunction(url=ORIGIN, model_name=EMBEDDER)),
+        "CohereEmbeddingFunction": check(CohereEmbeddingFunction(api_key=KEY, model_name=EMBEDDER)),
     }
 )

@@ -64,7 +64,7 @@ def sparse():
 openai = {"api_base_url": f"{ORIGIN}/v1", "api_key": token, "model": EMBEDDER}
 tei = {
     "api_type": "text_embeddings_inference",
-    "api_params": {"url": f"{model_url(EMBEDDER)}/embed"},
+    "api_params": {"url": model_url(EMBEDDER)},
     "token": token,
     "normalize": True,
 }
@@ -91,7 +91,7 @@ report(
             OllamaTextEmbedder(**ollama), OllamaDocumentEmbedder(**ollama, progress_bar=False)
         ),
         "HuggingFaceTEISparseTextEmbedder": sparse(),
-        "HuggingFaceTEIRanker": rank(HuggingFaceTEIRanker(url=model_url(RERANKER), token=token)),
+        "HuggingFaceTEIRanker": rank(HuggingFaceTEIRanker(url=ORIGIN, token=token)),
         "CohereRanker": rank(
             CohereRanker(api_base_url=ORIGIN, api_key=token, model=RERANKER)
         ),
