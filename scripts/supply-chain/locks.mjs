@@ -9,6 +9,7 @@ const WITH_HASHES = [
   'test/schemathesis/requirements.txt',
   'test/clients/python/requirements.txt',
   'test/clients/python/litellm/requirements.txt',
+  'test/clients/python/vector_stores/requirements.txt',
   'examples/ray/requirements.txt',
   'examples/amplifiers/python/lsl-requirements.txt',
   'examples/amplifiers/python/brainflow-requirements.txt',
@@ -32,6 +33,7 @@ const NPM = [
   'docs',
   'bench/peers/node-ort',
   'examples/retrieval/store',
+  'examples/retrieval/mastra',
   'examples/guard/middleware',
 ];
 

@@ -1,14 +1,17 @@
 /** The examples of retrieval with the real packages, against a server and with models in the process. */
+import { cpSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
+import { Folder } from '../helpers/files';
 import { post } from '../helpers/http';
 import { newDirectory, removeDirectories } from '../helpers/models-directory';
-import { runFile } from '../helpers/python';
+import { INSTALL_MS, runFile } from '../helpers/python';
 import { FIXTURES, ROOT, type Service } from '../helpers/service';
 
 const DOCUMENTS = ['Two hours and a half.', 'A quiet, funny film.', 'It rains in every scene.'];
 const QUERY = 'How long is the film?';
 const SCRIPT_MS = 120_000;
 
+const packages = new Folder();
 let service: Service;
 
 beforeAll(async () => {
@@ -18,7 +21,10 @@ beforeAll(async () => {
   service = await directory.start();
 }, SCRIPT_MS);
 
-afterAll(removeDirectories);
+afterAll(async () => {
+  await removeDirectories();
+  packages.remove();
+});
 
 /** What the examples print, from the routes of the server. */
 async function expected(): Promise<string> {
@@ -53,6 +59,24 @@ it.each(['ai-sdk', 'langchain'])(
     expect(stdout).toBe(await expected());
   },
   SCRIPT_MS,
+);
+
+it(
+  'examples/retrieval/mastra',
+  async () => {
+    const project = path.join(packages.path, 'mastra');
+    cpSync(path.join(ROOT, 'examples/retrieval/mastra'), project, {
+      recursive: true,
+      filter: (source) => path.basename(source) !== 'node_modules',
+    });
+    const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    await runFile('npm', ['ci', ...quiet], { cwd: project, timeout: INSTALL_MS });
+    symlinkSync(ROOT, path.join(project, 'node_modules', 'libtorch-serve'));
+    const args = ['retrieve.mjs', service.origin, 'vectors', 'reranker'];
+    const { stdout } = await runFile('node', args, { cwd: project, timeout: SCRIPT_MS });
+    expect(stdout).toBe(await expected());
+  },
+  INSTALL_MS + SCRIPT_MS,
 );
 
 it(

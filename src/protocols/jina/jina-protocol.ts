@@ -15,9 +15,15 @@ const request = object({
   query: string(),
   documents: documentList(),
   top_n: topN(),
+  top_k: topN().describe('`top_n` of Voyage'),
   return_documents: boolean()
     .nullish()
-    .describe('Whether the response contains the documents. Default: true'),
+    .describe(
+      'Whether `results` (default: true) and `data` (default: false) contain the documents',
+    ),
+  truncation: boolean()
+    .nullish()
+    .describe('false: reject pairs longer than the model allows. Default: truncate them'),
 });
 
 const response = z.object({
@@ -31,6 +37,15 @@ const response = z.object({
       document: z.object({ text: z.string() }).optional(),
     }),
   ),
+  data: z
+    .array(
+      z.object({
+        index: z.int(),
+        relevance_score: z.number(),
+        document: z.string().optional(),
+      }),
+    )
+    .describe('`results` in the format of Voyage'),
 });
 
 const examples = {
@@ -40,6 +55,7 @@ const examples = {
     object: 'list',
     usage: { total_tokens: 21, prompt_tokens: 21 },
     results: [{ index: 0, relevance_score: 0.9133, document: { text: 'Two hours.' } }],
+    data: [{ index: 0, relevance_score: 0.9133 }],
   },
 };
 
@@ -58,14 +74,15 @@ export function jinaOf(rerankers: ModelResolver<'reranking'>, options: ProtocolO
     probes: [],
     info: null,
     routesByBodyModel: true,
-    tag: { name: 'Jina', description: "Reranking with Jina's API." },
+    tag: { name: 'Jina', description: "Reranking with Jina's and Voyage's API." },
     error: DETAIL_SCHEMA,
   };
 }
 
 /**
- * POST /v1/rerank: ranks documents by their relevance to a query. Clients of LocalAI, vLLM, infinity and version 1
- * of Cohere's API use this route, too.
+ * POST /v1/rerank: ranks documents by their relevance to a query. Clients of Voyage, LocalAI, vLLM, infinity and
+ * version 1 of Cohere's API use this route, too. Clients of Voyage read `data`. Their requests do not always differ
+ * from those of Jina, so each response has both lists.
  */
 function rerank(rerankers: ModelResolver<'reranking'>, { listLength }: ProtocolOptions): Route {
   return route({
@@ -76,19 +93,20 @@ function rerank(rerankers: ModelResolver<'reranking'>, { listLength }: ProtocolO
     request,
     response,
     examples,
-    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'NOT_FOUND'],
+    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'INPUT_TOO_LONG', 'NOT_FOUND'],
     headers: TRUNCATED_HEADER,
     admissionError: rerankers.admissionError,
-    handler: async (call, { model: name, query, documents, top_n, return_documents }) => {
+    handler: async (call, { model: name, query, documents, return_documents, ...body }) => {
       requireListLength(documents, 'documents', listLength);
       const served = rerankers.resolve(name, call);
       const { ranks, tokens, inferences } = await rerankDocuments(call, served, {
         query,
         documents,
-        topN: top_n,
+        topN: body.top_n ?? body.top_k,
+        truncation: body.truncation === false ? { truncation: 'do_not_truncate' } : {},
         field: 'documents',
       });
-      const body: z.infer<typeof response> = {
+      const ranking: z.infer<typeof response> = {
         model: served.title,
         object: 'list',
         usage: { total_tokens: tokens, prompt_tokens: tokens },
@@ -97,8 +115,13 @@ function rerank(rerankers: ModelResolver<'reranking'>, { listLength }: ProtocolO
           relevance_score: score,
           ...(return_documents !== false && { document: { text: documents[index] as string } }),
         })),
+        data: ranks.map(({ index, score }) => ({
+          index,
+          relevance_score: score,
+          ...(return_documents === true && { document: documents[index] as string }),
+        })),
       };
-      return { body, inferences };
+      return { body: ranking, inferences };
     },
   });
 }

@@ -75,9 +75,11 @@ function scoresOf(json: unknown): readonly number[] {
     readonly results?: readonly { readonly index: number; readonly relevance_score: number }[];
     readonly data?: readonly { readonly score: number }[];
   };
-  if (data) return data.map(({ score }) => score);
-  const sorted = [...(results ?? [])].sort((a, b) => a.index - b.index);
-  return sorted.map(({ relevance_score }) => relevance_score);
+  if (results) {
+    const sorted = [...results].sort((a, b) => a.index - b.index);
+    return sorted.map(({ relevance_score }) => relevance_score);
+  }
+  return (data ?? []).map(({ score }) => score);
 }
 
 describe.each(RERANKING)('%s', (path, body) => {

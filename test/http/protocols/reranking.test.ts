@@ -112,12 +112,43 @@ it('ranks as Jina, with its documents and tokens', async () => {
         relevance_score: scoreOf(index),
         document: { text: documents[index] },
       })),
+      data: ranked.slice(0, 3).map((index) => ({ index, relevance_score: scoreOf(index) })),
     }),
   );
   expect(usage.total_tokens).toBeGreaterThan(documents.length);
   const without = await ask('/v1/rerank', { query, documents, return_documents: false });
   const [first] = (without.json as { results: object[] }).results;
   expect(first).toEqual(near({ index: ranked[0], relevance_score: scoreOf(ranked[0] as number) }));
+});
+
+it('ranks as Voyage', async () => {
+  const { json } = await ask('/v1/rerank', {
+    model: 'reranker',
+    query,
+    documents,
+    top_k: 2,
+    return_documents: true,
+    truncation: true,
+  });
+  const { object, data } = json as { object: string; data: object[] };
+  expect(object).toBe('list');
+  expect(data).toEqual(
+    near(
+      ranked.slice(0, 2).map((index) => ({
+        index,
+        relevance_score: scoreOf(index),
+        document: documents[index],
+      })),
+    ),
+  );
+  const long = { query, documents: ['short', 'long '.repeat(2000)] };
+  expect((await ask('/v1/rerank', { ...long, truncation: true })).status).toBe(200);
+  const rejected = await ask('/v1/rerank', { ...long, truncation: false });
+  expect([rejected.status, rejected.headers['x-error-code'], rejected.json]).toEqual([
+    422,
+    'INPUT_TOO_LONG',
+    { detail: expect.stringMatching(/^documents\[1\]: /) },
+  ]);
 });
 
 it('ranks as Cohere', async () => {
