@@ -64,6 +64,10 @@ struct TextInput {
   bool expand_query = false;    ///< pads the query as LateInteraction specifies (ColBERT)
   bool apply_skiplist = false;  ///< omits the rows of tokens on the skiplist of LateInteraction
   EmbeddingParts parts = {};
+  /// Late chunking: `text` consists of several chunks, each with a row of its own. End of each
+  /// chunk in bytes, ascending; empty: one row for the text.
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::vector<size_t> chunk_ends{};
   /// The response is the tokens of the whole text, without a limit, and their offsets in UTF-8
   /// bytes. The model is not run. Other options except `text` have no effect.
   bool only_tokens = false;
@@ -117,6 +121,10 @@ struct Sequence {
   size_t unattended_expansion_tokens = 0;
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<size_t> skiplist_rows{};  ///< tokens, ascending, whose rows the output omits
+  /// Late chunking: end of each chunk in tokens, ascending, the last is the end of the sequence;
+  /// empty: pooling returns one row.
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::vector<size_t> chunk_ends{};
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<const EncodingWithOffsets> encoding{};  ///< null: offsets were not requested
   bool only_tokens = false;  ///< the tokens are the response; the model is not run
