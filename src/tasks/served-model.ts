@@ -6,11 +6,14 @@ import {
   CAPABILITIES,
   type Capabilities,
   type Capability,
+  type ChunkEmbedder,
   type ClassifierMetadata,
   type EmbeddingMetadata,
   type ModelMetadata,
+  type TextEmbedder,
 } from './capabilities';
 import { embedding } from './embedding/embedding-task';
+import { lateChunking } from './embedding/late-chunking';
 import { multiEmbedding, multiSparse, multiTokens } from './multi-embedding-views';
 import { reranking } from './registry';
 import { readAsReranker } from './reranking/cross-encoder';
@@ -220,6 +223,17 @@ function viewOfMulti(toTask: (metadata: EmbeddingMetadata, size: number) => Mult
     const view = toTask(metadata, model.monitor.description.vocabularySize);
     return { ...served, task: view.task, model: model.withTask(view.task, view.metadata) };
   });
+}
+
+/** View of an embedding model for late chunking; null: the model does not support it. */
+export function withLateChunking(
+  served: ServedModel<TextEmbedder>,
+): ServedModel<ChunkEmbedder> | null {
+  const { model, ...rest } = served as ServedModel<unknown> as ServedModel;
+  const metadata = model?.metadata as EmbeddingMetadata | undefined;
+  return model && metadata?.poolsChunks
+    ? { ...rest, model: model.withTask(lateChunking, metadata) }
+    : null;
 }
 
 interface MultiView {

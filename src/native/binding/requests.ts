@@ -105,5 +105,14 @@ export interface TextInput {
 /** Tokenized text. Both arrays have the same length. */
 export type TokenInput = Pick<Tokenization, 'ids' | 'types'> & Pick<TextInput, 'skips' | 'parts'>;
 
-/** A text, a text pair, tokens, or the samples of a signal window. */
-export type NativeInput = string | TextInput | TokenInput | Float32Array;
+/**
+ * Consecutive parts of one text (late chunking). The model reads their concatenation, and returns a row for each part:
+ * pooling averages its tokens. Special tokens before the text belong to the first part, those after it to the last
+ * part. A part without tokens fails with INPUT_TOO_LONG. Needs the head `embedding` with mean pooling.
+ */
+export interface ChunkInput extends Pick<TextInput, 'truncation' | 'prompt'> {
+  readonly chunks: readonly string[];
+}
+
+/** A text, a text pair, parts of a text, tokens, or the samples of a signal window. */
+export type NativeInput = string | TextInput | ChunkInput | TokenInput | Float32Array;
