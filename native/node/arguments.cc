@@ -47,13 +47,13 @@ constexpr Named<backend::AttentionPrecision> kProducts[] = {
     {"float32", backend::AttentionPrecision::kFloat32},
     {"bfloat16", backend::AttentionPrecision::kBFloat16}};
 
-/// `parts` of TextInput and TokenInput; by default the dense embedding.
-backend::EmbeddingParts embedding_parts(const Napi::Object& from) {
-  if (from.Get("parts").IsUndefined()) return {};
+/// `parts` of TextInput and TokenInput; null: the default of the head.
+std::optional<backend::EmbeddingParts> embedding_parts(const Napi::Object& from) {
+  if (from.Get("parts").IsUndefined()) return std::nullopt;
   const Napi::Object parts = object(from.Get("parts"), "parts");
-  return {.dense = flag(parts, "dense"),
-          .sparse = flag(parts, "sparse"),
-          .colbert = flag(parts, "colbert")};
+  return backend::EmbeddingParts{.dense = flag(parts, "dense"),
+                                 .sparse = flag(parts, "sparse"),
+                                 .colbert = flag(parts, "colbert")};
 }
 
 /// TextInput of src/native/binding.ts.

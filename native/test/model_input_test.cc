@@ -38,6 +38,8 @@ TEST(PreparedSequence, HashesEverythingThatAModelReads) {
   different.push_back(different.front());
   different.back().skiplist_rows = {1};
   different.push_back(different.front());
+  different.back().parts = backend::EmbeddingParts();
+  different.push_back(different.front());
   different.back().chunk_ends = {1, 3};
   different.push_back(different.front());
   different.back().chunk_ends = {2, 3};

@@ -66,7 +66,7 @@ function requireLateChunking(served: ServedModel<TextEmbedder>) {
   const pooling = served.model?.metadata.pooling.join(', ') || 'none';
   const problem =
     pooling === 'mean'
-      ? 'this model is an exported program or has static embeddings'
+      ? 'this model is an exported program, or has static or sparse embeddings'
       : `the pooling of this model is ${pooling}`;
   const message = `late_chunking: expected an encoder with mean pooling, but ${problem}. Remove the field`;
   throw new ServiceError('BODY_INVALID', message);

@@ -204,8 +204,10 @@ export type ChunkEmbedder = Predictor<ChunkedText, ChunkEmbeddings, EmbeddingMet
 /** Metadata of a sparse embedding model. */
 export interface SparseEmbeddingMetadata extends ModelMetadata, PromptSettings {
   readonly vocabularySize: number;
-  /** The files describe a masked language model without SPLADE pooling. */
+  /** The files describe a masked language model without SPLADE pooling. It also has dense embeddings. */
   readonly isBareEncoder: boolean;
+  /** Hidden size of the encoder; 0: unknown. */
+  readonly hiddenSize: number;
 }
 
 export interface SparseEmbedding extends Prediction {

@@ -198,8 +198,8 @@ describe('POST /v1/embeddings with late_chunking', () => {
     for (const [name, problem] of [
       ['v3-cls-prompts', 'the pooling of this model is cls'],
       ['v6-all-modes', 'the pooling of this model is cls, max, mean'],
-      ['nomic-bert', 'this model is an exported program or has static embeddings'],
-      ['model2vec-limit', 'this model is an exported program or has static embeddings'],
+      ['nomic-bert', 'this model is an exported program, or has static or sparse embeddings'],
+      ['model2vec-limit', 'this model is an exported program, or has static or sparse embeddings'],
     ] as const) {
       const { status, json } = await send({ model: name, input: ['a', 'b'] });
       const message = `late_chunking: expected an encoder with mean pooling, but ${problem}`;

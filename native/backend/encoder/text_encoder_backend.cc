@@ -150,7 +150,7 @@ class TextEncoderBackend final : public ModelBackend {
     const auto* const tokens = std::get_if<TokenInput>(&input);
     const bool has_skiplist =
         text != nullptr ? text->apply_skiplist : tokens != nullptr && tokens->apply_skiplist;
-    EmbeddingParts parts;
+    std::optional<EmbeddingParts> parts;
     if (text != nullptr) parts = text->parts;
     if (tokens != nullptr) parts = tokens->parts;
     Sequence sequence = tokenize_input(std::move(input));

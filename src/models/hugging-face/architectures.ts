@@ -16,3 +16,8 @@ export function readArchitectures(folder: string): readonly string[] | null {
   const config = checkModelJson(CONFIG, schema, readModelJson(folder, CONFIG));
   return config.architectures ?? [];
 }
+
+/** Whether config.json names a masked language model, such as `BertForMaskedLM`. @throws ModelFileError */
+export function isMaskedLanguageModel(folder: string): boolean {
+  return readArchitectures(folder)?.some((name) => name.endsWith('ForMaskedLM')) ?? false;
+}

@@ -90,7 +90,8 @@ export interface TextInput {
   readonly skips?: boolean;
   /**
    * Embeddings of bge-m3 that follow each other in one row: dense; number of sparse entries, then ID and weight of
-   * each, without tokens that `skips` omits; vectors of all tokens except the first. Default: dense.
+   * each, without tokens that `skips` omits; vectors of all tokens except the first. Default: dense. A masked language
+   * model returns one of them: dense, the mean of the hidden states, or sparse. Default: sparse.
    */
   readonly parts?: { readonly dense: boolean; readonly sparse: boolean; readonly colbert: boolean };
   /**
