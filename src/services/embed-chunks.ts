@@ -1,8 +1,9 @@
 import { EngineError, type Inference } from '../native/engine';
 import { ElementError, ServiceError } from '../serving/errors';
 import type { ServiceRequest } from '../serving/service-request';
-import type { ChunkEmbeddings, ChunkedText, TextEmbedder } from '../tasks/capabilities';
+import type { TextEmbedder } from '../tasks/capabilities';
 import { isBlank } from '../tasks/classification';
+import type { ChunkEmbeddings, ChunkedText } from '../tasks/embedding/late-chunking';
 import { postprocessEmbedding } from '../tasks/embeddings';
 import { type ServedModel, withLateChunking } from '../tasks/served-model';
 import { requirePrompt, requireVectorSize, type TextOrIds } from './embed';

@@ -184,23 +184,6 @@ export interface Embedding extends Prediction {
 
 export type TextEmbedder = Predictor<EmbeddingInput, Embedding, EmbeddingMetadata>;
 
-/** Consecutive parts of a text that the model reads as a whole (late chunking). */
-export interface ChunkedText {
-  /** At least one. A space is inserted between two parts that no white space separates. */
-  readonly chunks: readonly string[];
-  /** Text that is prepended. Default: the default prompt of the model. */
-  readonly prompt?: string;
-  /** Whether the end of a text over the limit of the model is removed. Default: INPUT_TOO_LONG. */
-  readonly truncates?: boolean;
-}
-
-export interface ChunkEmbeddings extends Prediction {
-  /** In the order of the chunks. */
-  readonly vectors: readonly Float32Array[];
-}
-
-export type ChunkEmbedder = Predictor<ChunkedText, ChunkEmbeddings, EmbeddingMetadata>;
-
 /** Metadata of a sparse embedding model. */
 export interface SparseEmbeddingMetadata extends ModelMetadata, PromptSettings {
   readonly vocabularySize: number;

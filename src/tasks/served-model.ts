@@ -6,7 +6,6 @@ import {
   CAPABILITIES,
   type Capabilities,
   type Capability,
-  type ChunkEmbedder,
   type ClassifierMetadata,
   type EmbeddingMetadata,
   type ModelMetadata,
@@ -14,7 +13,7 @@ import {
   type TextEmbedder,
 } from './capabilities';
 import { embedding } from './embedding/embedding-task';
-import { lateChunking } from './embedding/late-chunking';
+import { type ChunkEmbedder, lateChunking } from './embedding/late-chunking';
 import { embeddingMetadataOf, maskedLanguageModelEmbedding } from './masked-language-model-view';
 import { multiEmbedding, multiSparse, multiTokens } from './multi-embedding-views';
 import { reranking } from './registry';

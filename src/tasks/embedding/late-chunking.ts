@@ -1,9 +1,26 @@
 import type { PromptSettings } from '../../models/sentence-transformers/model';
 import { EngineError, type NativeInput } from '../../native/engine';
-import type { ChunkEmbeddings, ChunkedText, EmbeddingMetadata } from '../capabilities';
+import type { EmbeddingMetadata, Prediction, Predictor } from '../capabilities';
 import { requireFinite } from '../embeddings';
 import type { Task } from '../task';
 import { embedding } from './embedding-task';
+
+/** Consecutive parts of a text that the model reads as a whole (late chunking). */
+export interface ChunkedText {
+  /** At least one. A space is inserted between two parts that no white space separates. */
+  readonly chunks: readonly string[];
+  /** Text that is prepended. Default: the default prompt of the model. */
+  readonly prompt?: string;
+  /** Whether the end of a text over the limit of the model is removed. Default: INPUT_TOO_LONG. */
+  readonly truncates?: boolean;
+}
+
+export interface ChunkEmbeddings extends Prediction {
+  /** In the order of the chunks. */
+  readonly vectors: readonly Float32Array[];
+}
+
+export type ChunkEmbedder = Predictor<ChunkedText, ChunkEmbeddings, EmbeddingMetadata>;
 
 /** View of an embedding model with mean pooling: an embedding for each part of a text, see `ChunkInput`. */
 export const lateChunking: Task<ChunkedText, ChunkEmbeddings, EmbeddingMetadata> = {
