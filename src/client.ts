@@ -26,6 +26,7 @@ export type {
 } from './client/streams/options';
 export {
   type AnalyzeOptions,
+  type ChunkOptions,
   EmbedClient,
   type EmbedOptions,
   type EncodeOptions,

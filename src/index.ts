@@ -4,7 +4,12 @@
  * @module engines
  */
 
-export { Embedder, type EmbedderOptions, type EmbedOptions } from './embedded/embedder';
+export {
+  type ChunkOptions,
+  Embedder,
+  type EmbedderOptions,
+  type EmbedOptions,
+} from './embedded/embedder';
 export {
   type EngineOptions,
   InputError,

@@ -47,13 +47,13 @@ constexpr Named<backend::AttentionPrecision> kProducts[] = {
     {"float32", backend::AttentionPrecision::kFloat32},
     {"bfloat16", backend::AttentionPrecision::kBFloat16}};
 
-/// `parts` of TextInput and TokenInput; by default the dense embedding.
-backend::EmbeddingParts embedding_parts(const Napi::Object& from) {
-  if (from.Get("parts").IsUndefined()) return {};
+/// `parts` of TextInput and TokenInput; null: the default of the head.
+std::optional<backend::EmbeddingParts> embedding_parts(const Napi::Object& from) {
+  if (from.Get("parts").IsUndefined()) return std::nullopt;
   const Napi::Object parts = object(from.Get("parts"), "parts");
-  return {.dense = flag(parts, "dense"),
-          .sparse = flag(parts, "sparse"),
-          .colbert = flag(parts, "colbert")};
+  return backend::EmbeddingParts{.dense = flag(parts, "dense"),
+                                 .sparse = flag(parts, "sparse"),
+                                 .colbert = flag(parts, "colbert")};
 }
 
 /// TextInput of src/native/binding.ts.
@@ -78,6 +78,20 @@ backend::TextInput text_input(const Napi::Object& from) {
   return input;
 }
 
+/// ChunkInput of src/native/binding.ts.
+backend::TextInput chunk_input(const Napi::Object& from) {
+  backend::TextInput input{.text = {}, .prompt = optional<std::string>(text, from, "prompt")};
+  input.truncation = choice<backend::Truncation>(from.Get("truncation"), "truncation",
+                                                 input.truncation, kTruncations);
+  const std::vector<std::string> chunks = texts(from, "chunks");
+  if (chunks.empty()) fail(from.Get("chunks"), "at least one element", "chunks");
+  for (const std::string& chunk : chunks) {
+    input.text += chunk;
+    input.chunk_ends.push_back(input.text.size());
+  }
+  return input;
+}
+
 /// TokenInput of src/native/binding.ts.
 backend::TokenInput tokens_input(const Napi::Object& from) {
   backend::TokenInput tokens{.ids = integers(from, "ids"), .types = integers(from, "types")};
@@ -97,6 +111,7 @@ backend::ModelInput input(const Napi::Value& value) {
   if (value.IsObject() && !value.IsTypedArray()) {
     const auto object = value.As<Napi::Object>();
     if (object.Has("ids")) return tokens_input(object);
+    if (object.Has("chunks")) return chunk_input(object);
     return text_input(object);
   }
   fail(value, "a string, an object with \"text\" or a Float32Array", "input");

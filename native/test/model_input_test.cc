@@ -37,6 +37,12 @@ TEST(PreparedSequence, HashesEverythingThatAModelReads) {
   different.back().skiplist_rows = {0};
   different.push_back(different.front());
   different.back().skiplist_rows = {1};
+  different.push_back(different.front());
+  different.back().parts = backend::EmbeddingParts();
+  different.push_back(different.front());
+  different.back().chunk_ends = {1, 3};
+  different.push_back(different.front());
+  different.back().chunk_ends = {2, 3};
   std::vector<scheduler::SipHash128::Hash> hashes;
   hashes.reserve(different.size());
   for (const Sequence& each : different) hashes.push_back(hash_of(each));

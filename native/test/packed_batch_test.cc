@@ -44,4 +44,17 @@ TEST(PackedBatchTest, OfARowForEachTokenEachTextHasThoseOfItsTokens) {
   EXPECT_EQ(outputs[2], (scheduler::Output{.values = {2, 3, 4, 5}, .rows = 2}));
 }
 
+TEST(PackedBatchTest, OfARowForEachChunkEachTextHasThoseOfItsChunks) {
+  Texts texts;
+  texts.texts[0].chunk_ends = {1, 3};
+  const PackedBatch batch(texts.pointers);
+  EXPECT_EQ(batch.cu_pooled_rows, (std::vector<int64_t>{0, 1, 2, 4}));
+  EXPECT_EQ(batch.pooled_ends, (std::vector<int64_t>{1, 2, 1, 3}));
+  const auto outputs = batch.outputs(at::arange(8, at::kFloat).view({4, 2}));
+  ASSERT_EQ(outputs.size(), 3U);
+  EXPECT_EQ(outputs[0], (scheduler::Output{.values = {4, 5, 6, 7}, .rows = 2}));
+  EXPECT_EQ(outputs[1], (scheduler::Output{.values = {0, 1}}));
+  EXPECT_EQ(outputs[2], (scheduler::Output{.values = {2, 3}}));
+}
+
 }  // namespace

@@ -88,6 +88,15 @@ export interface EmbedOptions extends CallOptions {
   readonly promptName?: string;
 }
 
+export interface ChunkOptions extends CallOptions {
+  /** Truncates embeddings to this number of dimensions. Default: all. */
+  readonly dimensions?: number;
+  /** L2-normalizes embeddings. Default: as the model specifies. */
+  readonly normalize?: boolean;
+  /** Removes the tokens over the limit of the model from the end. Default: false, the texts are rejected. */
+  readonly truncate?: boolean;
+}
+
 export interface EncodeOptions extends CallOptions {
   /** Default: true. */
   readonly dense?: boolean;
@@ -115,6 +124,29 @@ export class EmbedClient extends Client<ServiceInfo> {
     const body = { inputs: texts, dimensions, normalize, prompt_name: promptName };
     const vectors = await this.call<readonly (readonly number[])[]>('/embed', body, options);
     return vectors.map((vector) => Float32Array.from(vector));
+  }
+
+  /**
+   * Late chunking: the model reads all texts as one text, and returns the mean of the token embeddings of each text.
+   *
+   * @param chunks consecutive parts of one text
+   * @returns embeddings in the order of the chunks
+   */
+  async embedChunks(
+    chunks: readonly string[],
+    options: ChunkOptions = {},
+  ): Promise<readonly Float32Array[]> {
+    const { dimensions, normalize, truncate } = options;
+    const body = {
+      input: chunks,
+      late_chunking: true,
+      dimensions,
+      normalized: normalize,
+      truncate,
+    };
+    type Body = { readonly data: readonly { readonly embedding: readonly number[] }[] };
+    const { data } = await this.call<Body>('/v1/embeddings', body, options);
+    return data.map(({ embedding }) => Float32Array.from(embedding));
   }
 
   /** Dense, sparse and ColBERT embeddings of a bge-m3 model. */

@@ -9,7 +9,9 @@ import type {
   MultiEmbedding,
   Parts,
 } from '../tasks/capabilities';
+import { isBlank } from '../tasks/classification';
 import { embedding } from '../tasks/embedding/embedding-task';
+import { lateChunking } from '../tasks/embedding/late-chunking';
 import { postprocessEmbedding } from '../tasks/embeddings';
 import { multiEmbedding } from '../tasks/multi-embedding-views';
 import {
@@ -41,6 +43,11 @@ export interface EmbedOptions extends RunOptions {
   readonly dimensions?: number;
   /** Whether embeddings are L2-normalized. Default: as specified by the model. */
   readonly normalize?: boolean;
+}
+
+export interface ChunkOptions extends EmbedOptions {
+  /** Removes the tokens over the limit of the model from the end. Default: false. */
+  readonly truncate?: boolean;
 }
 
 /**
@@ -121,6 +128,34 @@ export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMe
     const inputs = texts.map((text, index) => this.#toInput(text, index, options));
     const predictions = await this.model.runAll(inputs, options);
     return predictions.map((prediction) => this.#toVector(prediction, options));
+  }
+
+  /**
+   * Late chunking: the model reads all texts as one text, and returns the mean of the token embeddings of each text. A
+   * space is inserted between two texts that no white space separates.
+   *
+   * @param chunks consecutive parts of one text, each with at least one token
+   * @returns embeddings in the order of the chunks
+   * @throws EngineError INPUT_TOO_LONG if the chunks have too many tokens together, unless `truncate` is true;
+   *   InputError with the index of the chunk, or if the model does not pool by mean
+   */
+  async embedChunks(
+    chunks: readonly string[],
+    { truncate = false, ...options }: ChunkOptions = {},
+  ): Promise<readonly Float32Array[]> {
+    const { metadata } = this.model;
+    if (!metadata.poolsChunks) {
+      throw new InputError('embedChunks: expected an encoder with mean pooling', null);
+    }
+    if (chunks.length === 0) return [];
+    const inputs = chunks.map((chunk, index) => this.#toInput(chunk, index, options));
+    const empty = chunks.findIndex(isBlank);
+    if (empty >= 0) throw new InputError('expected a text with at least one token', empty);
+    const prompts = inputs.map((input) => ('prompt' in input ? input.prompt : undefined));
+    const [prompt] = prompts;
+    const text = { chunks, truncates: truncate, ...(prompt !== undefined && { prompt }) };
+    const { vectors } = await this.model.withTask(lateChunking, metadata).run(text, options);
+    return vectors.map((vector) => postprocessEmbedding(vector, metadata, options));
   }
 
   /**

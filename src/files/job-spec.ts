@@ -49,6 +49,11 @@ export interface RowFormat<Prediction = unknown> {
   readonly windowing: Windowing | null;
   /** Fields of a prediction in output order. Names must differ from the names of kept input columns. */
   readonly fields: readonly ResultField<Prediction>[];
+  /**
+   * Maximum size of the rows whose predictions are written together, in characters. Default: chunks of 4 MiB, and
+   * parts of 32 MiB. Tasks with large predictions need a lower limit.
+   */
+  readonly charactersPerPart?: number;
   /** Labels of a prediction for the summary, and whether the input was truncated. */
   summarize(prediction: Prediction): {
     readonly labels: readonly string[];

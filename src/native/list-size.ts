@@ -31,6 +31,7 @@ function minimumBytes(inputs: readonly NativeInput[]): number {
     if (typeof input === 'string') return sum + input.length;
     if (input instanceof Float32Array) return sum + input.byteLength;
     if ('ids' in input) return sum + input.ids.byteLength;
+    if ('chunks' in input) return input.chunks.reduce((all, { length }) => all + length, sum);
     return sum + input.text.length + (input.pair?.length ?? 0) + (input.prompt?.length ?? 0);
   }, 0);
 }

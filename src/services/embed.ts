@@ -6,6 +6,7 @@ import { FLOAT_JSON_BYTES, requireResponseSize } from '../serving/json';
 import type { ServiceRequest } from '../serving/service-request';
 import type {
   EmbeddingInput,
+  EmbeddingMetadata,
   ModelMetadata,
   Predictor,
   Prompted,
@@ -66,13 +67,7 @@ export async function embed(
   readonly inferences: readonly Inference[];
 }> {
   const model = requireModel(served.model);
-  const available = model.metadata.dimensions;
-  if (dimensions != null && dimensions > available) {
-    const message = `dimensions: expected at most ${available}, the dimensions of the model`;
-    throw new ServiceError('BODY_INVALID', message);
-  }
-  const values = input.elements.length * (dimensions ?? available);
-  requireResponseSize(values * FLOAT_JSON_BYTES, responseLimit);
+  requireVectorSize(model.metadata, dimensions, input.elements.length, responseLimit);
   const inputs = encode(model, input);
   const options = caller.inferOptions(served);
   const { predictions, inferences } = await inferList(model, inputs, options, input.field);
@@ -164,6 +159,25 @@ export async function embedSparse(
     return { ids, weights };
   });
   return { vectors, inferences };
+}
+
+/**
+ * Checks the number of dimensions, and the size of the response, before inference.
+ *
+ * @param count number of embeddings
+ * @throws ServiceError BODY_INVALID, RESPONSE_TOO_LARGE
+ */
+export function requireVectorSize(
+  { dimensions: available }: Pick<EmbeddingMetadata, 'dimensions'>,
+  dimensions: number | null | undefined,
+  count: number,
+  responseLimit: number,
+): void {
+  if (dimensions != null && dimensions > available) {
+    const message = `dimensions: expected at most ${available}, the dimensions of the model`;
+    throw new ServiceError('BODY_INVALID', message);
+  }
+  requireResponseSize(count * (dimensions ?? available) * FLOAT_JSON_BYTES, responseLimit);
 }
 
 /** Inputs for the engine. @throws ServiceError BODY_INVALID: unknown prompt or token ID */

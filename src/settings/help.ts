@@ -11,7 +11,7 @@ const COMMANDS: readonly (readonly [usage: string, description: string])[] = [
   [`${SERVE} PATH…`, 'serve models: model folders, .pt or .pt2 files, directories of models'],
   [`${MODELS} DIRECTORY`, 'serve a model repository: a directory with one folder per model'],
   [SERVICES.join(' | '), 'serve one model: a text classifier, or an EEG model (demo models)'],
-  ['classify | embed | rerank | tag', 'batch inference on files; see embed --help'],
+  ['classify | embed | encode | rerank | tag', 'batch inference on files; see embed --help'],
   ['inspect PATH', "report a model's inputs, outputs and load error; see inspect --help"],
   [
     'import-torchserve FILE',

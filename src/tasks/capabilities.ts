@@ -159,6 +159,8 @@ export interface EmbeddingMetadata extends ModelMetadata, PromptSettings {
   readonly normalizes: boolean;
   /** Pooling modes of sentence-transformers. The results of several modes are concatenated. */
   readonly pooling: readonly string[];
+  /** The model supports late chunking: an encoder with weights whose only pooling mode is the mean. */
+  readonly poolsChunks: boolean;
   /** The model also has sparse and ColBERT embeddings (bge-m3). */
   readonly isMulti: boolean;
   /** Similarity function of the model. */
@@ -185,8 +187,10 @@ export type TextEmbedder = Predictor<EmbeddingInput, Embedding, EmbeddingMetadat
 /** Metadata of a sparse embedding model. */
 export interface SparseEmbeddingMetadata extends ModelMetadata, PromptSettings {
   readonly vocabularySize: number;
-  /** The files describe a masked language model without SPLADE pooling. */
+  /** The files describe a masked language model without SPLADE pooling. It also has dense embeddings. */
   readonly isBareEncoder: boolean;
+  /** Hidden size of the encoder; 0: unknown. */
+  readonly hiddenSize: number;
 }
 
 export interface SparseEmbedding extends Prediction {

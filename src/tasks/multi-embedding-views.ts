@@ -25,6 +25,7 @@ const COLBERT: Parts = { dense: false, sparse: false, colbert: true };
 /** Dense, sparse and ColBERT embeddings of one pass, as `BGEM3FlagModel.encode`. */
 export const multiEmbedding: Task<MultiEmbeddingInput, MultiEmbedding, EmbeddingMetadata> = {
   ...(embedding as Task<never, never, EmbeddingMetadata>),
+  name: 'multi-embedding',
   prepare: ({ parts, maxTokens, ...input }, metadata) => {
     const prepared = prepareParts(input as EmbeddingInput, metadata, parts);
     return { ...(prepared as object), ...(maxTokens !== undefined && { maxTokens }) } as never;

@@ -9,11 +9,16 @@ import {
   type ClassifierMetadata,
   type EmbeddingMetadata,
   type ModelMetadata,
+  type SparseEmbeddingMetadata,
+  type TextEmbedder,
 } from './capabilities';
 import { embedding } from './embedding/embedding-task';
+import { type ChunkEmbedder, lateChunking } from './embedding/late-chunking';
+import { embeddingMetadataOf, maskedLanguageModelEmbedding } from './masked-language-model-view';
 import { multiEmbedding, multiSparse, multiTokens } from './multi-embedding-views';
 import { reranking } from './registry';
 import { readAsReranker } from './reranking/cross-encoder';
+import { sparseEmbedding } from './sparse-embedding/sparse-embedding-task';
 import type { Task } from './task';
 import type { TaskModel } from './task-model';
 import { textClassification } from './text-classification/text-classification-task';
@@ -211,6 +216,16 @@ const classifierAsReranker = memoizeByModel(({ task, model, ...served }): Served
   );
 });
 
+/** View of a masked language model without modules for dense embeddings; null: another model. */
+const maskedLanguageModelAsEmbedder = memoizeByModel(
+  ({ task, model, ...served }): ServedModel | null => {
+    if (task !== sparseEmbedding || !model) return null;
+    const metadata = embeddingMetadataOf(model.metadata as SparseEmbeddingMetadata);
+    const view = maskedLanguageModelEmbedding;
+    return metadata && { ...served, task: view as Task, model: model.withTask(view, metadata) };
+  },
+);
+
 /** View of a bge-m3 model for one of its other embeddings; null: another model. */
 function viewOfMulti(toTask: (metadata: EmbeddingMetadata, size: number) => MultiView) {
   return memoizeByModel(({ task, model, ...served }): ServedModel | null => {
@@ -222,6 +237,17 @@ function viewOfMulti(toTask: (metadata: EmbeddingMetadata, size: number) => Mult
   });
 }
 
+/** View of an embedding model for late chunking; null: the model does not support it. */
+export function withLateChunking(
+  served: ServedModel<TextEmbedder>,
+): ServedModel<ChunkEmbedder> | null {
+  const { model, ...rest } = served as ServedModel<unknown> as ServedModel;
+  const metadata = model?.metadata as EmbeddingMetadata | undefined;
+  return model && metadata?.poolsChunks
+    ? { ...rest, model: model.withTask(lateChunking, metadata) }
+    : null;
+}
+
 interface MultiView {
   readonly task: Task;
   readonly metadata: ModelMetadata;
@@ -230,10 +256,16 @@ interface MultiView {
 /** Capabilities that models of other tasks have, too. */
 const DERIVED: Readonly<Partial<Record<Capability, (served: ServedModel) => ServedModel | null>>> =
   {
+    embedding: maskedLanguageModelAsEmbedder,
     reranking: classifierAsReranker,
     'sparse-embedding': viewOfMulti((metadata, vocabularySize) => ({
       task: multiSparse as unknown as Task,
-      metadata: { ...metadata, vocabularySize, isBareEncoder: false } as ModelMetadata,
+      metadata: {
+        ...metadata,
+        vocabularySize,
+        isBareEncoder: false,
+        hiddenSize: 0,
+      } as ModelMetadata,
     })),
     'token-embedding': viewOfMulti((metadata) => ({
       task: multiTokens as unknown as Task,

@@ -121,9 +121,17 @@ describe('the help', () => {
     expect(help).toMatch(/\n {2}4 {2}complete, with rejected rows/);
   });
 
-  it.each(['embed', 'rerank', 'tag'] as const)('of %s names the flags of its task', (name) => {
-    const command = BATCH_COMMANDS[name];
-    const own = { embed: 'dimensions', rerank: 'raw-scores', tag: 'aggregation-strategy' }[name];
-    for (const flag of ['model', 'resume', own]) expect(helpText(command)).toContain(`--${flag}`);
-  });
+  it.each(['embed', 'encode', 'rerank', 'tag'] as const)(
+    'of %s names the flags of its task',
+    (name) => {
+      const command = BATCH_COMMANDS[name];
+      const own = {
+        embed: 'dimensions',
+        encode: 'parts',
+        rerank: 'raw-scores',
+        tag: 'aggregation-strategy',
+      }[name];
+      for (const flag of ['model', 'resume', own]) expect(helpText(command)).toContain(`--${flag}`);
+    },
+  );
 });

@@ -16,6 +16,7 @@ const OF_DIRECTORY = /libtorch-serve (?:serve|models)\s/;
 const MODELS_OF_READERS: Readonly<Record<string, string>> = {
   'my-classifier': 'models/sentiment',
   'all-MiniLM-L6-v2': 'test/fixtures/embeddings/sentences/v3-cls-prompts',
+  'my-embedder': 'test/fixtures/embeddings/encoders/bert',
   'bearing.pt2': 'test/fixtures/exported/signals/spectrogram.pt2',
   reranker: 'test/fixtures/reranking/exported-gte',
   ner: 'test/fixtures/tagging/bert-cased',

@@ -16,6 +16,7 @@
 #include "packed/parallel_for.h"
 #include "runtime/compute_types.h"
 #include "runtime/runtime.h"
+#include "text/chunks.h"
 #include "text/colbert.h"
 #include "text/model_backend.h"
 #include "text/tokenize.h"
@@ -152,10 +153,10 @@ class TextEncoderBackend final : public ModelBackend {
     const auto* const tokens = std::get_if<TokenInput>(&input);
     const bool has_skiplist =
         text != nullptr ? text->apply_skiplist : tokens != nullptr && tokens->apply_skiplist;
-    EmbeddingParts parts;
+    std::optional<EmbeddingParts> parts;
     if (text != nullptr) parts = text->parts;
     if (tokens != nullptr) parts = tokens->parts;
-    Sequence sequence = tokenize(*model_.tokenizer, std::move(input));
+    Sequence sequence = tokenize_input(std::move(input));
     if (sequence.is_response()) return sequence;
     sequence.prompt_tokens = count_prompt_tokens(*model_.tokenizer, prompt);
     sequence.parts = parts;
@@ -210,6 +211,17 @@ class TextEncoderBackend final : public ModelBackend {
   }
 
  private:
+  Sequence tokenize_input(ModelInput input) const {
+    const auto* const text = std::get_if<TextInput>(&input);
+    if (text == nullptr || text->chunk_ends.empty()) {
+      return tokenize(*model_.tokenizer, std::move(input));
+    }
+    if (!model_.head->pools_chunks()) {
+      throw scheduler::BackendError("late chunking needs a model with mean pooling");
+    }
+    return tokenize_chunks(*model_.tokenizer, *text);
+  }
+
   TextModel model_;
 };
 

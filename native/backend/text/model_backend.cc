@@ -6,7 +6,8 @@ namespace backend {
 
 size_t Input::bytes() const {
   if (const auto* text = std::get_if<TextInput>(&content)) {
-    return text->text.size() + text->pair.size() + text->prompt.size();
+    return text->text.size() + text->pair.size() + text->prompt.size() +
+           text->chunk_ends.size() * sizeof(size_t);
   }
   if (const auto* tokens = std::get_if<TokenInput>(&content)) {
     return (tokens->ids.size() + tokens->types.size()) * sizeof(int64_t);
@@ -17,11 +18,13 @@ size_t Input::bytes() const {
 void PreparedSequence::add_to(scheduler::SipHash128& hash) const {
   hash.add(sequence.prompt_tokens);
   hash.add(sequence.unattended_expansion_tokens);
-  const auto& [dense, sparse, colbert] = sequence.parts;
+  const auto& [dense, sparse, colbert] = sequence.parts.value_or(EmbeddingParts());
   hash.add(static_cast<uint64_t>(dense) + 2 * static_cast<uint64_t>(sparse) +
-           4 * static_cast<uint64_t>(colbert));
+           4 * static_cast<uint64_t>(colbert) + 8 * static_cast<uint64_t>(!sequence.parts));
   hash.add(sequence.skiplist_rows.size());
   for (const size_t row : sequence.skiplist_rows) hash.add(row);
+  hash.add(sequence.chunk_ends.size());
+  for (const size_t end : sequence.chunk_ends) hash.add(end);
   hash.add(sequence.input_ids.size());
   for (const int64_t id : sequence.input_ids) hash.add(static_cast<uint64_t>(id));
   for (const int64_t type : sequence.token_type_ids) hash.add(static_cast<uint64_t>(type));

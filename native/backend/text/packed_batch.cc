@@ -21,6 +21,7 @@ PackedBatch::PackedBatch(Batch batch) : order(batch.size()) {
   attended_tokens.reserve(order.size());
   cu_seqlens.reserve(order.size() + 1);
   cu_seqlens.push_back(0);
+  cu_pooled_rows.push_back(0);
   for (const size_t index : order) {
     const auto length = static_cast<int64_t>(batch[index]->input_ids.size());
     if (groups.empty() || groups.back().length != length) {
@@ -31,6 +32,10 @@ PackedBatch::PackedBatch(Batch batch) : order(batch.size()) {
     attended_tokens.push_back(length -
                               static_cast<int64_t>(batch[index]->unattended_expansion_tokens));
     cu_seqlens.push_back(cu_seqlens.back() + length);
+    const std::vector<size_t>& chunk_ends = batch[index]->chunk_ends;
+    pooled_ends.insert(pooled_ends.end(), chunk_ends.begin(), chunk_ends.end());
+    if (chunk_ends.empty()) pooled_ends.push_back(length);
+    cu_pooled_rows.push_back(static_cast<int64_t>(pooled_ends.size()));
   }
   input_ids = empty_ids(tokens());
   token_type_ids = empty_ids(tokens());
@@ -73,11 +78,12 @@ at::Tensor PackedBatch::first_token_rows() const {
 std::vector<scheduler::Output> PackedBatch::outputs(const at::Tensor& values) const {
   const at::Tensor contiguous = values.contiguous();
   const auto* row = contiguous.const_data_ptr<float>();
-  const bool is_by_token = values.size(0) != sequences();
+  const bool is_by_token = values.size(0) != cu_pooled_rows.back();
+  const std::vector<int64_t>& ends = is_by_token ? cu_seqlens : cu_pooled_rows;
   std::vector<scheduler::Output> results(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
     scheduler::Output& result = results[order[i]];
-    result.rows = is_by_token ? static_cast<size_t>(cu_seqlens[i + 1] - cu_seqlens[i]) : 1;
+    result.rows = static_cast<size_t>(ends[i + 1] - ends[i]);
     const auto* const end = row + static_cast<int64_t>(result.rows) * values.size(1);
     result.values.assign(row, end);
     row = end;

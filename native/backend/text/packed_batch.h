@@ -26,7 +26,12 @@ struct PackedBatch {
   std::vector<LengthGroup> groups;
   std::vector<int64_t> prompt_tokens;  ///< [sequences], number of leading prompt tokens
   std::vector<int64_t>
-      attended_tokens;        ///< [sequences], number of leading tokens that are attended to
+      attended_tokens;  ///< [sequences], number of leading tokens that are attended to
+  /// [sequences + 1], cumulative number of rows that pooling returns: one for each sequence, or one
+  /// for each of its chunks.
+  std::vector<int64_t> cu_pooled_rows;
+  /// [pooled rows], end of the tokens of each, counted from the first token of its sequence.
+  std::vector<int64_t> pooled_ends;
   std::vector<size_t> order;  ///< packed position → index in the batch
 
   int64_t tokens() const { return cu_seqlens.back(); }
@@ -43,8 +48,8 @@ struct PackedBatch {
   /// Rows of the sequences' first tokens, which classification heads read; int64 [sequences].
   at::Tensor first_token_rows() const;
 
-  /// Outputs of the sequences, in the order of the original batch. values: float32 [sequences,
-  /// columns], one row each, or [tokens, columns], a row for each token.
+  /// Outputs of the sequences, in the order of the original batch. values: float32 [pooled rows,
+  /// columns], or [tokens, columns], a row for each token.
   std::vector<scheduler::Output> outputs(const at::Tensor& values) const;
 };
 

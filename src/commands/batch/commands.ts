@@ -1,5 +1,6 @@
 import type { BatchCommandName } from '../../settings/command-line';
 import { embedding } from '../../tasks/embedding/embedding-task';
+import { multiEmbedding } from '../../tasks/multi-embedding-views';
 import { reranking } from '../../tasks/registry';
 import { tokenClassification } from '../../tasks/token-classification/token-classification-task';
 import { CLASSIFY } from '../classify/classify-command';
@@ -12,6 +13,10 @@ export const BATCH_COMMANDS: Readonly<Record<BatchCommandName, BatchCommand>> = 
   embed: taskCommand('embed', embedding, [
     'Computes text embeddings as SentenceTransformer.encode does: a column `embedding` of JSONL, CSV or',
     'Parquet, or one float32 array in a .npy file.',
+  ]),
+  encode: taskCommand('encode', multiEmbedding, [
+    'Computes dense, sparse and ColBERT embeddings of bge-m3 as BGEM3FlagModel.encode does: columns `dense_vecs`,',
+    '`lexical_weights` and `colbert_vecs`. CSV and Parquet contain the last two as JSON.',
   ]),
   rerank: taskCommand('rerank', reranking, [
     'Scores the relevance of a document for a query as CrossEncoder.predict does: a column `score`.',

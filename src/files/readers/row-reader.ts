@@ -42,6 +42,8 @@ export async function* readChunks<Item>(
     1,
     inputs.reduce((sum, input) => sum + input.size, 0),
   );
+  const { charactersPerPart = CHARACTERS_PER_CHUNK } = spec.format;
+  const charactersPerChunk = Math.min(CHARACTERS_PER_CHUNK, charactersPerPart);
   let bytesBefore = 0;
   let items: Item[] = [];
   let size = 0;
@@ -53,7 +55,7 @@ export async function* readChunks<Item>(
           done++;
           items.push(toItem(file, read));
           size += isRejected(read) ? 0 : read.size;
-          if (items.length < ROWS_PER_CHUNK && size < CHARACTERS_PER_CHUNK) continue;
+          if (items.length < ROWS_PER_CHUNK && size < charactersPerChunk) continue;
           const readBytes = fraction === null ? null : bytesBefore + fraction * input.size;
           yield {
             items,

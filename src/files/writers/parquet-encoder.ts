@@ -78,12 +78,14 @@ export async function parquetEncoder(
             rows.map(({ row }) => fieldOf(row, column.name)),
           ),
         ),
-        ...schema.resultColumns.map((column, index) =>
-          toSource(
-            column,
-            results.map((cells) => cells[index]),
+        ...(await Promise.all(
+          schema.resultColumns.map((column, index) =>
+            resultSource(
+              column,
+              results.map((cells) => cells[index]),
+            ),
           ),
-        ),
+        )),
       ];
       await writer.write({ columnData, rowGroupSize: rows.length });
       const state = serialize(writer.row_groups.at(-1)).toString('base64');
@@ -138,6 +140,16 @@ function schemaElements({ name, type, nullable }: Field): readonly SchemaElement
     { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
     { name: 'element', repetition_type: 'REQUIRED', type: 'FLOAT' },
   ];
+}
+
+/** Values of a column of results. `json` columns with large values have their own serialization. */
+async function resultSource(column: ResultColumn, cells: readonly unknown[]) {
+  if (column.type !== 'json' || !column.toJson) return toSource(column, cells);
+  const texts = await column.toJson(cells);
+  return toSource(
+    column,
+    texts.map((text) => text.toString('latin1')),
+  );
 }
 
 /** Values of a column for the library. Without an offset index, which would be kept in memory until the end. */

@@ -48,7 +48,7 @@ export class ResultWriter {
 
   /** @param end position after the last result */
   async write(results: readonly RowResult[], end: Position): Promise<void> {
-    const { inputs, encoder } = this.#parts;
+    const { inputs, encoder, format } = this.#parts;
     this.#position = end;
     for (const { row, prediction, file, line, problem } of results) {
       if (row && prediction !== null) {
@@ -61,8 +61,9 @@ export class ResultWriter {
         this.#counts.rejected++;
       }
     }
+    const { charactersPerPart = CHARACTERS_PER_PART } = format;
     const isPartial =
-      this.#buffered.length < encoder.rowsPerPart && this.#bufferedSize < CHARACTERS_PER_PART;
+      this.#buffered.length < encoder.rowsPerPart && this.#bufferedSize < charactersPerPart;
     if (this.#buffered.length === 0 || !isPartial) await this.#writePart();
   }
 

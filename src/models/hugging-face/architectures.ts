@@ -15,3 +15,8 @@ export function readArchitectures(folder: string): readonly string[] | null {
   if (content === undefined) return null;
   return checkModelJson(CONFIG, schema, content).architectures ?? [];
 }
+
+/** Whether config.json names a masked language model, such as `BertForMaskedLM`. @throws ModelFileError */
+export function isMaskedLanguageModel(folder: string): boolean {
+  return readArchitectures(folder)?.some((name) => name.endsWith('ForMaskedLM')) ?? false;
+}

@@ -90,7 +90,8 @@ export interface TextInput {
   readonly skips?: boolean;
   /**
    * Embeddings of bge-m3 that follow each other in one row: dense; number of sparse entries, then ID and weight of
-   * each, without tokens that `skips` omits; vectors of all tokens except the first. Default: dense.
+   * each, without tokens that `skips` omits; vectors of all tokens except the first. Default: dense. A masked language
+   * model returns one of them: dense, the mean of the hidden states, or sparse. Default: sparse.
    */
   readonly parts?: { readonly dense: boolean; readonly sparse: boolean; readonly colbert: boolean };
   /**
@@ -105,5 +106,14 @@ export interface TextInput {
 /** Tokenized text. Both arrays have the same length. */
 export type TokenInput = Pick<Tokenization, 'ids' | 'types'> & Pick<TextInput, 'skips' | 'parts'>;
 
-/** A text, a text pair, tokens, or the samples of a signal window. */
-export type NativeInput = string | TextInput | TokenInput | Float32Array;
+/**
+ * Consecutive parts of one text (late chunking). The model reads their concatenation, and returns a row for each part:
+ * pooling averages its tokens. Special tokens before the text belong to the first part, those after it to the last
+ * part. A part without tokens fails with INPUT_TOO_LONG. Needs the head `embedding` with mean pooling.
+ */
+export interface ChunkInput extends Pick<TextInput, 'truncation' | 'prompt'> {
+  readonly chunks: readonly string[];
+}
+
+/** A text, a text pair, parts of a text, tokens, or the samples of a signal window. */
+export type NativeInput = string | TextInput | ChunkInput | TokenInput | Float32Array;

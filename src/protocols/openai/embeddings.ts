@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { embed } from '../../services/embed';
+import { embedChunks } from '../../services/embed-chunks';
 import { requireListLength } from '../../services/inference';
 import type { ModelResolver } from '../../services/model-resolver';
 import { jsonArray, jsonResponse } from '../json-response';
@@ -52,6 +53,12 @@ const request = object({
   truncation: boolean()
     .nullish()
     .describe('false: reject texts longer than the model allows. Default: truncate them'),
+  truncate: boolean().nullish().describe('`truncation` of Jina'),
+  late_chunking: boolean()
+    .nullish()
+    .describe(
+      'The model reads all texts of `input` as one text. Each embedding is the mean of the tokens of its text. Needs a model with mean pooling. Texts over the limit are rejected unless `truncate` is true',
+    ),
 });
 
 const response = z.object({
@@ -104,17 +111,29 @@ export function embeddings(
       requireListLength(elements, 'input', listLength);
       const served = models.resolve(body.model, call);
       const { metadata } = served.model;
-      const { vectors, inferences } = await embed(call, served, {
+      const { promptName = null } = encodingFor(roleOf(body), metadata);
+      const truncates = body.truncate ?? body.truncation;
+      const vectorOptions = {
         elements,
-        encoding: {
-          ...encodingFor(roleOf(body), metadata),
-          ...(body.truncation === false && { truncation: 'do_not_truncate' }),
-        },
-        field: isList ? 'input' : null,
         dimensions: body.dimensions ?? body.output_dimension,
         normalize: body.normalized,
         responseLimit,
-      });
+      };
+      const { vectors, inferences } = body.late_chunking
+        ? await embedChunks(call, served, {
+            ...vectorOptions,
+            promptName,
+            truncates: truncates ?? false,
+            field: 'input',
+          })
+        : await embed(call, served, {
+            ...vectorOptions,
+            encoding: {
+              promptName,
+              ...(truncates === false && { truncation: 'do_not_truncate' }),
+            },
+            field: isList ? 'input' : null,
+          });
       const { dtype, isBase64 } = formatOf(body);
       const normalizes = body.normalized ?? metadata.normalizes;
       const encoded = encodeVectors(vectors, dtype, { normalizes }, 'output_dtype');

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { embeddingsToJson } from '../../native/addon';
 import { embedMulti } from '../../services/embed-multi';
 import { admissionErrorOf, requireListLength } from '../../services/inference';
-import type { MultiEmbedder, MultiEmbedding, SparseEntries } from '../../tasks/capabilities';
+import type { MultiEmbedder, MultiEmbedding } from '../../tasks/capabilities';
+import { lexicalWeightsToJson } from '../../tasks/lexical-weights';
 import type { ServedModel } from '../../tasks/served-model';
 import { jsonArray, jsonResponse } from '../json-response';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
@@ -92,7 +93,7 @@ async function responseOf(
     ...(dense ? jsonArray(dense) : ['null']),
     ',"lexical_weights":',
     ...(sparse.every((entries) => entries !== null)
-      ? jsonArray(sparse.map(weightsToJson))
+      ? jsonArray(sparse.map(lexicalWeightsToJson))
       : ['null']),
     ',"colbert_vecs":',
     ...(colbert.every((rows) => rows !== null)
@@ -108,18 +109,4 @@ async function rowsToJson(
 ): Promise<readonly Buffer[] | null> {
   if (!rows?.every((row) => row !== null)) return null;
   return rows.length === 0 ? [] : embeddingsToJson(rows);
-}
-
-function weightsToJson({ ids, values }: SparseEntries): string {
-  // A float32 in the shortest decimals that give the same float32.
-  const entries = Array.from(ids, (id, i) => `"${id}":${shortest(values[i] as number)}`);
-  return `{${entries.join(',')}}`;
-}
-
-function shortest(value: number): string {
-  for (let digits = 6; digits < 9; digits++) {
-    const text = value.toPrecision(digits);
-    if (Math.fround(Number(text)) === value) return String(Number(text));
-  }
-  return String(value);
 }

@@ -5,7 +5,7 @@ import { prepareText, requireFinite } from '../embeddings';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { readEmbeddingDirectory } from './model-directory';
-import { isEmbedding } from './recognize';
+import { canEmbed, isEmbedding } from './recognize';
 
 /** Fields of `model` in `GET /info`. */
 export const EMBEDDING_INFO = {
@@ -38,7 +38,7 @@ export const embedding: Task<EmbeddingInput, Embedding, EmbeddingMetadata> = {
   inputKind: 'texts',
   capabilities: ['embedding'],
   resolveModelPath: findModelFolder,
-  findModelPaths: (folder) => (isEmbedding(folder) ? [folder] : []),
+  findModelPaths: (folder) => (canEmbed(folder) ? [folder] : []),
   isDeclaredFor: isEmbedding, // a program of an embedding model resembles a signal model
   listFiles: (directory) => readEmbeddingDirectory(directory).files,
   read: readEmbeddingDirectory,

@@ -57,6 +57,7 @@ function describeStatic(found: StaticEmbeddingFiles): EmbeddingFiles {
       excludesPrompt: false,
       dimensions: Math.min(whole, settings.truncate_dim ?? whole),
       isBareEncoder: false,
+      poolsChunks: false, // static embeddings have no context
       isMulti: false,
       normalizes: modules.at(-1)?.type === 'normalize',
       pooling: ['mean'],
@@ -94,6 +95,7 @@ function readEncoderDirectory(directory: string): EmbeddingFiles {
   const multi =
     source.type === 'text-encoder' && source.head.name === 'bge-m3' ? source.head : null;
   const whole = dimensionsOf(width, modules);
+  const pooling = modules.flatMap((module) => (module.type === 'pooling' ? module.modes : []));
   return {
     source: withIgnoredTokens(source),
     files: [...files, ...(multi ? [...multi.sparseFiles, ...multi.colbertFiles] : [])],
@@ -102,9 +104,10 @@ function readEncoderDirectory(directory: string): EmbeddingFiles {
       ...prompted,
       dimensions: Math.min(whole, sentence?.truncateDim ?? whole),
       isBareEncoder: sentence === null,
+      poolsChunks: source.type === 'text-encoder' && pooling.join() === 'mean',
       isMulti: multi !== null,
       normalizes: modules.at(-1)?.type === 'normalize',
-      pooling: modules.flatMap((module) => (module.type === 'pooling' ? module.modes : [])),
+      pooling,
       similarity: sentence?.similarity ?? 'cosine',
     },
   };

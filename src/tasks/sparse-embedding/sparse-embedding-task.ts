@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ModelFileError } from '../../models/files';
-import { readArchitectures } from '../../models/hugging-face/architectures';
+import { isMaskedLanguageModel } from '../../models/hugging-face/architectures';
 import { findModelFolder } from '../../models/hugging-face/directory';
 import {
   MODULES,
@@ -44,6 +44,7 @@ export const sparseEmbedding: Task<EmbeddingInput, SparseEmbedding, SparseEmbedd
   capabilities: ['sparse-embedding'],
   resolveModelPath: findModelFolder,
   findModelPaths: (folder) => (isSparse(folder) ? [folder] : []),
+  isDeclaredFor: isSparse, // the embedding task can load masked language models, too
   listFiles: (directory) => read(directory).files,
   read,
   validateLoaded: (_, { isBareEncoder }) =>
@@ -91,7 +92,7 @@ function spladeOf({ modules }: SentenceDirectory): Splade {
 function isSparse(folder: string): boolean {
   const modules = listModules(folder);
   if (modules) return modules.some(({ type }) => type === 'SpladePooling');
-  return readArchitectures(folder)?.some((name) => name.endsWith('ForMaskedLM')) ?? false;
+  return isMaskedLanguageModel(folder);
 }
 
 /** @throws ModelFileError */
@@ -100,7 +101,7 @@ function read(directory: string): {
   readonly files: readonly string[];
   readonly metadata: SparseEmbeddingMetadata;
 } {
-  const { source, files, identity, prompted, sentence } = readSentenceModel(
+  const { source, files, identity, prompted, width, sentence } = readSentenceModel(
     directory,
     'fill-mask',
     (one) => ({ name: 'masked-lm', ...(one ? spladeOf(one) : MAX) }),
@@ -109,6 +110,12 @@ function read(directory: string): {
   return {
     source,
     files,
-    metadata: { ...identity, ...prompted, vocabularySize, isBareEncoder: sentence === null },
+    metadata: {
+      ...identity,
+      ...prompted,
+      vocabularySize,
+      isBareEncoder: sentence === null,
+      hiddenSize: width,
+    },
   };
 }

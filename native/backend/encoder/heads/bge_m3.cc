@@ -42,7 +42,7 @@ class BgeM3 final : public Head {
                                          Batch sequences) const override {
     const auto any = [&](bool EmbeddingParts::* part) {
       return std::ranges::any_of(sequences,
-                                 [&](const Sequence* each) { return each->parts.*part; });
+                                 [&](const Sequence* each) { return parts_of(*each).*part; });
     };
     const at::Tensor dense = (*this)(hidden, packed).contiguous();
     at::Tensor weights, vectors;
@@ -53,14 +53,19 @@ class BgeM3 final : public Head {
       const Sequence& sequence = *sequences[packed.order[i]];
       const int64_t first = packed.cu_seqlens[i], count = packed.cu_seqlens[i + 1] - first;
       std::vector<float>& values = outputs[packed.order[i]].values;
-      if (sequence.parts.dense) append(dense, static_cast<int64_t>(i), 1, values);
-      if (sequence.parts.sparse) append_entries(weights, first, sequence, values);
-      if (sequence.parts.colbert) append(vectors, first + 1, count - 1, values);
+      const EmbeddingParts parts = parts_of(sequence);
+      if (parts.dense) append(dense, static_cast<int64_t>(i), 1, values);
+      if (parts.sparse) append_entries(weights, first, sequence, values);
+      if (parts.colbert) append(vectors, first + 1, count - 1, values);
     }
     return outputs;
   }
 
  private:
+  static EmbeddingParts parts_of(const Sequence& sequence) {
+    return sequence.parts.value_or(EmbeddingParts());
+  }
+
   static void append(const at::Tensor& rows, int64_t first, int64_t count,
                      std::vector<float>& values) {
     const auto* const from = rows.const_data_ptr<float>() + first * rows.size(1);

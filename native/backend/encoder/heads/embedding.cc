@@ -28,6 +28,7 @@ class Embedding final : public Head {
         if (pooling->modes.empty()) throw common::LoadError("Pooling: expected at least one mode");
         pooled = true;
         uses_cls_only_ = modules::pools_first_token(*pooling);
+        pools_chunks_ = pooling->modes == std::vector{PoolingMode::kMean};
       }
       modules_.push_back(std::visit(make, module));
       columns_ = modules_.back()->columns();
@@ -37,6 +38,8 @@ class Embedding final : public Head {
   nn::OutputTokens input_tokens() const override {
     return uses_cls_only_ ? nn::OutputTokens::kClsOnly : nn::OutputTokens::kAllTokens;
   }
+
+  bool pools_chunks() const override { return pools_chunks_; }
 
   int64_t columns() const override { return columns_; }
 
@@ -50,6 +53,7 @@ class Embedding final : public Head {
   std::vector<std::unique_ptr<modules::Module>> modules_;
   int64_t columns_;
   bool uses_cls_only_ = false;
+  bool pools_chunks_ = false;
 };
 
 }  // namespace

@@ -24,6 +24,9 @@ class Head {
   /// Tokens whose hidden states it reads.
   virtual nn::OutputTokens input_tokens() const = 0;
 
+  /// Whether it returns a row for each chunk of a sequence (late chunking).
+  virtual bool pools_chunks() const { return false; }
+
   /// Values in a row of the output.
   virtual int64_t columns() const = 0;
 

@@ -1,6 +1,6 @@
-// Sparse embeddings (SPLADE): a weight for each entry of the vocabulary.
-// Source: transformers, classes …ForMaskedLM of each architecture; sentence-transformers,
-// sparse_encoder/modules/splade_pooling.py (SpladePooling).
+// Sparse embeddings (SPLADE): a weight for each entry of the vocabulary. Inputs can request the
+// mean of the hidden states instead. Source: transformers, classes …ForMaskedLM of each
+// architecture; sentence-transformers, sparse_encoder/modules/splade_pooling.py (SpladePooling).
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "encoder/heads/head.h"
+#include "encoder/modules/module.h"
 #include "encoder/nn/max_inplace.h"
 
 namespace backend::heads {
@@ -48,34 +49,67 @@ class MaskedLm final : public Head {
         columns_(source.vocabulary_size),
         transform_(
             make_transform(source.config, source.weights, keys.transform, source.hidden_size)),
-        decoder_(make_decoder(source, keys, transform_ ? transform_->size() : source.hidden_size)) {
-  }
+        decoder_(make_decoder(source, keys, transform_ ? transform_->size() : source.hidden_size)),
+        mean_(modules::make(PoolingModule{.modes = {PoolingMode::kMean}}, source.hidden_size)) {}
 
   nn::OutputTokens input_tokens() const override { return nn::OutputTokens::kAllTokens; }
   int64_t columns() const override { return columns_; }
 
   at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& batch) const override {
+    return weights(hidden, batch, [](size_t) { return true; });
+  }
+
+  std::vector<scheduler::Output> outputs(const at::Tensor& hidden, const nn::PackedBatch& packed,
+                                         Batch sequences) const override {
+    if (std::ranges::none_of(sequences, is_dense)) return Head::outputs(hidden, packed, sequences);
+    const auto is_sparse = [&](size_t i) { return !is_dense(sequences[packed.order[i]]); };
+    const at::Tensor means = (*mean_)(hidden, packed);
+    at::Tensor sparse;
+    if (!std::ranges::all_of(sequences, is_dense)) sparse = weights(hidden, packed, is_sparse);
+    std::vector<scheduler::Output> outputs(sequences.size());
+    for (size_t i = 0; i < packed.order.size(); ++i) {
+      const at::Tensor& rows = is_sparse(i) ? sparse : means;
+      const auto* const row = rows.const_data_ptr<float>() + static_cast<int64_t>(i) * rows.size(1);
+      outputs[packed.order[i]].values.assign(row, row + rows.size(1));
+    }
+    return outputs;
+  }
+
+ private:
+  static bool is_dense(const Sequence* sequence) {
+    return sequence->parts && sequence->parts->dense;
+  }
+
+  /// Weights of the sequences for which is_wanted(packed position) is true. Rows of the others are
+  /// not initialized.
+  template <class IsWanted>
+  at::Tensor weights(const at::Tensor& hidden, const nn::PackedBatch& batch,
+                     const IsWanted& is_wanted) const {
     const at::Tensor transformed = transform_ ? (*transform_)(hidden) : hidden;
-    at::Tensor weights = at::empty({batch.sequences(), columns_}, transformed.options());
-    auto* row = weights.mutable_data_ptr<float>();
+    at::Tensor result = at::empty({batch.sequences(), columns_}, transformed.options());
+    auto* const all = result.mutable_data_ptr<float>();
     const auto& ends = batch.cu_seqlens;
     for (size_t first = 0, last = 0; first + 1 < ends.size(); first = last) {
-      do ++last;
-      while (last + 1 < ends.size() && ends[last + 1] - ends[first] <= kTokensAtOnce);
+      ++last;
+      if (!is_wanted(first)) continue;
+      while (last + 1 < ends.size() && is_wanted(last) &&
+             ends[last + 1] - ends[first] <= kTokensAtOnce) {
+        ++last;
+      }
       const at::Tensor logits =
           decoder_(transformed.narrow(0, ends[first], ends[last] - ends[first]));
       const auto* token = logits.const_data_ptr<float>();
-      for (size_t i = first; i < last; ++i, row += columns_) {
+      for (size_t i = first; i < last; ++i) {
+        auto* const row = all + static_cast<int64_t>(i) * columns_;
         begin(token, row);
         token += columns_;
         for (int64_t k = ends[i] + 1; k < ends[i + 1]; ++k, token += columns_) add(token, row);
         finish(row);
       }
     }
-    return weights;
+    return result;
   }
 
- private:
   float activated(float logit) const {
     const float once = std::log1p(std::max(logit, 0.0F));
     return options_.log_twice ? std::log1p(once) : once;
@@ -105,6 +139,7 @@ class MaskedLm final : public Head {
   int64_t columns_;
   std::optional<Transform> transform_;
   nn::Linear decoder_;
+  std::unique_ptr<modules::Module> mean_;
 };
 
 }  // namespace

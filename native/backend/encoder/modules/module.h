@@ -22,8 +22,8 @@ class Module {
   /// Columns of the result.
   virtual int64_t columns() const = 0;
 
-  /// float32 [rows, columns of the previous module] → [rows, columns]; pooling: → [sequences,
-  /// columns]. Rows are in packed order.
+  /// float32 [rows, columns of the previous module] → [rows, columns]; pooling: → [pooled
+  /// rows, columns]. Rows are in packed order.
   virtual at::Tensor operator()(const at::Tensor& rows, const nn::PackedBatch& batch) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Pooling: one row for each sequence from the rows of its tokens.
+// Pooling: one row for each sequence, or for each of its chunks, from the rows of their tokens.
 // Source: sentence-transformers, sentence_transformer/modules/pooling.py (Pooling).
 #include <ATen/ops/empty.h>
 
@@ -11,7 +11,7 @@
 namespace backend::modules {
 namespace {
 
-/// Rows of a sequence. Rows before `first` are excluded.
+/// Rows of a sequence up to `count`. Rows before `first` are excluded.
 struct Tokens {
   const float* rows;
   int64_t first;
@@ -81,17 +81,22 @@ class Pooling final : public Module {
     if (pools_first_token(options_)) return rows;  // the encoder returned only these rows
     const at::Tensor whole = rows.contiguous();
     const auto* const first = whole.const_data_ptr<float>();
-    at::Tensor pooled = at::empty({batch.sequences(), columns()}, whole.options());
+    at::Tensor pooled = at::empty({batch.cu_pooled_rows.back(), columns()}, whole.options());
     auto* result = pooled.mutable_data_ptr<float>();
     for (size_t i = 0; i + 1 < batch.cu_seqlens.size(); ++i) {
-      const int64_t begin = batch.cu_seqlens[i], count = batch.cu_seqlens[i + 1] - begin;
-      // At least one token remains: a special token follows the prompt.
-      const int64_t left_out =
-          options_.include_prompt ? 0 : std::min(batch.prompt_tokens[i], count - 1);
-      const Tokens tokens{first + begin * columns_, left_out, count, columns_};
-      for (const PoolingMode mode : options_.modes) {
-        pool(mode, tokens, result);
-        result += columns_;
+      const float* const sequence = first + batch.cu_seqlens[i] * columns_;
+      const int64_t last_row = batch.cu_pooled_rows[i + 1];
+      int64_t row = batch.cu_pooled_rows[i];
+      // At least one token remains: a special token or a text follows the prompt.
+      int64_t begin = options_.include_prompt
+                          ? 0
+                          : std::min(batch.prompt_tokens[i], batch.pooled_ends[row] - 1);
+      for (; row < last_row; begin = batch.pooled_ends[row++]) {
+        const Tokens tokens{sequence, begin, batch.pooled_ends[row], columns_};
+        for (const PoolingMode mode : options_.modes) {
+          pool(mode, tokens, result);
+          result += columns_;
+        }
       }
     }
     return pooled;

@@ -34,10 +34,13 @@ struct OutputBudget {
   std::atomic<int64_t> left;
 };
 
-/// Embeddings of bge-m3 that an input asks for. They follow each other in one row:
+/// Embeddings that an input requests from a model with several. bge-m3 returns them in one row, one
+/// after the other:
 ///   dense: [hidden]
 ///   sparse: the number of entries, then id and weight of each. Rows on the skiplist have none
 ///   colbert: [tokens − 1, hidden]: all tokens except the first
+/// Masked language models return one of them:
+///   dense: [hidden], the mean of the hidden states; sparse: [vocabulary]
 struct EmbeddingParts {
   bool dense = true, sparse = false, colbert = false;
 };
@@ -63,7 +66,12 @@ struct TextInput {
   size_t max_tokens = 0;        ///< special tokens included; 0: the tokenizer's own limit
   bool expand_query = false;    ///< pads the query as LateInteraction specifies (ColBERT)
   bool apply_skiplist = false;  ///< omits the rows of tokens on the skiplist of LateInteraction
-  EmbeddingParts parts = {};
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<EmbeddingParts> parts{};  ///< null: the head's default
+  /// Late chunking: `text` consists of several chunks, each with a row of its own. End of each
+  /// chunk in bytes, ascending; empty: one row for the text.
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::vector<size_t> chunk_ends{};
   /// The response is the tokens of the whole text, without a limit, and their offsets in UTF-8
   /// bytes. The model is not run. Other options except `text` have no effect.
   bool only_tokens = false;
@@ -77,7 +85,8 @@ struct TokenInput {
   std::vector<int64_t> ids;
   std::vector<int64_t> types;   ///< token types, one for each id
   bool apply_skiplist = false;  ///< see TextInput
-  EmbeddingParts parts = {};
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<EmbeddingParts> parts{};  ///< see TextInput
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
 };
@@ -112,11 +121,16 @@ struct Sequence {
   Samples samples;                      ///< [window length]
   bool truncated = false;               ///< the text was longer than the model's limit
   size_t prompt_tokens = 0;             ///< leading tokens that pooling may exclude
-  EmbeddingParts parts = {};
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<EmbeddingParts> parts{};  ///< null: the head's default
   /// Trailing expansion tokens that attend to the others, but that no token attends to (ColBERT).
   size_t unattended_expansion_tokens = 0;
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<size_t> skiplist_rows{};  ///< tokens, ascending, whose rows the output omits
+  /// Late chunking: end of each chunk in tokens, ascending, the last is the end of the sequence;
+  /// empty: pooling returns one row.
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::vector<size_t> chunk_ends{};
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<const EncodingWithOffsets> encoding{};  ///< null: offsets were not requested
   bool only_tokens = false;  ///< the tokens are the response; the model is not run

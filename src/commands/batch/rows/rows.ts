@@ -17,6 +17,8 @@ export interface ResultFormat<Result> {
   readonly fields: readonly ResultField<Result>[];
   /** Labels that the summary always lists, also with a count of 0. */
   readonly labels: readonly string[];
+  /** See `RowFormat.charactersPerPart`. */
+  readonly charactersPerPart?: number;
   summarize(result: Result): { readonly labels: readonly string[]; readonly truncated: boolean };
 }
 
