@@ -124,6 +124,28 @@ TEST_F(AdapterTest, NamesMustBeThoseOfPeft) {
       "Save the adapter with peft");
 }
 
+/// Names of original code are those of transformers, unless the adapter has them itself.
+TEST_F(AdapterTest, LayersOfTheBaseAreRenamedAndSplit) {
+  static constexpr LayerNames kNames[] = {{"a", {"b.q", "b.k"}}};
+  const auto adapted_by = [&](const std::string& layer) {
+    Checkpoint checkpoint = Checkpoint::open({write("model.safetensors", kHeader, kData)});
+    const std::string file =
+        write("adapter_model.safetensors",
+              R"({"base_model.model.other.)" + layer +
+                  R"(.lora_A.weight":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]}})",
+              std::string(4, '\0'));
+    checkpoint.add_adapter({.weight_file = file, .layers = {}}, "base",
+                           {.prefix = "other", .layers = kNames});
+    return checkpoint;
+  };
+  const Checkpoint renamed = adapted_by("b.q");
+  EXPECT_EQ(renamed.entries().at("b.q.weight").tensor.item<float>(), 1);
+  EXPECT_EQ(renamed.entries().at("b.k.weight").tensor.item<float>(), -2);
+  EXPECT_TRUE(renamed.entries().contains("a.bias"));  // a single row has no two parts
+  EXPECT_TRUE(renamed.entries().contains("b.q.lora_A.weight"));
+  EXPECT_TRUE(adapted_by("a").entries().contains("a.weight"));
+}
+
 /// Heads of other tasks in the base are ignored, but no tensor of the adapter.
 TEST_F(AdapterTest, TensorsWithoutAUseAreReported) {
   const Weights all = weights(adapted(

@@ -59,7 +59,7 @@ function expectClose(values: Float32Array, golden: readonly number[]): void {
 }
 
 it('covers all tasks', () => {
-  expect(ADAPTERS).toHaveLength(11);
+  expect(ADAPTERS).toHaveLength(14);
   const tasks = ADAPTERS.map((name) => [name, taskOf(path.join(FOLDER, name)).name]);
   expect(Object.fromEntries(tasks)).toEqual({
     'bert-all-linear': textClassification.name,
@@ -68,7 +68,10 @@ it('covers all tasks', () => {
     'bert-one-label': textClassification.name,
     'bert-query-value': textClassification.name,
     'deberta-v2-classifier': textClassification.name,
+    'gte-embedder': embedding.name,
+    'jina-embeddings-v3-task': embedding.name,
     'modernbert-classifier': textClassification.name,
+    'nomic-bert-embedder': embedding.name,
     'qwen3-embedder': embedding.name,
     'roberta-classifier': textClassification.name,
     'roberta-splade': sparseEmbedding.name,

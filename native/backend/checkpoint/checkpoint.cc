@@ -3,6 +3,7 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -106,15 +107,51 @@ Checkpoint Checkpoint::open(const std::vector<std::string>& paths) {
   return checkpoint;
 }
 
-void Checkpoint::add_adapter(const LoraAdapter& adapter, std::string_view base_prefix) {
+/// Splits tensors into views of their parts. A tensor that has no such parts keeps its name.
+void Checkpoint::rename_layers(std::span<const LayerNames> layers) {
+  Entries renamed;
+  const auto add_renamed = [&renamed](const std::string& name, const Entry& entry) {
+    if (renamed.emplace(name, entry).second) return;
+    throw common::LoadError(entry.file + ": " + name + ": is duplicated under two names");
+  };
+  for (const auto& [name, entry] : entries_) {
+    const std::vector<std::string> names = current_names(name, layers);
+    const auto count = static_cast<int64_t>(names.size());
+    const at::Tensor& tensor = entry.tensor;
+    if (count == 1) {
+      add_renamed(names.front(), entry);
+    } else if (!tensor.defined() || tensor.dim() == 0 || tensor.size(0) % count != 0) {
+      add_renamed(name, entry);
+    } else {
+      const int64_t rows = tensor.size(0) / count;
+      for (int64_t i = 0; i < count; ++i) {
+        Entry part = entry;
+        part.tensor = tensor.narrow(0, i * rows, rows);
+        add_renamed(names[static_cast<size_t>(i)], part);
+      }
+    }
+  }
+  entries_ = std::move(renamed);
+}
+
+void Checkpoint::add_adapter(const LoraAdapter& adapter, std::string_view base_prefix,
+                             const NamesInTransformers& names) {
   Checkpoint own = open({adapter.weight_file});
   Entries renamed;
   for (auto& [stored_name, entry] : own.entries_) {
     entry.is_of_adapter = true;
-    const std::string name = name_in_base(stored_name, entry.file);
+    std::string name = name_in_base(stored_name, entry.file);
+    if (!names.prefix.empty() && name.starts_with(std::string(names.prefix) + ".")) {
+      name.erase(0, names.prefix.size() + 1);
+    }
     if (!renamed.emplace(name, std::move(entry)).second) {
       throw common::LoadError(own.first_file_ + ": " + name + ": is duplicated in this file");
     }
+  }
+  if (std::ranges::none_of(renamed, [&names](const auto& entry) {
+        return current_names(entry.first, names.layers).front() != entry.first;
+      })) {
+    rename_layers(names.layers);
   }
   for (auto& [name, entry] : renamed) {
     entries_.erase(with_other_prefix(name, base_prefix));

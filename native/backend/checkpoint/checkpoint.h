@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/backends.h"
+#include "checkpoint/original_names.h"
 #include "common/files/mapped_file.h"
 
 namespace backend {
@@ -30,8 +31,10 @@ class Checkpoint {
   static Checkpoint open(const std::vector<std::string>& paths);
 
   /// Adds the tensors of a LoRA adapter under the names of the base model. Tensors other than LoRA
-  /// factors replace those of the base. base_prefix: see Weights. Throws LoadError.
-  void add_adapter(const LoraAdapter& adapter, std::string_view base_prefix);
+  /// factors replace those of the base. If only the base has the names of original code, its
+  /// tensors get their names in transformers. base_prefix: see Weights. Throws LoadError.
+  void add_adapter(const LoraAdapter& adapter, std::string_view base_prefix,
+                   const NamesInTransformers& names = {});
 
   /// Replaces parametrized weights by the weights and the LoRA factors of the selected task. Throws
   /// LoadError.
@@ -53,6 +56,7 @@ class Checkpoint {
   void release_pages() const;
 
  private:
+  void rename_layers(std::span<const LayerNames> layers);
   void add_safetensors(std::shared_ptr<common::MappedFile> file);
   void add_pytorch_bin(const std::string& path, const std::string& file);
   void add(const std::string& stored_name, Entry entry);

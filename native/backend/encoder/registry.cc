@@ -120,6 +120,35 @@ constexpr HeadKeys kDecoderHeads{.sequence_classification = {.transform = {},
                                                .word_embeddings = "embed_tokens"},
                                  .token_classification = {.transform = {}, .output = "score"}};
 
+// Names of original code and in transformers. Source: transformers, conversion_mapping.py.
+constexpr LayerNames kGteNames[] = {
+    {"encoder.layer", {"layers"}},
+    {"attention.o_proj", {"self_attn.o_proj"}},
+    {"attn_ln", {"post_attention_layernorm"}},
+    {"mlp_ln", {"post_mlp_layernorm"}},
+    {"lm_head.norm", {"lm_head.layer_norm"}},
+    {"attention.qkv_proj", {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}},
+    {"mlp.up_gate_proj", {"mlp.up_proj", "mlp.gate_proj"}}};
+
+constexpr LayerNames kJinaV3Names[] = {
+    {"emb_ln", {"embeddings.LayerNorm"}},
+    {"encoder.layers", {"layers"}},
+    {"mixer.out_proj", {"self_attn.o_proj"}},
+    {"norm1", {"post_attention_layernorm"}},
+    {"norm2", {"post_mlp_layernorm"}},
+    {"mixer.Wqkv", {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}}};
+
+constexpr LayerNames kNomicNames[] = {
+    {"emb_ln", {"embeddings.LayerNorm"}},
+    {"encoder.layers", {"layers"}},
+    {"attn.out_proj", {"self_attn.o_proj"}},
+    {"fc11", {"up_proj"}},
+    {"fc12", {"gate_proj"}},
+    {"fc2", {"down_proj"}},
+    {"norm1", {"post_attention_layernorm"}},
+    {"norm2", {"post_mlp_layernorm"}},
+    {"attn.Wqkv", {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}}};
+
 using Families = std::map<std::string, Family>;
 
 const Families& families() {
@@ -136,18 +165,36 @@ const Families& families() {
       {"eurobert", {make_eurobert, "model", Tokenizer::TokenizerJson, kEurobertHeads}},
       {"gemma", {make_gemma, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"gemma3_text", {make_gemma3, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
-      {"gte", {make_gte, "gte", Tokenizer::XlmRoberta, gte_heads("gte.pooler.dense")}},
+      {"gte",
+       {.make_encoder = make_gte,
+        .base_prefix = "gte",
+        .tokenizer_family = Tokenizer::XlmRoberta,
+        .heads = gte_heads("gte.pooler.dense"),
+        .names = {.layers = kGteNames}}},
       {"jina_bert", {make_jina_bert, "bert", Tokenizer::Bert, bert_heads("bert.pooler.dense")}},
       {"jina_embeddings_v3",
-       {make_jina_embeddings_v3, "roberta", Tokenizer::XlmRoberta, kRobertaHeads}},
+       {.make_encoder = make_jina_embeddings_v3,
+        .base_prefix = "roberta",
+        .tokenizer_family = Tokenizer::XlmRoberta,
+        .heads = kRobertaHeads,
+        .names = {.layers = kJinaV3Names}}},
       {"lfm2", {make_lfm2, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"lfm2_bidirectional",
        {make_lfm2_bidirectional, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"modernbert", {make_modernbert, "model", Tokenizer::TokenizerJson, kModernbertHeads}},
       {"mpnet", {make_mpnet, "mpnet", Tokenizer::Mpnet, kRobertaHeads}},
-      {"new", {make_gte, "new", Tokenizer::XlmRoberta, gte_heads("new.pooler.dense")}},
+      {"new",
+       {.make_encoder = make_gte,
+        .base_prefix = "new",
+        .tokenizer_family = Tokenizer::XlmRoberta,
+        .heads = gte_heads("new.pooler.dense"),
+        .names = {.prefix = "gte", .layers = kGteNames}}},
       {"nomic_bert",
-       {make_nomic_bert, "nomic_bert", Tokenizer::Bert, bert_heads("nomic_bert.pooler.dense")}},
+       {.make_encoder = make_nomic_bert,
+        .base_prefix = "nomic_bert",
+        .tokenizer_family = Tokenizer::Bert,
+        .heads = bert_heads("nomic_bert.pooler.dense"),
+        .names = {.layers = kNomicNames}}},
       {"qwen2", {make_qwen2, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"qwen3", {make_qwen3, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"roberta", {make_roberta, "roberta", Tokenizer::Roberta, kRobertaHeads}},

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "checkpoint/original_names.h"
 #include "encoder/heads/head.h"
 #include "encoder/models/encoder.h"
 #include "tokenizers/bridge.h"
@@ -18,7 +19,8 @@ struct Family {
   const char* base_prefix;
   tokenizers::Family tokenizer_family;
   heads::HeadKeys heads;
-  bool is_static = false;  ///< static embeddings: texts have no special tokens
+  bool is_static = false;          ///< static embeddings: texts have no special tokens
+  NamesInTransformers names = {};  ///< names that adapters use instead of those of original code
 };
 
 /// Throws LoadError with the supported types if `model_type` is unknown.

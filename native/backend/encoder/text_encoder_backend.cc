@@ -57,7 +57,7 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
   };
   Checkpoint opened_files = Checkpoint::open(source.weight_files);
   if (source.task_adapters) opened_files.select_task(*source.task_adapters);
-  if (source.adapter) opened_files.add_adapter(*source.adapter, family.base_prefix);
+  if (source.adapter) opened_files.add_adapter(*source.adapter, family.base_prefix, family.names);
   const auto checkpoint = std::make_shared<const Checkpoint>(std::move(opened_files));
   const Weights weights(checkpoint, family.base_prefix, compute_types);
   const Weights base = weights / family.base_prefix;

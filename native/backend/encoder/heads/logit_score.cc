@@ -1,5 +1,6 @@
 // Scores of a decoder: the logits of one or two tokens after the last token of a text.
 // Source: sentence-transformers, cross_encoder/modules/logit_score.py (LogitScore).
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/index_select.h>
 
@@ -40,7 +41,7 @@ class LogitScore final : public Head {
   int64_t columns() const override { return 1; }
 
   at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& batch) const override {
-    const at::Tensor logits = tokens_(at::index_select(hidden, 0, last_rows(batch)));
+    at::Tensor logits = tokens_(at::index_select(hidden, 0, last_rows(batch)));
     if (tokens_.outputs() == 1) return logits;
     return logits.narrow(1, 0, 1) - logits.narrow(1, 1, 1);
   }

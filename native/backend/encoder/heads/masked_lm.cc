@@ -146,9 +146,10 @@ class MaskedLm final : public Head {
 
 /// A file saved from a tied model has the word embedding table only.
 Weights decoder_weights(const HeadSource& source, const MaskedLmKeys& keys) {
-  const bool is_stored = keys.decoder != nullptr && (source.weights / keys.decoder).has("weight");
-  return is_stored || !is_tied(source, keys) ? source.weights / keys.decoder
-                                             : source.base / keys.word_embeddings;
+  Weights words = source.base / keys.word_embeddings;
+  if (keys.decoder == nullptr) return words;
+  Weights decoder = source.weights / keys.decoder;
+  return decoder.has("weight") || !is_tied(source, keys) ? decoder : words;
 }
 
 std::unique_ptr<Head> make(const MaskedLmHead& options, const HeadSource& source) {
