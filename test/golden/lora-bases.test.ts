@@ -25,7 +25,9 @@ const BASES = [
 ].flatMap((kind) =>
   readdirSync(path.join(FIXTURES, kind))
     .map((name) => `${kind}/${name}`)
-    .filter((name) => existsSync(path.join(FIXTURES, name, WEIGHTS))),
+    .filter((name) => existsSync(path.join(FIXTURES, name, WEIGHTS)))
+    // An adapter itself: its base selects a task in model.json.
+    .filter((name) => !name.endsWith('-lora')),
 );
 
 const folder = new Folder();
