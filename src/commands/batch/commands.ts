@@ -15,8 +15,9 @@ export const BATCH_COMMANDS: Readonly<Record<BatchCommandName, BatchCommand>> = 
     'Parquet, or one float32 array in a .npy file.',
   ]),
   encode: taskCommand('encode', multiEmbedding, [
-    'Computes dense, sparse and ColBERT embeddings of bge-m3 as BGEM3FlagModel.encode does: columns `dense_vecs`,',
-    '`lexical_weights` and `colbert_vecs`. CSV and Parquet contain the last two as JSON.',
+    'Computes dense, sparse and ColBERT embeddings of bge-m3 as BGEM3FlagModel.encode does:',
+    'columns `dense_vecs`, `lexical_weights` and `colbert_vecs`. CSV and Parquet contain the last two',
+    'as JSON.',
   ]),
   rerank: taskCommand('rerank', reranking, [
     'Scores the relevance of a document for a query as CrossEncoder.predict does: a column `score`.',
