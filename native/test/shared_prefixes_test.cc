@@ -1,4 +1,6 @@
 // Sequences that begin with the same tokens.
+#include "encoder/nn/shared_prefixes.h"
+
 #include <ATen/ops/equal.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
@@ -7,7 +9,6 @@
 #include <optional>
 #include <vector>
 
-#include "encoder/nn/shared_prefixes.h"
 #include "text/packed_batch.h"
 
 namespace {
@@ -72,8 +73,7 @@ TEST(SharedPrefixes, MapTokensAndRows) {
     const int64_t length = batch.cu_seqlens[i + 1] - batch.cu_seqlens[i];
     for (int64_t j = prefixes->prefix(i); j < length; ++j) {
       const int64_t row = prefixes->first_row(i) + j - prefixes->prefix(i);
-      EXPECT_EQ(ids[row].item<int64_t>(),
-                batch.input_ids[batch.cu_seqlens[i] + j].item<int64_t>());
+      EXPECT_EQ(ids[row].item<int64_t>(), batch.input_ids[batch.cu_seqlens[i] + j].item<int64_t>());
       EXPECT_EQ(positions[row].item<int64_t>(), j);
     }
   }

@@ -1,6 +1,7 @@
 // LoRA factors of several tasks in one file. Each weight is parametrized: X.weight is
-// X.parametrizations.weight.original, with the factors X.parametrizations.weight.0.lora_A and lora_B.
-// Source: modeling_lora.py of jinaai/xlm-roberta-flash-implementation (LoRAParametrization).
+// X.parametrizations.weight.original, with the factors X.parametrizations.weight.0.lora_A and
+// lora_B. Source: modeling_lora.py of jinaai/xlm-roberta-flash-implementation
+// (LoRAParametrization).
 #include <ATen/core/Tensor.h>
 #include <c10/util/StringUtil.h>
 

@@ -23,8 +23,7 @@ class Head {
         layout_(operands_.layout()),
         positions_(operands_.positions()) {
     // Limits the window, so that sums with it do not overflow.
-    head_.window =
-        std::min(head.window, std::max(head.first_query + head.queries, head.tokens));
+    head_.window = std::min(head.window, std::max(head.first_query + head.queries, head.tokens));
   }
 
   void attend() {

@@ -53,8 +53,7 @@ std::unique_ptr<Encoder> make_gte(const ModelConfig& config, const Weights& weig
 std::unique_ptr<Encoder> make_jina_bert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_jina_embeddings_v3(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_lfm2(const ModelConfig& config, const Weights& weights);
-std::unique_ptr<Encoder> make_lfm2_bidirectional(const ModelConfig& config,
-                                                 const Weights& weights);
+std::unique_ptr<Encoder> make_lfm2_bidirectional(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_modernbert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_mpnet(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_nomic_bert(const ModelConfig& config, const Weights& weights);

@@ -110,13 +110,11 @@ nn::ShortConvolution make_convolution(const ModelConfig& config, const Weights& 
 class Layer {
  public:
   Layer(const ModelConfig& config, const Weights& weights, bool has_attention, bool is_causal)
-      : operator_norm_(make_norm(config, weights / "operator_norm",
-                                 config.positive_integer("hidden_size"))),
-        mixer_(has_attention
-                   ? Mixer(Attention(config, weights / "self_attn", is_causal))
-                   : Mixer(make_convolution(config, weights / "conv", is_causal))),
-        mlp_norm_(
-            make_norm(config, weights / "ffn_norm", config.positive_integer("hidden_size"))),
+      : operator_norm_(
+            make_norm(config, weights / "operator_norm", config.positive_integer("hidden_size"))),
+        mixer_(has_attention ? Mixer(Attention(config, weights / "self_attn", is_causal))
+                             : Mixer(make_convolution(config, weights / "conv", is_causal))),
+        mlp_norm_(make_norm(config, weights / "ffn_norm", config.positive_integer("hidden_size"))),
         mlp_(make_mlp(config, weights / "feed_forward")) {}
 
   /// [tokens, hidden] → [tokens, hidden], written to the input.

@@ -153,9 +153,9 @@ at::Tensor PreNormRotaryEncoder::operator()(const nn::PackedBatch& batch,
   if (embedding_scale_) hidden.mul_(*embedding_scale_);
   for (const auto& layer : layers_) {
     const bool is_last = layer == layers_.back();
-    hidden = (*layer)(hidden, batch, layer->is_local() && local ? *local : angles,
-                      is_last ? outputs : nn::OutputTokens::kAllTokens,
-                      prefixes ? &*prefixes : nullptr);
+    hidden =
+        (*layer)(hidden, batch, layer->is_local() && local ? *local : angles,
+                 is_last ? outputs : nn::OutputTokens::kAllTokens, prefixes ? &*prefixes : nullptr);
   }
   hidden = final_norm_(hidden);
   return prefixes ? prefixes->tokens_of(hidden) : hidden;

@@ -47,12 +47,10 @@ void RotaryAttention::set_norms(LayerNorm query, LayerNorm key) {
 }
 
 at::Tensor RotaryAttention::operator()(const at::Tensor& input, const PackedBatch& batch,
-                                       const RotaryEmbedding::Angles* angles,
-                                       OutputTokens outputs,
+                                       const RotaryEmbedding::Angles* angles, OutputTokens outputs,
                                        const SharedPrefixes* prefixes) const {
-  Projections projections =
-      Projections::project(input, gather_output_rows(input, batch, outputs), query_key_value_,
-                           shape_.query_size(), outputs);
+  Projections projections = Projections::project(input, gather_output_rows(input, batch, outputs),
+                                                 query_key_value_, shape_.query_size(), outputs);
   if (query_norm_) query_norm_->normalize_heads(projections.query);
   if (key_norm_) key_norm_->normalize_heads(projections.keys());
   if (whole_query_norm_) projections.query.copy_((*whole_query_norm_)(projections.query));

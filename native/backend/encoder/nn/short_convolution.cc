@@ -14,9 +14,9 @@ struct ShortConvolution::Rows {
   const float* inputs;  ///< of the first token of the sequence
   const float* gates;   ///< of the first token of the sequence
   int64_t stride;
-  float* results;         ///< of the first token of the sequence, [tokens, hidden]
-  int64_t tokens;         ///< of the sequence
-  int64_t first, last;    ///< range of the rows to compute
+  float* results;       ///< of the first token of the sequence, [tokens, hidden]
+  int64_t tokens;       ///< of the sequence
+  int64_t first, last;  ///< range of the rows to compute
 };
 
 ShortConvolution::ShortConvolution(const Weights& weights, int64_t hidden, int64_t length,

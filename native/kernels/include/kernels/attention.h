@@ -14,9 +14,9 @@ struct FormatKernel;
 struct RowScale;
 class HeadPositions;
 
-/// One head of one sequence. Query i belongs to token first_query + i. A query that attends to no token has the
-/// result 0, as in PyTorch's scaled_dot_product_attention; this applies to queries of tokens from
-/// tokens + window on.
+/// One head of one sequence. Query i belongs to token first_query + i. A query that attends to no
+/// token has the result 0, as in PyTorch's scaled_dot_product_attention; this applies to queries of
+/// tokens from tokens + window on.
 struct AttentionHead {
   const float* query;    ///< [queries, head_size]
   int64_t queries;       ///< queries beyond `tokens` belong to tokens that no query attends to
@@ -50,8 +50,8 @@ bool has_fast_attention(Format format);
 int64_t attention_scratch(Format format, const AttentionHead& longest);
 
 /// Computes attention with the fastest kernels of this processor. Both products use the format;
-/// scores are float32. A head up to one of the first tokens, or for int8 with few tokens, uses float32, because
-/// converting its operands would take longer.
+/// scores are float32. A head up to one of the first tokens, or for int8 with few tokens, uses
+/// float32, because converting its operands would take longer.
 void attend(Format format, const AttentionHead& head, float* scratch);
 
 /// Maps each offset, key − query, to a row of position vectors. Adjacent offsets with equal vectors
