@@ -155,8 +155,8 @@ constexpr Range kScales{.min = -1e30, .max = 1e30};
 /// TaskAdapters of src/native/binding/sources.ts.
 std::optional<backend::TaskAdapters> task_adapters(const Napi::Object& from, const char* name) {
   const Napi::Object given = object(from.Get(name), name);
-  return backend::TaskAdapters{.tasks = static_cast<int64_t>(size(given, "tasks")),
-                               .rank = static_cast<int64_t>(size(given, "rank")),
+  return backend::TaskAdapters{.tasks = size(given, "tasks"),
+                               .rank = size(given, "rank"),
                                .scale = number(given.Get("scale"), kScales, "scale"),
                                .selected = optional(id, given, "selected")};
 }

@@ -45,15 +45,14 @@ void set_up_static(tokenizers::Tokenizer& tokenizer, const ModelConfig& config) 
 /// is thrown.
 TextModel load_text_model(const TextModelSource& source, const ComputeTypes& compute_types) {
   const Family& family = family_of(source.model_type);
-  std::optional<rust::Box<tokenizers::Tokenizer>> opened;
-  const std::shared_future<void> is_opened =
+  using OpenedTokenizer = std::shared_ptr<rust::Box<tokenizers::Tokenizer>>;
+  const std::shared_future<OpenedTokenizer> opened =
       std::async(std::launch::async | std::launch::deferred, [&] {
-        opened.emplace(tokenizers::open_tokenizer(tokenizers::bytes(source.tokenizer_directory),
-                                                  family.tokenizer_family, SIZE_MAX));
+        return std::make_shared<rust::Box<tokenizers::Tokenizer>>(tokenizers::open_tokenizer(
+            tokenizers::bytes(source.tokenizer_directory), family.tokenizer_family, SIZE_MAX));
       }).share();
   const auto first_token_id = [&](const std::string& text) {
-    is_opened.get();
-    return (*opened)->first_id(text);
+    return (*opened.get())->first_id(text);
   };
   Checkpoint opened_files = Checkpoint::open(source.weight_files);
   if (source.task_adapters) opened_files.select_task(*source.task_adapters);
@@ -75,8 +74,7 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
   weights.require_all_used();
   checkpoint->release_pages();
   try {
-    is_opened.get();
-    rust::Box<tokenizers::Tokenizer> tokenizer = std::move(*opened);
+    rust::Box<tokenizers::Tokenizer> tokenizer = std::move(*opened.get());
     apply_options(*tokenizer, source.tokenization);
     if (family.is_static) set_up_static(*tokenizer, source.config);
     for (const std::string& prefix : source.late_interaction.prefixes) {

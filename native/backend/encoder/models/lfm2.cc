@@ -35,7 +35,12 @@ int64_t intermediate_size(const ModelConfig& config) {
   }
   if (!config.boolean_or("block_auto_adjust_ff_dim", true)) return given;
   const double multiplier = config.positive_number_or("block_ffn_dim_multiplier", 1);
-  const auto adjusted = static_cast<int64_t>(multiplier * static_cast<double>(2 * given / 3));
+  constexpr double kMaxMultiplier = 64;
+  if (multiplier > kMaxMultiplier) {
+    throw common::LoadError("config.json: block_ffn_dim_multiplier: expected at most 64");
+  }
+  const int64_t two_thirds = 2 * given / 3;
+  const auto adjusted = static_cast<int64_t>(multiplier * static_cast<double>(two_thirds));
   return (adjusted + multiple - 1) / multiple * multiple;
 }
 
