@@ -26,6 +26,7 @@ const DESCRIPTIONS: Readonly<Record<Capability, string>> = {
   'signal-classification': 'signal classification',
   reranking: 'reranking',
   'zero-shot': 'zero-shot classification',
+  decision: 'decisions',
   tokenization: 'tokenization',
 };
 

@@ -8,6 +8,7 @@ import type {
   TextInput,
   Vocabulary,
 } from '../native/engine';
+import type { DecisionModel } from './decision/questions';
 
 /** Contents of the model files. Can be sent to other threads by structured clone. */
 export interface ModelMetadata {
@@ -283,6 +284,7 @@ export interface Capabilities {
   readonly 'signal-classification': SignalClassifier;
   readonly reranking: PairScorer;
   readonly 'zero-shot': EntailmentClassifier;
+  readonly decision: DecisionModel;
   /** Every text model has it, whatever its task. */
   readonly tokenization: TextTokenizer;
 }
@@ -300,6 +302,7 @@ export const CAPABILITIES = [
   'multi-embedding',
   'reranking',
   'zero-shot',
+  'decision',
   'tokenization',
 ] as const satisfies readonly Capability[];
 
