@@ -101,6 +101,15 @@ backend::TokenInput tokens_input(const Napi::Object& from) {
   return tokens;
 }
 
+/// EntityInput of src/native/binding.ts.
+backend::EntityInput entity_input(const Napi::Object& from) {
+  backend::EntityInput input{.text = text(from, "text"), .labels = texts(from, "labels")};
+  if (input.labels.empty()) fail(from.Get("labels"), "at least one element", "labels");
+  input.threshold =
+      static_cast<float>(number(from.Get("threshold"), {.min = 0, .max = 1}, "threshold"));
+  return input;
+}
+
 backend::ModelInput input(const Napi::Value& value) {
   // Node-API converts a lone surrogate to U+FFFD.
   if (value.IsString()) return backend::TextInput{.text = value.As<Napi::String>().Utf8Value()};
@@ -112,6 +121,7 @@ backend::ModelInput input(const Napi::Value& value) {
     const auto object = value.As<Napi::Object>();
     if (object.Has("ids")) return tokens_input(object);
     if (object.Has("chunks")) return chunk_input(object);
+    if (object.Has("labels")) return entity_input(object);
     return text_input(object);
   }
   fail(value, "a string, an object with \"text\" or a Float32Array", "input");
@@ -122,6 +132,7 @@ scheduler::InputPtr limited(backend::ModelInput given,
                             const std::shared_ptr<backend::OutputBudget>& budget) {
   if (auto* const text = std::get_if<backend::TextInput>(&given)) text->budget = budget;
   if (auto* const tokens = std::get_if<backend::TokenInput>(&given)) tokens->budget = budget;
+  if (auto* const entities = std::get_if<backend::EntityInput>(&given)) entities->budget = budget;
   return std::make_unique<backend::Input>(std::move(given));
 }
 

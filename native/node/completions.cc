@@ -27,6 +27,15 @@ Napi::Object to_js(Napi::Env env, const backend::EncodingWithOffsets& encoding) 
   return object;
 }
 
+/// WordWindows of src/native/binding.ts.
+Napi::Object to_js(Napi::Env env, const backend::WordWindows& words) {
+  auto object = Napi::Object::New(env);
+  object["offsets"] = integers(env, words.offsets);
+  object["starts"] = integers(env, words.starts);
+  object["lengths"] = integers(env, words.lengths);
+  return object;
+}
+
 Napi::Object to_js(Napi::Env env, const scheduler::Completion& completion) {
   auto object = Napi::Object::New(env);
   object["ticket"] = static_cast<double>(completion.ticket);
@@ -46,6 +55,7 @@ Napi::Object to_js(Napi::Env env, const scheduler::Completion& completion) {
   object["inferenceMs"] = milliseconds(completion.inference_time);
   const auto& input = static_cast<const backend::PreparedSequence&>(*completion.input);
   if (input.sequence.encoding) object["places"] = to_js(env, *input.sequence.encoding);
+  if (input.sequence.words) object["words"] = to_js(env, *input.sequence.words);
   return object;
 }
 

@@ -99,13 +99,30 @@ backend::TextHead bge_m3(const Napi::Object& from) {
                             .normalizes = flag(from, "normalizes")};
 }
 
+constexpr Named<backend::SpanMode> kSpanModes[] = {{"marker", backend::SpanMode::kMarker},
+                                                   {"markerV0", backend::SpanMode::kMarkerV0},
+                                                   {"markerV1", backend::SpanMode::kMarkerV1},
+                                                   {"markerV2", backend::SpanMode::kMarkerV2},
+                                                   {"token_level", backend::SpanMode::kTokenLevel}};
+
+constexpr Range kLstmLayers{.min = 0, .max = 16};
+
+backend::TextHead gliner(const Napi::Object& from) {
+  return backend::GlinerHead{
+      .mode = choice<backend::SpanMode>(from.Get("mode"), "mode", {}, kSpanModes),
+      .hidden_size = size(from, "hiddenSize"),
+      .max_width = size(from, "maxWidth"),
+      .lstm_layers = static_cast<int64_t>(number(from.Get("lstmLayers"), kLstmLayers, "lstmLayers"))};
+}
+
 constexpr Named<backend::TextHead (*)(const Napi::Object&)> kHeads[] = {
     {"sequence-classification", sequence_classification},
     {"token-classification", token_classification},
     {"masked-lm", masked_lm},
     {"logit-score", logit_score},
     {"embedding", embedding},
-    {"bge-m3", bge_m3}};
+    {"bge-m3", bge_m3},
+    {"gliner", gliner}};
 
 /// TextHead of src/native/binding.ts.
 backend::TextHead head(const Napi::Value& value) {
@@ -176,6 +193,16 @@ std::optional<backend::LoraAdapter> adapter(const Napi::Object& from, const char
   return result;
 }
 
+/// EntityPrompt of src/native/binding/sources.ts.
+std::optional<backend::EntityPrompt> entity_prompt(const Napi::Object& from, const char* name) {
+  const Napi::Object given = object(from.Get(name), name);
+  return backend::EntityPrompt{.entity_token = text(given, "entityToken"),
+                               .separator = text(given, "separator"),
+                               .label_after_entity_token = flag(given, "labelAfterEntityToken"),
+                               .max_words = count(given, "maxWords"),
+                               .overlap = count(given, "overlap")};
+}
+
 backend::ModelConfig model_config(const Napi::Object& from) {
   const Napi::Object config = object(from.Get("config"), "config");
   std::map<std::string, backend::ModelConfig::Value, std::less<>> entries;
@@ -211,7 +238,9 @@ Source source_argument(const Napi::Object& from) {
         .tokenization = reading(from),
         .late_interaction = optional(late_interaction, from, "lateInteraction"),
         .adapter = optional(adapter, from, "adapter"),
-        .task_adapters = optional(task_adapters, from, "taskAdapters")};
+        .task_adapters = optional(task_adapters, from, "taskAdapters"),
+        .base_prefix = optional<std::string>(text, from, "basePrefix"),
+        .entity_prompt = optional(entity_prompt, from, "entityPrompt")};
   }
   if (type == "text-program") {
     return backend::TextProgramSource{.path = text(from, "path"),

@@ -32,6 +32,9 @@ function minimumBytes(inputs: readonly NativeInput[]): number {
     if (input instanceof Float32Array) return sum + input.byteLength;
     if ('ids' in input) return sum + input.ids.byteLength;
     if ('chunks' in input) return input.chunks.reduce((all, { length }) => all + length, sum);
+    if ('labels' in input) {
+      return input.labels.reduce((all, { length }) => all + length, sum + input.text.length);
+    }
     return sum + input.text.length + (input.pair?.length ?? 0) + (input.prompt?.length ?? 0);
   }, 0);
 }

@@ -27,6 +27,7 @@ const DESCRIPTIONS: Readonly<Record<Capability, string>> = {
   reranking: 'reranking',
   'zero-shot': 'zero-shot classification',
   decision: 'decisions',
+  'entity-recognition': 'entity recognition',
   tokenization: 'tokenization',
 };
 

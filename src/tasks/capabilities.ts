@@ -9,6 +9,7 @@ import type {
   Vocabulary,
 } from '../native/engine';
 import type { DecisionModel } from './decision/questions';
+import type { EntityRecognizer } from './entity-recognition/entities';
 
 /** Contents of the model files. Can be sent to other threads by structured clone. */
 export interface ModelMetadata {
@@ -285,6 +286,7 @@ export interface Capabilities {
   readonly reranking: PairScorer;
   readonly 'zero-shot': EntailmentClassifier;
   readonly decision: DecisionModel;
+  readonly 'entity-recognition': EntityRecognizer;
   /** Every text model has it, whatever its task. */
   readonly tokenization: TextTokenizer;
 }
@@ -303,6 +305,7 @@ export const CAPABILITIES = [
   'reranking',
   'zero-shot',
   'decision',
+  'entity-recognition',
   'tokenization',
 ] as const satisfies readonly Capability[];
 

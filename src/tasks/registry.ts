@@ -1,4 +1,5 @@
 import { embedding } from './embedding/embedding-task';
+import { entityRecognition } from './entity-recognition/entity-recognition-task';
 import { createRerankingTask } from './reranking/reranking-task';
 import { signalClassification } from './signal-classification/signal-classification-task';
 import { sparseEmbedding } from './sparse-embedding/sparse-embedding-task';
@@ -24,6 +25,7 @@ export const TASKS: readonly Task[] = [
   reranking,
   zeroShot,
   tokenClassification,
+  entityRecognition,
 ];
 
 /** A task and the path of a model that it can load. */

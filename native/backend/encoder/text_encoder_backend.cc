@@ -18,6 +18,7 @@
 #include "runtime/runtime.h"
 #include "text/chunks.h"
 #include "text/colbert.h"
+#include "text/entity_prompt.h"
 #include "text/model_backend.h"
 #include "text/tokenize.h"
 #include "tokenizers/bridge.h"
@@ -31,6 +32,7 @@ struct TextModel {
   std::unique_ptr<heads::Head> head;
   rust::Box<tokenizers::Tokenizer> tokenizer;
   ColbertTokenization colbert;
+  std::optional<EntityPrompt> entity_prompt;
 };
 
 /// Static embeddings. config: "model2vec" selects the library, and "max_length" its limit.
@@ -58,8 +60,9 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
   if (source.task_adapters) opened_files.select_task(*source.task_adapters);
   if (source.adapter) opened_files.add_adapter(*source.adapter, family.base_prefix, family.names);
   const auto checkpoint = std::make_shared<const Checkpoint>(std::move(opened_files));
-  const Weights weights(checkpoint, family.base_prefix, compute_types);
-  const Weights base = weights / family.base_prefix;
+  const std::string prefix = source.base_prefix.empty() ? family.base_prefix : source.base_prefix;
+  const Weights weights(checkpoint, prefix, compute_types);
+  const Weights base = weights / prefix;
   auto encoder = family.make_encoder(source.config, base);
   const models::EncoderSizes sizes = encoder->sizes();
   const heads::HeadSource head_source{.config = source.config,
@@ -84,7 +87,9 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     tokenizer->require_ids_below(static_cast<size_t>(sizes.vocabulary_size));
     ColbertTokenization colbert(source.late_interaction, *tokenizer,
                                 static_cast<size_t>(sizes.max_length));
-    return {std::move(encoder), std::move(head), std::move(tokenizer), std::move(colbert)};
+    if (source.entity_prompt) require_prompt_tokens(*tokenizer, *source.entity_prompt);
+    return {std::move(encoder), std::move(head), std::move(tokenizer), std::move(colbert),
+            source.entity_prompt};
   } catch (const rust::Error& error) {
     throw common::LoadError(error.what());
   }
@@ -117,6 +122,7 @@ size_t count_prompt_tokens(const tokenizers::Tokenizer& tokenizer, const std::st
 std::shared_ptr<OutputBudget> budget_of(const ModelInput& input) {
   if (const auto* const text = std::get_if<TextInput>(&input)) return text->budget;
   if (const auto* const tokens = std::get_if<TokenInput>(&input)) return tokens->budget;
+  if (const auto* const entities = std::get_if<EntityInput>(&input)) return entities->budget;
   return nullptr;
 }
 
@@ -183,7 +189,10 @@ class TextEncoderBackend final : public ModelBackend {
   Sequence warm_up(const scheduler::AssignedPool& pool) override {
     // The first run on a thread initializes its allocator and kernels, which is too slow for a
     // request.
-    Sequence sequence = to_sequence(TextInput{.text = std::string(kWarmUpText)});
+    const std::string text(kWarmUpText);
+    Sequence sequence = model_.entity_prompt
+                            ? to_sequence(EntityInput{.text = text, .labels = {"label"}})
+                            : to_sequence(TextInput{.text = text});
     const Sequence* batch[] = {&sequence, &sequence};
     for (const auto& [values, rows] : run_batch(batch, pool)) {
       if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) continue;
@@ -210,6 +219,10 @@ class TextEncoderBackend final : public ModelBackend {
 
  private:
   Sequence tokenize_input(ModelInput input) const {
+    if (const auto* const entities = std::get_if<EntityInput>(&input)) {
+      if (!model_.entity_prompt) throw scheduler::BackendError("the model finds no entities");
+      return tokenize_entities(*model_.tokenizer, *model_.entity_prompt, *entities);
+    }
     const auto* const text = std::get_if<TextInput>(&input);
     if (text == nullptr || text->chunk_ends.empty()) {
       return tokenize(*model_.tokenizer, std::move(input));

@@ -1,5 +1,6 @@
 #include "text/model_backend.h"
 
+#include <bit>
 #include <utility>
 
 namespace backend {
@@ -11,6 +12,11 @@ size_t Input::bytes() const {
   }
   if (const auto* tokens = std::get_if<TokenInput>(&content)) {
     return (tokens->ids.size() + tokens->types.size()) * sizeof(int64_t);
+  }
+  if (const auto* entities = std::get_if<EntityInput>(&content)) {
+    size_t bytes = entities->text.size();
+    for (const std::string& label : entities->labels) bytes += label.size() + sizeof(label);
+    return bytes;
   }
   return std::get<Samples>(content).size() * sizeof(float);
 }
@@ -25,6 +31,13 @@ void PreparedSequence::add_to(scheduler::SipHash128& hash) const {
   for (const size_t row : sequence.skiplist_rows) hash.add(row);
   hash.add(sequence.chunk_ends.size());
   for (const size_t end : sequence.chunk_ends) hash.add(end);
+  if (const auto& entities = sequence.entities) {
+    hash.add(std::bit_cast<uint32_t>(entities->threshold));
+    hash.add(entities->labels.size());
+    for (const int64_t row : entities->labels) hash.add(static_cast<uint64_t>(row));
+    hash.add(entities->words.size());
+    for (const int64_t row : entities->words) hash.add(static_cast<uint64_t>(row));
+  }
   hash.add(sequence.input_ids.size());
   for (const int64_t id : sequence.input_ids) hash.add(static_cast<uint64_t>(id));
   for (const int64_t type : sequence.token_type_ids) hash.add(static_cast<uint64_t>(type));

@@ -107,6 +107,35 @@ mod ffi {
         too_long: String,
     }
 
+    /// Division of a text into words.
+    #[derive(Debug)]
+    pub enum WordSplitter {
+        /// Letters, digits and `_`, joined by hyphens; each other character except white space (gliner).
+        Gliner,
+    }
+
+    /// Tokens of a prompt and of the words of a text.
+    #[derive(Debug, Default, PartialEq, Eq)]
+    pub struct WordsEncoding {
+        /// Ids, including special tokens; empty if the text has several windows.
+        input_ids: Vec<i64>,
+        /// One value per id.
+        token_type_ids: Vec<i64>,
+        /// Index of the first token of each word of the prompt, or of the next token if it has none.
+        prompt_starts: Vec<u32>,
+        /// Index of the first token of each word of the text.
+        word_starts: Vec<u32>,
+        /// Start and end of each word in the text that has tokens, in UTF-16 units.
+        offsets: Vec<u32>,
+        /// First word and number of words of each window. A text that fits has one window, or none if it has no word.
+        window_starts: Vec<u32>,
+        window_lengths: Vec<u32>,
+        /// Tokens of the only word were removed.
+        truncated: bool,
+        /// See `Encoding`.
+        too_long: String,
+    }
+
     #[derive(Debug, PartialEq, Eq)]
     pub struct Tensor {
         name: String,
@@ -172,6 +201,16 @@ mod ffi {
             text: &[u8],
             add_special_tokens: bool,
         ) -> Result<EncodingWithOffsets>;
+        /// Encodes the words of a prompt and of a text. Each is tokenized alone. `max_words`: of a window.
+        /// `overlap`: number of words that consecutive windows share.
+        fn encode_words(
+            self: &Tokenizer,
+            prompt: &Vec<String>,
+            text: &[u8],
+            splitter: WordSplitter,
+            max_words: usize,
+            overlap: usize,
+        ) -> Result<WordsEncoding>;
         /// Decodes ids to text. Unknown ids are ignored, see `find_unknown_id`.
         fn decode(self: &Tokenizer, ids: &[u32], skip_special_tokens: bool) -> Result<String>;
         /// Index of the first id without a token; -1 if all ids have a token.
@@ -295,6 +334,28 @@ impl Tokenizer {
         catch(|| self.0.encode_whole_text(&text, add_special_tokens))
     }
 
+    pub fn encode_words(
+        &self,
+        prompt: &Vec<String>,
+        text: &[u8],
+        splitter: WordSplitter,
+        max_words: usize,
+        overlap: usize,
+    ) -> FfiResult<WordsEncoding> {
+        let input = tokenizer::WordsInput {
+            prompt,
+            text: &String::from_utf8_lossy(text),
+            splitter,
+            max_words,
+            overlap,
+        };
+        let too_long = |too_long| WordsEncoding {
+            too_long,
+            ..WordsEncoding::default()
+        };
+        catch(|| catch_too_long(self.0.encode_words(&input), too_long))
+    }
+
     pub fn decode(&self, ids: &[u32], skip_special_tokens: bool) -> FfiResult<String> {
         catch(|| self.0.decode(ids, skip_special_tokens))
     }
@@ -350,10 +411,15 @@ fn with_input<T>(
         is_pair: input.is_pair,
         max_tokens: (input.max_tokens > 0).then_some(input.max_tokens),
     };
-    catch(|| match tokenize(input) {
+    catch(|| catch_too_long(tokenize(input), too_long))
+}
+
+/// Converts the message of a `TooLong` error to a result.
+fn catch_too_long<T>(result: Result<T>, too_long: impl FnOnce(String) -> T) -> Result<T> {
+    match result {
         Err(error) if error.is::<tokenizer::TooLong>() => Ok(too_long(error.to_string())),
         result => result,
-    })
+    }
 }
 
 pub fn parse_safetensors(file: &[u8]) -> FfiResult<Vec<Tensor>> {

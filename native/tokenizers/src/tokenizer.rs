@@ -20,12 +20,14 @@ pub(crate) mod text_encoding;
 mod truncation;
 mod vocabulary;
 mod whole_text;
+mod words;
 
 pub use crate::bridge::{Encoding, Family};
 pub use crate::early_truncation::Side;
 pub use offsets::Windows;
 use truncation::TruncationError;
 pub use truncation::{TooLong, Truncation};
+pub use words::WordsInput;
 
 use ascii_wordpiece::AsciiWordPiece;
 use text_encoding::EncodeOptions;

@@ -93,17 +93,27 @@ export function readDirectory<Schema extends z.ZodType<ModelConfig>>(
   const content = readModelConfig(directory);
   if (content === undefined) throw new ModelFileError(`${CONFIG}: not found in ${directory}`);
   const config = checkModelJson(CONFIG, schema, content);
-  const tokenizer = tokenizerFolder(directory);
-  checkKeys(TOKENIZER_CONFIG, TOKENIZER_SETTINGS, readModelJson(tokenizer, TOKENIZER_SETTINGS));
   const adapter = findAdapter(directory);
   return {
     config,
     files: [
       path.join(weightsFolder(directory), CONFIG),
-      ...existingFiles(tokenizer, TOKENIZER_FILES),
+      ...readTokenizerFiles(directory),
       ...(adapter ? adapterFiles(adapter) : []),
     ],
   };
+}
+
+/**
+ * Checks the settings of the tokenizer of a model folder.
+ *
+ * @returns absolute paths of the tokenizer files
+ * @throws ModelFileError
+ */
+export function readTokenizerFiles(directory: string): readonly string[] {
+  const folder = tokenizerFolder(directory);
+  checkKeys(TOKENIZER_CONFIG, TOKENIZER_SETTINGS, readModelJson(folder, TOKENIZER_SETTINGS));
+  return existingFiles(folder, TOKENIZER_FILES);
 }
 
 /**

@@ -27,6 +27,16 @@ export interface Tokenization {
   readonly lengths: Uint32Array;
 }
 
+/** Words of a text, and the windows of words that the model reads at once. */
+export interface WordWindows {
+  /** Start and end of each word in the text, in UTF-16 units. */
+  readonly offsets: Uint32Array;
+  /** First word of each window. No window: the text has no word. */
+  readonly starts: Uint32Array;
+  /** Number of words of each window. */
+  readonly lengths: Uint32Array;
+}
+
 /** Result of a request. */
 export interface Inference {
   /** Raw model outputs, [rows, numOutputs]. */
@@ -47,6 +57,8 @@ export interface Inference {
   readonly inferenceMs: number;
   /** Token offsets, if requested. */
   readonly places?: Tokenization;
+  /** Words of an `EntityInput`. */
+  readonly words?: WordWindows;
 }
 
 /** Result or error of a request. Only errors have a `code`. */
@@ -115,5 +127,17 @@ export interface ChunkInput extends Pick<TextInput, 'truncation' | 'prompt'> {
   readonly chunks: readonly string[];
 }
 
-/** A text, a text pair, parts of a text, tokens, or the samples of a signal window. */
-export type NativeInput = string | TextInput | ChunkInput | TokenInput | Float32Array;
+/**
+ * A text, and labels of entities to find in it. Needs the head `gliner`. The result has a row for each span: first word,
+ * last word, index of the label, score. A text with several windows is not run: `words` says how to divide it.
+ */
+export interface EntityInput {
+  readonly text: string;
+  /** At least one. */
+  readonly labels: readonly string[];
+  /** Spans with a higher score are returned; from 0 to 1. */
+  readonly threshold: number;
+}
+
+/** A text, a text pair, parts of a text, labels and a text, tokens, or the samples of a signal window. */
+export type NativeInput = string | TextInput | ChunkInput | EntityInput | TokenInput | Float32Array;

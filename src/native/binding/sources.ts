@@ -66,7 +66,30 @@ export type TextHead =
       readonly colbertFiles: readonly string[];
       /** Whether the dense embedding is normalized. */
       readonly normalizes: boolean;
+    }
+  /** GLiNER: spans of words with labels, see `EntityInput`. */
+  | {
+      readonly name: 'gliner';
+      readonly mode: 'marker' | 'markerV0' | 'markerV1' | 'markerV2' | 'token_level';
+      /** Size of the states of words and labels. The states of the encoder are projected to it. */
+      readonly hiddenSize: number;
+      /** Maximum number of words of a span; `token_level` has no limit. */
+      readonly maxWidth: number;
+      /** 0: no LSTM over the words. */
+      readonly lstmLayers: number;
     };
+
+/** Prompt of an `EntityInput`: the entity token before each label, and the separator after the last one. */
+export interface EntityPrompt {
+  readonly entityToken: string;
+  readonly separator: string;
+  /** The token after the entity token stands for the label, instead of the entity token. */
+  readonly labelAfterEntityToken: boolean;
+  /** Maximum number of words of a window. */
+  readonly maxWords: number;
+  /** Number of words that consecutive windows share, at most half of a window. */
+  readonly overlap: number;
+}
 
 /** Tokenization for a late-interaction model (ColBERT). */
 export interface LateInteraction {
@@ -146,6 +169,10 @@ export interface TextModelSource extends TokenizerOverrides {
   /** LoRA updates of the weights. */
   readonly adapter?: LoraAdapter;
   readonly taskAdapters?: TaskAdapters;
+  /** Prefix of the keys of the encoder in the weight files. Default: as in transformers. */
+  readonly basePrefix?: string;
+  /** Settings of `EntityInput`. */
+  readonly entityPrompt?: EntityPrompt;
 }
 
 /**

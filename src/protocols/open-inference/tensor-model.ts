@@ -90,9 +90,11 @@ export class TensorModel {
 
   #read(input: InputTensor, index: number, count: number): readonly TensorElement[] {
     const elements = readElements(input, count);
-    if (index > 0) return elements;
+    const { findProblem, findOtherProblem } = this.#tensors;
+    const find = index === 0 ? findProblem : findOtherProblem;
+    if (!find) return elements;
     checkElements(elements, input.name, (element) => {
-      const problem = this.#tensors.findProblem(element);
+      const problem = find(element);
       if (problem !== null) throw new ServiceError('INPUT_EMPTY', problem);
     });
     return elements;

@@ -101,5 +101,6 @@ std::unique_ptr<Head> make(const MaskedLmHead& options, const HeadSource& source
 std::unique_ptr<Head> make(const LogitScoreHead& options, const HeadSource& source);
 std::unique_ptr<Head> make(const EmbeddingHead& options, const HeadSource& source);
 std::unique_ptr<Head> make(const BgeM3Head& options, const HeadSource& source);
+std::unique_ptr<Head> make(const GlinerHead& options, const HeadSource& source);
 
 }  // namespace backend::heads

@@ -76,6 +76,14 @@ struct TaskAdapters {
   std::optional<int64_t> selected;  ///< task whose update applies; empty: none
 };
 
+/// Prompt of an EntityInput: before each label the entity token, after the last one the separator.
+struct EntityPrompt {
+  std::string entity_token, separator;
+  bool label_after_entity_token = false;  ///< the token after the entity token stands for the label
+  size_t max_words = 0;                   ///< of a window
+  size_t overlap = 0;                     ///< words that consecutive windows share
+};
+
 /// A Hugging Face model directory.
 struct TextModelSource {
   std::string model_type;  ///< "model_type" of config.json
@@ -91,6 +99,10 @@ struct TextModelSource {
   std::optional<LoraAdapter> adapter{};
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::optional<TaskAdapters> task_adapters{};
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::string base_prefix{};  ///< prefix of the encoder's keys; empty: as in transformers
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<EntityPrompt> entity_prompt{};  ///< null: the model takes no EntityInput
 };
 
 /// A program (TorchScript or torch.export) with a tokenizer. Inputs: input_ids and attention_mask,

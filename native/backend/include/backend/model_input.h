@@ -91,10 +91,19 @@ struct TokenInput {
   std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
 };
 
+/// A text, and labels of the entities to find in it (GLiNER).
+struct EntityInput {
+  std::string text;
+  std::vector<std::string> labels;  ///< at least one
+  float threshold = 0;              ///< lowest score of a span that is returned, exclusive
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
+};
+
 /// Samples of one window of a signal.
 using Samples = std::vector<float>;
 
-using ModelInput = std::variant<TextInput, Samples, TokenInput>;
+using ModelInput = std::variant<TextInput, Samples, TokenInput, EntityInput>;
 
 /// A ModelInput as the scheduler transports it.
 class Input final : public scheduler::Input {
@@ -112,6 +121,20 @@ struct EncodingWithOffsets {
   std::vector<uint32_t> offsets;
   std::vector<uint8_t> texts;  ///< [tokens]: 0: special token, 1: token of the text, 2: of the pair
   std::vector<size_t> lengths;  ///< [windows]: number of tokens
+};
+
+/// Words of a text, and the windows of words that a model reads at once.
+struct WordWindows {
+  std::vector<uint32_t> offsets;  ///< [words, 2]: start and end in the text, in UTF-16 code units
+  std::vector<uint32_t> starts;   ///< [windows]: first word
+  std::vector<uint32_t> lengths;  ///< [windows]: number of words
+};
+
+/// Tokens that stand for the labels and words of an EntityInput.
+struct EntityRows {
+  std::vector<int64_t> labels;  ///< [labels], token whose hidden state represents the label
+  std::vector<int64_t> words;   ///< [words], first token of each word
+  float threshold = 0;          ///< see EntityInput
 };
 
 /// An input as the model reads it. A text has ids and types, a signal has samples.
@@ -134,6 +157,10 @@ struct Sequence {
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<const EncodingWithOffsets> encoding{};  ///< null: offsets were not requested
   bool only_tokens = false;  ///< the tokens are the response; the model is not run
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::shared_ptr<const EntityRows> entities{};  ///< null: another input than EntityInput
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::shared_ptr<const WordWindows> words{};  ///< null: another input than EntityInput
 
   /// True if the model is not run. The tokens are the response: the client requested only tokens,
   /// or the text is longer than one window.

@@ -75,7 +75,19 @@ struct BgeM3Head {
   bool normalizes = true;                                ///< the dense embedding
 };
 
+/// How gliner represents the spans of words. kTokenLevel: scores of start, end and inside for each
+/// word.
+enum class SpanMode { kMarker, kMarkerV0, kMarkerV1, kMarkerV2, kTokenLevel };
+
+/// GLiNER: spans of the words of an EntityInput, with a label and a score each.
+struct GlinerHead {
+  SpanMode mode = SpanMode::kMarkerV0;
+  int64_t hidden_size = 0;  ///< of words and labels, projected from that of the encoder
+  int64_t max_width = 0;    ///< words of a span
+  int64_t lstm_layers = 0;  ///< 0: no LSTM over the words
+};
+
 using TextHead = std::variant<SequenceClassificationHead, TokenClassificationHead, MaskedLmHead,
-                              LogitScoreHead, EmbeddingHead, BgeM3Head>;
+                              LogitScoreHead, EmbeddingHead, BgeM3Head, GlinerHead>;
 
 }  // namespace backend

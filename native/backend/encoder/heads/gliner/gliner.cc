@@ -1,0 +1,131 @@
+// GLiNER: entities of a text for the labels of a request.
+// Source: gliner, modeling/base.py (UniEncoderSpanModel, UniEncoderTokenModel).
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/index_select.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "encoder/heads/gliner/projection.h"
+#include "encoder/heads/gliner/scorer.h"
+#include "encoder/heads/head.h"
+#include "encoder/nn/lstm.h"
+
+namespace backend::heads {
+namespace {
+
+using gliner::Projection;
+using gliner::Scorer;
+using gliner::Span;
+
+at::Tensor gather(const at::Tensor& hidden, std::vector<int64_t>& rows) {
+  const auto count = static_cast<int64_t>(rows.size());
+  return at::index_select(hidden, 0, at::from_blob(rows.data(), {count}, at::kLong));
+}
+
+/// One row for each span: first word, last word, label, score.
+scheduler::Output output_of(const std::vector<Span>& spans) {
+  scheduler::Output output{.values = {}, .rows = spans.size()};
+  output.values.reserve(4 * spans.size());
+  for (const auto& [first, last, label, score] : spans) {
+    for (const int64_t index : {first, last, label}) {
+      output.values.push_back(static_cast<float>(index));
+    }
+    output.values.push_back(score);
+  }
+  return output;
+}
+
+/// Rows of the words and labels of all sequences, in packed order.
+struct Rows {
+  std::vector<int64_t> words, labels;
+  std::vector<int64_t> word_counts, label_counts;
+};
+
+Rows rows_of(const nn::PackedBatch& packed, Batch sequences) {
+  Rows rows;
+  const auto append = [](std::vector<int64_t>& to, const std::vector<int64_t>& from, int64_t first) {
+    for (const int64_t row : from) to.push_back(first + row);
+  };
+  for (size_t i = 0; i < packed.order.size(); ++i) {
+    const EntityRows* const entities = sequences[packed.order[i]]->entities.get();
+    const int64_t first = packed.cu_seqlens[i];
+    rows.word_counts.push_back(entities ? static_cast<int64_t>(entities->words.size()) : 0);
+    rows.label_counts.push_back(entities ? static_cast<int64_t>(entities->labels.size()) : 0);
+    if (entities == nullptr) continue;
+    append(rows.words, entities->words, first);
+    append(rows.labels, entities->labels, first);
+  }
+  return rows;
+}
+
+/// Small layers that are sensitive to rounding: they compute in float32.
+class Gliner final : public Head {
+ public:
+  Gliner(const GlinerHead& options, const HeadSource& source) {
+    const Weights weights = source.weights.in_float32();
+    const int64_t size = options.hidden_size;
+    if (size != source.hidden_size) {
+      projection_.emplace(weights / "token_rep_layer.projection", source.hidden_size, size);
+    }
+    if (options.lstm_layers > 0) lstm_.emplace(weights / "rnn.lstm", size, options.lstm_layers);
+    if (options.mode == SpanMode::kTokenLevel) {
+      scorer_ = gliner::make_token_scorer(weights, options);
+      return;
+    }
+    labels_.emplace(weights / "prompt_rep_layer", size, 4 * size, size);
+    scorer_ = gliner::make_marker_scorer(weights, options);
+  }
+
+  nn::OutputTokens input_tokens() const override { return nn::OutputTokens::kAllTokens; }
+
+  int64_t columns() const override { return 4; }
+
+  at::Tensor operator()(const at::Tensor& hidden, const nn::PackedBatch& /*batch*/) const override {
+    return hidden;
+  }
+
+  std::vector<scheduler::Output> outputs(const at::Tensor& hidden, const nn::PackedBatch& packed,
+                                         Batch sequences) const override {
+    Rows rows = rows_of(packed, sequences);
+    std::vector<scheduler::Output> outputs(packed.order.size(), {.values = {}, .rows = 0});
+    if (rows.words.empty()) return outputs;
+    at::Tensor words = project(gather(hidden, rows.words));
+    if (lstm_) words = (*lstm_)(words, rows.word_counts);
+    at::Tensor labels = project(gather(hidden, rows.labels));
+    if (labels_) labels = (*labels_)(labels);
+    int64_t word = 0, label = 0;
+    for (size_t i = 0; i < packed.order.size(); ++i) {
+      const int64_t word_count = rows.word_counts[i], label_count = rows.label_counts[i];
+      if (word_count == 0) continue;
+      const size_t index = packed.order[i];
+      outputs[index] = output_of((*scorer_)(words.narrow(0, word, word_count),
+                                            labels.narrow(0, label, label_count),
+                                            sequences[index]->entities->threshold));
+      word += word_count;
+      label += label_count;
+    }
+    return outputs;
+  }
+
+ private:
+  at::Tensor project(const at::Tensor& states) const {
+    return projection_ ? (*projection_)(states) : states;
+  }
+
+  std::optional<nn::Linear> projection_;
+  std::optional<nn::Lstm> lstm_;
+  std::optional<Projection> labels_;
+  std::unique_ptr<Scorer> scorer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Head> make(const GlinerHead& options, const HeadSource& source) {
+  return std::make_unique<Gliner>(options, source);
+}
+
+}  // namespace backend::heads

@@ -1,0 +1,37 @@
+// Scores of the spans of a text for each label.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "backend/text_head.h"
+#include "checkpoint/weights.h"
+
+namespace backend::heads::gliner {
+
+/// Words first … last, with a label.
+struct Span {
+  int64_t first, last, label;
+  float score;
+};
+
+/// Thread-safe.
+class Scorer {
+ public:
+  virtual ~Scorer() = default;
+
+  /// Spans with a score above the threshold, in the order of gliner: by first word, last word and
+  /// label. words: float32 [words, hidden], at least one. labels: float32 [labels, hidden].
+  virtual std::vector<Span> operator()(const at::Tensor& words, const at::Tensor& labels,
+                                       float threshold) const = 0;
+};
+
+/// Markers of the first and last word, for spans of up to max_width words. Throws LoadError.
+std::unique_ptr<Scorer> make_marker_scorer(const Weights& weights, const GlinerHead& options);
+
+/// Scores of each word as start, end and inside of a span. Throws LoadError.
+std::unique_ptr<Scorer> make_token_scorer(const Weights& weights, const GlinerHead& options);
+
+}  // namespace backend::heads::gliner

@@ -1,0 +1,79 @@
+#include "text/entity_prompt.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/error.h"
+#include "scheduler/backend.h"
+
+namespace backend {
+namespace {
+
+rust::Vec<rust::String> prompt_words(const EntityPrompt& prompt,
+                                     const std::vector<std::string>& labels) {
+  rust::Vec<rust::String> words;
+  words.reserve(2 * labels.size() + 1);
+  for (const std::string& label : labels) {
+    words.push_back(rust::String(prompt.entity_token));
+    words.push_back(rust::String::lossy(label));
+  }
+  words.push_back(rust::String(prompt.separator));
+  return words;
+}
+
+std::shared_ptr<const EntityRows> rows_of(const tokenizers::WordsEncoding& encoding,
+                                          const EntityPrompt& prompt, const EntityInput& input) {
+  auto rows = std::make_shared<EntityRows>();
+  rows->threshold = input.threshold;
+  for (size_t i = 0; i < input.labels.size(); ++i) {
+    const int64_t row = encoding.prompt_starts[2 * i];
+    rows->labels.push_back(prompt.label_after_entity_token ? row + 1 : row);
+  }
+  rows->words.assign(encoding.word_starts.begin(), encoding.word_starts.end());
+  return rows;
+}
+
+std::shared_ptr<const WordWindows> words_of(const tokenizers::WordsEncoding& encoding) {
+  const auto copy = [](const rust::Vec<uint32_t>& values) {
+    return std::vector<uint32_t>(values.begin(), values.end());
+  };
+  return std::make_shared<WordWindows>(WordWindows{.offsets = copy(encoding.offsets),
+                                                   .starts = copy(encoding.window_starts),
+                                                   .lengths = copy(encoding.window_lengths)});
+}
+
+}  // namespace
+
+Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
+                           const EntityInput& input) {
+  try {
+    const tokenizers::WordsEncoding encoding =
+        tokenizer.encode_words(prompt_words(prompt, input.labels), tokenizers::bytes(input.text),
+                               tokenizers::WordSplitter::Gliner, prompt.max_words,
+                               prompt.overlap);
+    if (!encoding.too_long.empty()) throw scheduler::InputTooLong(std::string(encoding.too_long));
+    Sequence sequence{.input_ids = {encoding.input_ids.begin(), encoding.input_ids.end()},
+                      .token_type_ids = {encoding.token_type_ids.begin(),
+                                         encoding.token_type_ids.end()},
+                      .samples = {},
+                      .truncated = encoding.truncated};
+    sequence.words = words_of(encoding);
+    // Without words there is nothing to find; several windows are inputs of their own.
+    sequence.only_tokens = sequence.words->lengths.size() != 1;
+    if (!sequence.only_tokens) sequence.entities = rows_of(encoding, prompt, input);
+    return sequence;
+  } catch (const rust::Error& error) {
+    throw scheduler::BackendError(error.what());
+  }
+}
+
+void require_prompt_tokens(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt) {
+  for (const std::string& token : {prompt.entity_token, prompt.separator}) {
+    if (tokenizer.token_to_id(token) >= 0) continue;
+    throw common::LoadError("the tokenizer has no token " + token +
+                            ", which separates the labels of a request");
+  }
+}
+
+}  // namespace backend

@@ -1,0 +1,58 @@
+import type { ModelMetadata, Prediction, Predictor } from '../capabilities';
+
+/** Type of entity that a request names. */
+export interface EntityLabel {
+  /** Name in the response. */
+  readonly name: string;
+  /** Text that the model reads: the name, or a description. */
+  readonly prompt: string;
+}
+
+export interface EntityInput {
+  readonly text: string;
+  /** At least one; names are unique. */
+  readonly labels: readonly EntityLabel[];
+  /** Spans with a higher score are entities. */
+  readonly threshold: number;
+}
+
+/** Span of words with a label, before overlaps are resolved. */
+export interface Candidate {
+  /** Indexes of the first and last word. */
+  readonly first: number;
+  readonly last: number;
+  /** Index of the label. */
+  readonly label: number;
+  readonly score: number;
+}
+
+/** Candidates of a text; null: the text has several windows and was not run. */
+export interface Candidates extends Prediction {
+  readonly candidates: readonly Candidate[] | null;
+  readonly input: EntityInput;
+}
+
+export interface EntityMetadata extends ModelMetadata {
+  /** Maximum number of words of an entity; null: no limit. */
+  readonly maxWidth: number | null;
+}
+
+/** Model that finds entities of the types that a request names. */
+export type EntityRecognizer = Predictor<EntityInput, Candidates, EntityMetadata>;
+
+export interface EntityOptions {
+  readonly labels: readonly EntityLabel[];
+  readonly threshold: number;
+  /** Entities do not overlap. Otherwise an entity can contain others. */
+  readonly isFlat: boolean;
+  /** The same words can be several entities with different labels. */
+  readonly isMultiLabel: boolean;
+}
+
+export interface Entity {
+  readonly label: string;
+  readonly score: number;
+  /** Start and end in the text, in UTF-16 units. */
+  readonly start: number;
+  readonly end: number;
+}
