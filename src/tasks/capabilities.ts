@@ -1,24 +1,10 @@
 import type { PromptSettings } from '../models/sentence-transformers/model';
-import type {
-  EngineError,
-  EngineMonitor,
-  Inference,
-  InferOptions,
-  NativeInput,
-  TextInput,
-  Vocabulary,
-} from '../native/engine';
+import type { EngineError, Inference, InferOptions, TextInput, Vocabulary } from '../native/engine';
 import type { DecisionModel } from './decision/questions';
 import type { EntityRecognizer } from './entity-recognition/entities';
+import type { BatchPredictor, Capability, ModelMetadata, Prediction, Predictor } from './predictor';
 
-/** Contents of the model files. Can be sent to other threads by structured clone. */
-export interface ModelMetadata {
-  /** null: the files specify no name. */
-  readonly name: string | null;
-  readonly version: string | null;
-  /** Abilities that model.json allows; undefined: all that the model has. */
-  readonly abilities?: readonly Capability[];
-}
+export * from './predictor';
 
 /** Windowing of texts that are longer than the model allows. */
 export interface LongTexts {
@@ -33,54 +19,6 @@ export interface ClassifierMetadata extends ModelMetadata {
   readonly longTexts?: LongTexts;
   /** Labels in the order of the model outputs. */
   readonly labels: readonly string[];
-}
-
-/** Interface of a loaded model for protocols, independent of its task. */
-export interface Predictor<Input, Answer, Metadata extends ModelMetadata = ModelMetadata> {
-  readonly metadata: Metadata;
-  /** Maximum input length: tokens of a text, including special tokens, or samples of a window. */
-  readonly maxLength: number;
-  readonly monitor: EngineMonitor;
-  /** null: signal model, or text model from a program. */
-  readonly vocabulary: Vocabulary | null;
-  /** @throws EngineError: INPUT_TOO_LONG if a text is too long and truncation is off */
-  run(input: Input, options: InferOptions): Promise<Answer>;
-  /**
-   * @returns predictions in the order of the inputs
-   * @throws EngineError; see `Engine.inferAll`
-   */
-  runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]>;
-  /** See `Engine.admissionError`. */
-  admissionError(timeoutMs: number): EngineError | null;
-}
-
-/** Callbacks of an inference. Exactly one of them is called, once. */
-export interface InferenceCallbacks {
-  resolve(inference: Inference): void;
-  reject(error: EngineError): void;
-}
-
-/** Interface for thousands of inferences per second from few clients. It avoids a promise per inference. */
-export interface BatchPredictor<Input, Answer> {
-  /** Converts an input to the input of the engine. The caller can overwrite the input afterwards. */
-  prepare(input: Input): NativeInput;
-  /**
-   * See `Engine.inferEach`.
-   *
-   * @throws EngineError if the list is rejected; no callback is called
-   */
-  runEach(
-    inputs: readonly NativeInput[],
-    timeoutMs: number,
-    callbacks: readonly InferenceCallbacks[],
-  ): void;
-  /** @throws EngineError INFERENCE_FAILED: the outputs are invalid */
-  toPrediction(inference: Inference, input: Input): Answer;
-}
-
-/** Prediction for one input. */
-export interface Prediction {
-  readonly inference: Inference;
 }
 
 /** Window of a long text: the range [start, end) in UTF-16 units, and its scores. */
@@ -275,7 +213,7 @@ export interface TextTokenizer {
 }
 
 /** Interfaces of loaded models by capability. */
-export interface Capabilities {
+export interface Capabilities extends Record<Capability, unknown> {
   readonly embedding: TextEmbedder;
   readonly 'token-embedding': TokenEmbedder;
   readonly 'sparse-embedding': SparseEmbedder;
@@ -290,23 +228,5 @@ export interface Capabilities {
   /** Every text model has it, whatever its task. */
   readonly tokenization: TextTokenizer;
 }
-
-export type Capability = keyof Capabilities;
-
-/** Names of all capabilities. */
-export const CAPABILITIES = [
-  'text-classification',
-  'token-classification',
-  'signal-classification',
-  'embedding',
-  'sparse-embedding',
-  'token-embedding',
-  'multi-embedding',
-  'reranking',
-  'zero-shot',
-  'decision',
-  'entity-recognition',
-  'tokenization',
-] as const satisfies readonly Capability[];
 
 export type { PromptSettings as Prompted } from '../models/sentence-transformers/model';

@@ -1,4 +1,5 @@
 import type { Inference, InferOptions } from '../../native/engine';
+import type { ModelMetadata } from '../predictor';
 
 /** Whether a statement about the state is true. */
 export interface PredicateQuestion {
@@ -56,7 +57,7 @@ export interface Decision {
 
 /** A loaded model that answers typed questions about a text. */
 export interface DecisionModel {
-  readonly metadata: { readonly name: string | null; readonly version: string | null };
+  readonly metadata: ModelMetadata;
   /**
    * Answers all questions of a request. The state is tokenized once, and all sequences are one request to the queue.
    *

@@ -1,4 +1,4 @@
-import type { ModelMetadata, Prediction, Predictor } from '../capabilities';
+import type { ModelMetadata, Prediction, Predictor } from '../predictor';
 
 /** Type of entity that a request names. */
 export interface EntityLabel {
