@@ -23,7 +23,7 @@ export const entityRows: TaskRows<EntityInput, Candidates, EntityMetadata> = {
     threshold: { value: 'SCORE', help: 'score above which a span is an entity (default: 0.5)' },
     entities: {
       value: 'MODE',
-      help: 'flat: entities do not overlap; nested: one can contain others (default: flat)',
+      help: 'flat: no overlaps (default); nested: one can contain others',
     },
     offsets: {
       value: 'UNIT',
