@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { RunError } from '../file-errors';
 import { inferFromName } from '../formats';
 import type { InputFile } from '../input-files';
-import { isZstd, unzstd } from './zstd-reader';
+import { isZstd, unzstd } from '../../lib/unzstd';
 
 const BLOCK_BYTES = 256 * 1024;
 /** Minimum size of the first block: enough for a magic number or byte order mark. */
