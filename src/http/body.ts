@@ -2,17 +2,13 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
-import { parseJson } from '../serving/json';
+import { parseJson, requireJsonType } from '../serving/json';
 import { HOLD_TIMEOUT_MS } from '../serving/timeouts';
 import { requestContextOf } from './http-request-context';
 import { readZstdBody } from './zstd-body';
 
 /** Maximum number of unanswered requests of a connection. */
 const MAX_PIPELINED = 128;
-
-/** `application/json` or `application/<anything>+json`, then optional parameters. */
-const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
-const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 
 /**
  * Reads request bodies, and limits the memory of bodies that are being received (BODY_MEMORY): otherwise thousands of
@@ -115,16 +111,8 @@ function codingOf({ headers }: Request): string {
 }
 
 /** Rejects bodies that are not JSON. A body without a Content-Type counts as JSON. */
-const requireJson: RequestHandler = (request, _response, next) => {
-  const type = request.headers['content-type'];
-  if (!type || type === 'application/json') return next();
-  if (!JSON_MEDIA_TYPE.test(type)) {
-    throw new ServiceError('MEDIA_TYPE_UNSUPPORTED', 'The Content-Type must be application/json.');
-  }
-  const charset = CHARSET.exec(type)?.[1];
-  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-    throw new ServiceError('MEDIA_TYPE_UNSUPPORTED', 'The charset of JSON must be utf-8.');
-  }
+const requireJson: RequestHandler = ({ headers }, _response, next) => {
+  requireJsonType(headers['content-type']);
   next();
 };
 
