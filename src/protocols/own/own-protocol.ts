@@ -9,6 +9,7 @@ import {
 } from '../protocol';
 import type { Route } from '../route';
 import { analyze, analyzeBatch } from './analyze';
+import { decide } from './decide';
 import { encode } from './encode';
 import {
   healthRoute,
@@ -47,6 +48,7 @@ export function own(
   const entailment = withCapability(served, 'zero-shot');
   const tagger = withCapability(served, 'token-classification');
   const multi = withCapability(served, 'multi-embedding');
+  const decisionModel = withCapability(served, 'decision');
   return {
     ...COMMON,
     routes: [
@@ -55,6 +57,7 @@ export function own(
       ...(entailment ? [zeroShot(entailment, options)] : []),
       ...(tagger ? [tag(tagger), tagBatch(tagger, options)] : []),
       ...(multi ? [encode(multi, options)] : []),
+      ...(decisionModel ? [decide(decisionModel, options)] : []),
       healthRoute(() => service.model.loaded),
       readyRoute,
       singleModelInfoRoute(service, served.task.info.schemas, others),
