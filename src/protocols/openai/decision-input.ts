@@ -18,18 +18,19 @@ const MAX_JSON_BYTES = 256 * 1024;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields with text of the items that are not messages. */
-const ITEM_TEXTS: Readonly<Record<string, string>> = {
-  function_call: 'arguments',
-  function_call_output: 'output',
-  custom_tool_call: 'input',
-  custom_tool_call_output: 'output',
-};
-const TYPES_OF_ROLES: Readonly<Record<string, readonly string[]>> = {
-  user: ['input_text', 'input_json', 'input_image'],
-  developer: ['input_text'],
-  system: ['input_text'],
-  assistant: ['output_text', 'refusal'],
-};
+const ITEM_TEXTS: ReadonlyMap<unknown, string> = new Map([
+  ['function_call', 'arguments'],
+  ['function_call_output', 'output'],
+  ['custom_tool_call', 'input'],
+  ['custom_tool_call_output', 'output'],
+]);
+/** Types of the parts of messages by role. */
+const TYPES_OF_ROLES: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['user', ['input_text', 'input_json', 'input_image']],
+  ['developer', ['input_text']],
+  ['system', ['input_text']],
+  ['assistant', ['output_text', 'refusal']],
+]);
 const TYPES_OF_OUTPUTS = ['input_text', 'input_image'];
 const TYPES_OF_INSTRUCTIONS = ['input_text', 'input_json', 'input_image'];
 
@@ -45,8 +46,8 @@ export const decisionInput = checked(findInputProblem, (value) => value).meta({
       items: {
         type: 'object',
         properties: {
-          type: { enum: ['message', ...Object.keys(ITEM_TEXTS)] },
-          role: { enum: Object.keys(TYPES_OF_ROLES) },
+          type: { enum: ['message', ...ITEM_TEXTS.keys()] },
+          role: { enum: [...TYPES_OF_ROLES.keys()] },
           content: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }] },
         },
       },
@@ -86,7 +87,7 @@ function partText({ type, text, refusal, data }: Fields): string {
 
 function itemText(item: Fields): string {
   if (item.role !== undefined) return `${item.role}: ${contentText(item.content)}`;
-  const text = contentText(item[ITEM_TEXTS[String(item.type)] as string]);
+  const text = contentText(item[ITEM_TEXTS.get(item.type) as string]);
   const name = item.name === undefined ? '' : ` ${textOf(item.name)}`;
   return `${item.type}${name}: ${text}`;
 }
@@ -103,15 +104,15 @@ function findItemProblem(item: unknown): ElementProblem | null {
   if (!isRecord(item)) return { message: 'expected an object', path: [] };
   const { type = 'message', role, content, name } = item;
   if (type === 'message') {
-    const types = TYPES_OF_ROLES[String(role)];
+    const types = TYPES_OF_ROLES.get(role);
     if (!types) {
       return { message: 'expected "user", "developer", "system" or "assistant"', path: ['role'] };
     }
     return problemAt('content', findContentProblem(content, types));
   }
-  const field = ITEM_TEXTS[String(type)];
+  const field = ITEM_TEXTS.get(type);
   if (role !== undefined || field === undefined) {
-    const types = Object.keys(ITEM_TEXTS).join(', ');
+    const types = [...ITEM_TEXTS.keys()].join(', ');
     return { message: `expected message, ${types}`, path: ['type'] };
   }
   if (name !== undefined && typeof name !== 'string') {

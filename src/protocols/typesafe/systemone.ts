@@ -32,7 +32,9 @@ const request = object({
   assets: checked(
     (value) => (value == null ? null : { message: IMAGES_UNSUPPORTED, path: [] }),
     () => null,
-  ).meta({ type: 'null', description: 'Images, which are not supported' }),
+  )
+    .optional()
+    .meta({ type: 'null', description: 'Images, which are not supported' }),
 });
 
 const probability = () => z.number().min(0).max(1).describe('Rounded to four decimals');

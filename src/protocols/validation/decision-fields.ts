@@ -19,9 +19,9 @@ export const OPTIONAL_TEXT_OR_JSON = {
 };
 
 /** Reads the body of a route whose `body` is bytes, for its schema. @throws ServiceError */
-export function readJsonBody({ body, header }: ServiceRequest): unknown {
-  requireJsonType(header('content-type'));
-  return parseJson(body);
+export function readJsonBody(call: ServiceRequest): unknown {
+  requireJsonType(call.header('content-type'));
+  return parseJson(call.body);
 }
 
 /**
