@@ -398,7 +398,7 @@ describe('POST /v1/decisions', () => {
       'one choice',
       { questions: [{ type: 'choice', instructions: 'a', choices: [{ value: 'a' }] }] },
       'questions',
-      'questions[0].choices: expected 2 to 255 elements, found 1',
+      'questions[0].choices: expected 2 to 255 choices, found 1',
     ],
     [
       'repeated choices',
@@ -469,7 +469,7 @@ describe('POST /decide', () => {
     ],
     [
       { questions: [{ type: 'score', levels: [] }] },
-      'questions[0].levels: expected 1 to 10 elements, found 0',
+      'questions[0].levels: expected 1 to 10 levels, found 0',
     ],
   ])('rejects %j', async (body, detail) => {
     const { status, json } = await decide(body);
