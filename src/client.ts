@@ -27,6 +27,8 @@ export type {
 export {
   type AnalyzeOptions,
   type ChunkOptions,
+  DecideClient,
+  type DecideOptions,
   EmbedClient,
   type EmbedOptions,
   type EncodeOptions,
@@ -44,6 +46,7 @@ export {
   type ZeroShotOptions,
 } from './client/task-clients';
 export type { AnalyzeBatchResponse, AnalyzeResponse } from './protocols/own/analyze';
+export type { DecideResponse, QuestionInput, TextOrJson } from './protocols/own/decide';
 export type { EncodeResponse } from './protocols/own/encode';
 export type { GuardFileResponse, GuardResponse } from './protocols/own/guard';
 export type { EegInfo, HealthResponse, SentimentInfo, ServiceInfo } from './protocols/own/info';

@@ -17,7 +17,7 @@ import { exactBody, readJsonBody, TEXT_OR_JSON } from '../validation/decision-fi
 import { checked, expected, object } from '../validation/fields';
 import { ownQuestions } from './decision-questions';
 
-export type { QuestionInput } from '../../tasks/decision/question-input';
+export type { QuestionInput, TextOrJson } from '../../tasks/decision/question-input';
 
 const request = object({
   state: checked(findTextProblem, (value) => value).meta({
