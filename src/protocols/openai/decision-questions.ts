@@ -8,7 +8,7 @@ import {
   type Problem,
   problemAt,
 } from '../../tasks/decision/problems';
-import type { Question } from '../../tasks/decision/questions';
+import type { PredicateQuestion, Question } from '../../tasks/decision/questions';
 import { checked } from '../validation/fields';
 import { contentText, findInstructionsProblem } from './decision-input';
 
@@ -99,7 +99,7 @@ export function readQuestion(question: OpenAiQuestion): Question {
   const instructions = text === '' ? null : text;
   switch (question.type) {
     case 'predicate':
-      return { type: 'predicate', instructions, criteria: { true: null, false: null } };
+      return { type: 'predicate', ...splitCriteria(text) };
     case 'choice': {
       const options = question.choices.map(({ value, description }) => ({
         label: String(value),
@@ -110,6 +110,23 @@ export function readQuestion(question: OpenAiQuestion): Question {
     case 'score':
       return { type: 'score', instructions, levels: question.levels.map(levelText) };
   }
+}
+
+/**
+ * Separates the criteria of a predicate from its instructions. The Vercel AI SDK appends them as paragraphs
+ * (`openai-decision-model.ts`), since OpenAI's API has no field for them.
+ */
+function splitCriteria(text: string): Pick<PredicateQuestion, 'instructions' | 'criteria'> {
+  const [rest, whenFalse] = splitParagraph(text, 'Criteria for false:\n');
+  const [instructions, whenTrue] = splitParagraph(rest, 'Criteria for true:\n');
+  return { instructions: instructions || null, criteria: { true: whenTrue, false: whenFalse } };
+}
+
+/** The text before and after a paragraph's beginning; null: the text has no such paragraph. */
+function splitParagraph(text: string, start: string): readonly [string, string | null] {
+  if (text.startsWith(start)) return ['', text.slice(start.length) || null];
+  const at = text.indexOf(`\n\n${start}`);
+  return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + 2 + start.length) || null];
 }
 
 /** Label and description of a level. A label that only repeats the position of the level is left out. */

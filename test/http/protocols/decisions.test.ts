@@ -72,7 +72,7 @@ describe('POST /v1/systemone', () => {
     expect(values.reduce((sum, value) => sum + value)).toBeCloseTo(1, 3);
     expect(confidence).toBeCloseTo((Math.max(...values) - 1 / 3) / (1 - 1 / 3), 3);
     const { score, legend, ...mood } = answers.mood as Record<string, Record<string, number>>;
-    expect(legend).toEqual({ '0': 'fine', '1': null, '2': 'awful' });
+    expect(legend).toEqual({ '0': 'fine', '1': '', '2': 'awful' });
     const mean = Object.entries(mood.probabilities ?? {}).reduce(
       (sum, [level, probability]) => sum + Number(level) * probability,
       0,
@@ -212,7 +212,7 @@ describe('POST /v1/systemone', () => {
       'long instructions',
       { questions: { a: noul, b: { ...noul, instructions: 'word '.repeat(99) } } },
       'questions.b',
-      expect.stringContaining('leave none for the state'),
+      expect.stringContaining('leaves none for the state'),
     ],
   ])('rejects %s', async (_, body, path, msg) => {
     const { status, json, headers } = await systemOne(body);
