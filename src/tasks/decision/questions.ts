@@ -1,4 +1,4 @@
-import type { Inference, InferOptions } from '../../native/engine';
+import type { EngineError, Inference, InferOptions } from '../../native/engine';
 import type { ModelMetadata } from '../predictor';
 
 /** Whether a statement about the state is true. */
@@ -14,7 +14,7 @@ export interface PredicateQuestion {
 export interface ChoiceQuestion {
   readonly type: 'choice';
   readonly instructions: string | null;
-  /** At least one; labels are unique. */
+  /** At least one. Labels are unique as a rule; answers refer to options by their index. */
   readonly options: readonly { readonly label: string; readonly description: string | null }[];
 }
 
@@ -64,4 +64,6 @@ export interface DecisionModel {
    * @throws EngineError; INPUT_TOO_LONG with the `index` of a question whose options leave no tokens for the state
    */
   decide(request: DecisionRequest, options: InferOptions): Promise<Decision>;
+  /** See `Engine.admissionError`. */
+  admissionError(timeoutMs: number): EngineError | null;
 }
