@@ -5,6 +5,7 @@ import type { Dtype } from '../native/engine';
 import { MODEL_NAME } from '../settings/parsers';
 import { DTYPES } from '../settings/settings';
 import { CAPABILITIES } from '../tasks/capabilities';
+import { DEFAULT_TEMPLATES, findTemplateProblem } from '../tasks/decision/hypotheses';
 import { TASKS } from '../tasks/registry';
 
 export const MODEL_JSON = 'model.json';
@@ -15,6 +16,18 @@ const MAX_QUEUE = 2 ** 20;
 export const VERSION_FOLDER = /^[1-9][0-9]{0,8}$/;
 
 const name = z.string().regex(MODEL_NAME.pattern, `expected ${MODEL_NAME.expected}`);
+
+/** Maximum length of a template in UTF-16 units. */
+const MAX_TEMPLATE = 1024;
+
+const template = (placeholders: readonly string[]) =>
+  z
+    .string()
+    .max(MAX_TEMPLATE)
+    .superRefine((value, context) => {
+      const problem = findTemplateProblem(value, placeholders);
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+    });
 
 /** Schema of `model.json` in a model folder. All keys are optional. */
 export const modelJson = z.strictObject({
@@ -73,6 +86,17 @@ export const modelJson = z.strictObject({
     .enum(['mean', 'max'])
     .default('mean')
     .describe('How the scores of windows are combined'),
+  decision: z
+    .strictObject({
+      template: template(['instructions', 'option'])
+        .default(DEFAULT_TEMPLATES.template)
+        .describe('Hypothesis of a question with instructions'),
+      label_template: template(['option'])
+        .default(DEFAULT_TEMPLATES.label_template)
+        .describe('Hypothesis of a question without instructions, for a label without description'),
+    })
+    .optional()
+    .describe('Hypotheses of an NLI model for decisions: `template`, `label_template`'),
   versions: z
     .union([z.enum(['latest', 'all']), z.array(z.int().positive()).min(1)], {
       error: 'expected "latest", "all" or numbers of versions',

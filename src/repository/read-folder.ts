@@ -114,11 +114,12 @@ async function readVersion(
     const metadata = {
       ...fileMetadata,
       ...longTextMetadata(task, settings),
+      ...hypothesisMetadata(task, settings),
       ...(abilities && { abilities }),
     };
-    const { longTexts } = metadata;
+    const { longTexts, hypotheses } = metadata;
     const queue = [max_queue_requests, max_queue_wait_ms, weight];
-    const loadedAs = [task.name, dtype, ...queue, longTexts, abilities];
+    const loadedAs = [task.name, dtype, ...queue, longTexts, hypotheses, abilities];
     const files = archive === null ? task.listFiles(modelPath) : [archive];
     const fingerprint = computeFingerprint(files, loadedAs);
     return {
@@ -144,6 +145,18 @@ function longTextMetadata(
   if (long_texts === 'truncate') return {};
   if (task.capabilities.includes('text-classification')) return { longTexts: { stride, combine } };
   throw new ModelFileError(`${MODEL_JSON}: long_texts: is for text classifiers`);
+}
+
+/** Hypotheses for decisions. @throws ModelFileError: the model is not an NLI model */
+function hypothesisMetadata(
+  task: Task,
+  { decision }: ModelJson,
+): Pick<ClassifierMetadata, 'hypotheses'> {
+  if (!decision) return {};
+  if (task.capabilities.includes('text-classification')) return { hypotheses: decision };
+  throw new ModelFileError(
+    `${MODEL_JSON}: decision: expected an NLI model, the task is ${task.name}. Remove it`,
+  );
 }
 
 /** Archive in a model folder; null: the folder contains the model files. @throws ModelFileError: several models */

@@ -1,5 +1,6 @@
 import type { PromptSettings } from '../models/sentence-transformers/model';
 import type { EngineError, Inference, InferOptions, TextInput, Vocabulary } from '../native/engine';
+import type { HypothesisTemplates } from './decision/hypotheses';
 import type { DecisionModel } from './decision/questions';
 import type { EntityRecognizer } from './entity-recognition/entities';
 import type { BatchPredictor, Capability, ModelMetadata, Prediction, Predictor } from './predictor';
@@ -17,6 +18,8 @@ export interface LongTexts {
 export interface ClassifierMetadata extends ModelMetadata {
   /** Default windowing of long texts; undefined: long texts are truncated. */
   readonly longTexts?: LongTexts;
+  /** Hypotheses of an NLI model for decisions; undefined: the default templates. */
+  readonly hypotheses?: HypothesisTemplates;
   /** Labels in the order of the model outputs. */
   readonly labels: readonly string[];
 }

@@ -12,6 +12,7 @@ import {
   type SparseEmbeddingMetadata,
   type TextEmbedder,
 } from './capabilities';
+import { createDecisionModel } from './decision-models';
 import { embedding } from './embedding/embedding-task';
 import { type ChunkEmbedder, lateChunking } from './embedding/late-chunking';
 import { embeddingMetadataOf, maskedLanguageModelEmbedding } from './masked-language-model-view';
@@ -179,8 +180,8 @@ export function withCapability<Name extends Capability>(
 
 /** The model or its view, whatever model.json allows. */
 function findCapability(served: ServedModel, capability: Capability): ServedModel | null {
-  if (isPrimaryCapability(served, capability)) return served;
-  return DERIVED[capability]?.(served) ?? null;
+  const view = DERIVED[capability]?.(served);
+  return view ?? (isPrimaryCapability(served, capability) ? served : null);
 }
 
 /**
@@ -248,16 +249,23 @@ export function withLateChunking(
     : null;
 }
 
+/** View of a model that answers typed questions; null: another model. */
+const asDecisionModel = memoizeByModel(({ model, ...served }): ServedModel | null => {
+  const view = model && createDecisionModel(served.task, model);
+  return view && { ...served, model: view as unknown as TaskModel };
+});
+
 interface MultiView {
   readonly task: Task;
   readonly metadata: ModelMetadata;
 }
 
-/** Capabilities that models of other tasks have, too. */
+/** Views of models by capability. A view replaces the model, also if the capability is that of its task. */
 const DERIVED: Readonly<Partial<Record<Capability, (served: ServedModel) => ServedModel | null>>> =
   {
     embedding: maskedLanguageModelAsEmbedder,
     reranking: classifierAsReranker,
+    decision: asDecisionModel,
     'sparse-embedding': viewOfMulti((metadata, vocabularySize) => ({
       task: multiSparse as unknown as Task,
       metadata: {

@@ -1,4 +1,4 @@
-import type { Inference, InferOptions } from '../../native/engine';
+import type { EngineError, Inference, InferOptions } from '../../native/engine';
 import type { ModelMetadata } from '../predictor';
 
 /** Whether a statement about the state is true. */
@@ -64,4 +64,6 @@ export interface DecisionModel {
    * @throws EngineError; INPUT_TOO_LONG with the `index` of a question whose options leave no tokens for the state
    */
   decide(request: DecisionRequest, options: InferOptions): Promise<Decision>;
+  /** See `Engine.admissionError`. */
+  admissionError(timeoutMs: number): EngineError | null;
 }
