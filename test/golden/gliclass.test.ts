@@ -21,6 +21,10 @@ const ROOT = 'gliclass';
 interface Golden {
   readonly texts: readonly string[];
   readonly variants: readonly { readonly config: object; readonly logits: readonly number[] }[];
+  /** Texts that the package truncates. */
+  readonly long: readonly (Omit<GliclassInput, 'truncationSide'> & {
+    readonly logits: readonly number[];
+  })[];
   readonly answers: readonly {
     readonly text: number;
     readonly labels: readonly string[];
@@ -162,6 +166,15 @@ describe.each(readdirSync(path.join(FIXTURES, ROOT)))('%s', (name) => {
     expect(await run('\uff1c\uff1cLABEL\uff1e\uff1e', ['<<label>>', '< <SEP>>'], '')).toHaveLength(
       2,
     );
+  });
+
+  it('truncates the end of the text as gliclass does', async () => {
+    for (const { logits, ...input } of golden.long) {
+      const answer = await model.run({ ...input, truncationSide: 'right' }, {});
+      expect(answer.inference.truncated).toBe(true);
+      expectClose(answer.logits, logits);
+    }
+    expect(golden.long).toHaveLength(model.metadata.isPromptFirst ? 1 : 0);
   });
 
   it('truncates the text, and never the labels', async () => {
