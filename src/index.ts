@@ -16,6 +16,12 @@ export {
   type RunOptions,
   type RunOptions as ClassifyOptions,
 } from './embedded/engine';
+export {
+  EntityRecognizer,
+  type EntityRecognizerOptions,
+  type EntityTagOptions,
+  type RecognizedEntity,
+} from './embedded/entity-recognizer';
 export { Guard, type GuardCheckOptions, type GuardLoadOptions } from './embedded/guard-engine';
 export { type RankOptions, Reranker, type RerankerOptions } from './embedded/reranker';
 export {

@@ -42,7 +42,10 @@ async function main(): Promise<void> {
   if (exitCode !== 0) process.exitCode = exitCode;
   else if (command.type === 'serve') await serve(command.config, version);
   else if (command.type === 'batch') process.exitCode = await runBatch(command, environment);
-  else {
+  else if (command.type === 'calibrate') {
+    const { runCalibrate } = await import('./commands/calibrate/calibrate-command.js');
+    process.exitCode = await runCalibrate(command.args, environment);
+  } else {
     const { runInspect } = await import('./commands/inspect/inspect-command.js');
     process.exitCode = await runInspect(command.args, environment);
   }

@@ -3,6 +3,7 @@ import pino from 'pino';
 import { z } from 'zod';
 import { helpText as batchHelp } from '../../src/commands/batch/batch-command';
 import { BATCH_COMMANDS } from '../../src/commands/batch/commands';
+import { HELP as CALIBRATE_HELP } from '../../src/commands/calibrate/calibrate-command';
 import { HELP as IMPORT_HELP } from '../../src/commands/import-torchserve/import-torchserve-command';
 import { HELP as INSPECT_HELP } from '../../src/commands/inspect/inspect-command';
 import { createModelProtocols } from '../../src/commands/serve/mounts';
@@ -34,6 +35,7 @@ export const BLOCKS: Readonly<Record<string, Readonly<Record<string, () => strin
         () => text(batchHelp(command)),
       ]),
     ),
+    calibrate: () => text(CALIBRATE_HELP),
     inspect: () => text(INSPECT_HELP),
     'import-torchserve': () => text(IMPORT_HELP),
   },

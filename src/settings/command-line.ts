@@ -14,7 +14,10 @@ export type Command =
   /** `build` compiles the addon; `install` downloads LibTorch for the prebuilt addon. */
   | { readonly type: 'build' | 'install' }
   | { readonly type: 'batch'; readonly name: BatchCommandName; readonly args: readonly string[] }
-  | { readonly type: 'inspect' | 'import-torchserve'; readonly args: readonly string[] }
+  | {
+      readonly type: 'inspect' | 'calibrate' | 'import-torchserve';
+      readonly args: readonly string[];
+    }
   | { readonly type: 'serve'; readonly config: Config };
 
 /**
@@ -27,7 +30,7 @@ export function readCommand(args: readonly string[], environment: Environment): 
   const [first] = args;
   const batchCommand = BATCH_COMMANDS.find((name) => name === first);
   if (batchCommand) return { type: 'batch', name: batchCommand, args: args.slice(1) };
-  if (first === 'inspect' || first === 'import-torchserve')
+  if (first === 'inspect' || first === 'calibrate' || first === 'import-torchserve')
     return { type: first, args: args.slice(1) };
   if (isHelpRequested(args)) return { type: 'help', isComplete: args.includes('all') };
   if (args.includes('--version') || args.includes('-v')) return { type: 'version' };

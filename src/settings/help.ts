@@ -12,6 +12,10 @@ const COMMANDS: readonly (readonly [usage: string, description: string])[] = [
   [`${MODELS} DIRECTORY`, 'serve a model repository: a directory with one folder per model'],
   [SERVICES.join(' | '), 'serve one model: a text classifier, or an EEG model (demo models)'],
   ['classify | embed | encode | rerank | tag', 'batch inference on files; see embed --help'],
+  [
+    'calibrate FOLDER FILE…',
+    'fit the scores of a text classifier on labeled texts; see calibrate --help',
+  ],
   ['inspect PATH', "report a model's inputs, outputs and load error; see inspect --help"],
   [
     'import-torchserve FILE',

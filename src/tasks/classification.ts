@@ -54,13 +54,17 @@ export function scores(logits: Float32Array, scoreFunction: ScoreFunction): Floa
   }
 }
 
-/** @param scores scores of all labels, in the order of `labels` */
+/**
+ * @param scores scores of all labels, in the order of `labels`
+ * @param threshold score from which the second of two labels is the label; null: the label has the highest score
+ */
 export function toClassification(
   { labels }: ClassifierMetadata,
   scores: Float32Array,
   inference: Inference,
+  threshold: number | null = null,
 ): Classification {
-  const top = argmax(scores);
+  const top = threshold === null ? argmax(scores) : Number((scores[1] as number) >= threshold);
   return { label: labels[top] as string, score: scores[top] as number, scores, inference };
 }
 

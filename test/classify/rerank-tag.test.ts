@@ -137,3 +137,67 @@ interface GoldenTag {
   readonly start: number;
   readonly end: number;
 }
+
+describe('tag --labels', () => {
+  const MODEL = path.join(FIXTURES, 'gliner', 'deberta-marker-v0');
+  const { texts, answers } = readFixture<{
+    readonly texts: readonly string[];
+    readonly answers: readonly {
+      readonly text: number;
+      readonly labels: readonly string[];
+      readonly threshold: number;
+      readonly flat_ner: boolean;
+      readonly multi_label: boolean;
+      readonly entities: readonly (readonly [number, number, string, number])[];
+    }[];
+  }>('gliner', 'deberta-marker-v0', 'golden.json');
+
+  it.each([
+    [0.5, 'flat'],
+    [0.4, 'nested'],
+  ] as const)('has the entities of gliner: %d, %s', async (threshold, mode) => {
+    const labels = ['city', 'film', 'date of birth'];
+    const asked = answers.filter(
+      (one) =>
+        one.threshold === threshold && !one.multi_label && one.labels.join() === labels.join(),
+    );
+    expect(asked).toHaveLength(texts.length);
+    writeFileSync(inFolder('plain.jsonl'), jsonLines(texts.map((text) => ({ text }))));
+    const settings = [
+      '--threshold',
+      String(threshold),
+      '--entities',
+      mode,
+      '--offsets',
+      'code-points',
+    ];
+    const files = ['plain.jsonl', '-o', 'entities.jsonl', '--overwrite'];
+    const args = ['--model', MODEL, '--labels', labels.join(), ...settings, ...files];
+    const { code, stderr } = await run('tag', ...args);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('answered')]);
+    for (const [index, { tags }] of lines('entities.jsonl').entries()) {
+      const expected = asked.find(({ text }) => text === index)?.entities ?? [];
+      type Tag = { start: number; end: number; label: string; score: number };
+      expect(tags.map(({ start, end, label }: Tag) => [start, end, label])).toEqual(
+        expected.map((entity) => entity.slice(0, 3)),
+      );
+      for (const [position, { score }] of (tags as Tag[]).entries()) {
+        expect(Math.abs(score - (expected[position]?.[3] as number))).toBeLessThanOrEqual(ROUNDED);
+      }
+    }
+  });
+
+  it('rejects wrong labels before it loads the model', async () => {
+    const { code, stderr } = await run(
+      'tag',
+      '--model',
+      MODEL,
+      '--labels',
+      'a,,b',
+      'x.jsonl',
+      '-o',
+      'y.jsonl',
+    );
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--labels: [1]: expected a label')]);
+  });
+});

@@ -2,9 +2,9 @@ import type { BatchCommandName } from '../../settings/command-line';
 import { embedding } from '../../tasks/embedding/embedding-task';
 import { multiEmbedding } from '../../tasks/multi-embedding-views';
 import { reranking } from '../../tasks/registry';
-import { tokenClassification } from '../../tasks/token-classification/token-classification-task';
 import { CLASSIFY } from '../classify/classify-command';
 import type { BatchCommand } from './batch-command';
+import { TAG } from './tag-command';
 import { taskCommand } from './task-command';
 
 /** Commands for files, by command name. */
@@ -22,8 +22,5 @@ export const BATCH_COMMANDS: Readonly<Record<BatchCommandName, BatchCommand>> = 
   rerank: taskCommand('rerank', reranking, [
     'Scores the relevance of a document for a query as CrossEncoder.predict does: a column `score`.',
   ]),
-  tag: taskCommand('tag', tokenClassification, [
-    'Finds entities and their labels as the token-classification pipeline of transformers does: a column',
-    '`tags`, a list of objects; CSV contains it as JSON.',
-  ]),
+  tag: TAG,
 };

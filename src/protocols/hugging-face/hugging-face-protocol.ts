@@ -3,6 +3,7 @@ import { ERRORS } from '../../serving/errors';
 import { type ServedModel, withCapability } from '../../tasks/served-model';
 import type { Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
+import { entityRecognition } from './entity-recognition';
 import { featureExtraction } from './feature-extraction';
 import { textClassification, textOrZeroShotClassification } from './text-classification';
 import { tokenClassification } from './token-classification';
@@ -60,7 +61,9 @@ function taskRoute(
   const embedder = withCapability(served, 'embedding');
   if (embedder) return featureExtraction(address, embedder, options);
   const tagger = withCapability(served, 'token-classification');
-  return tagger && tokenClassification(address, tagger, options);
+  if (tagger) return tokenClassification(address, tagger, options);
+  const recognizer = withCapability(served, 'entity-recognition');
+  return recognizer && entityRecognition(address, recognizer, options);
 }
 
 /** Percent-encodes a path segment, including characters that are special to the router. */

@@ -18,15 +18,17 @@ const TEXT_SCHEMA = { type: 'string' };
 const findTextProblem = (value: unknown) =>
   typeof value === 'string' ? null : { message: expected('a string')({ input: value }), path: [] };
 
+export const TEXT_OR_TEXTS = checked(
+  (value) =>
+    Array.isArray(value) ? findListProblem(value, '', findTextProblem) : findTextProblem(value),
+  (value) => value as string | readonly string[],
+).meta({
+  description: 'A text, or a list of texts',
+  anyOf: [TEXT_SCHEMA, { type: 'array', items: TEXT_SCHEMA }],
+});
+
 const request = object({
-  inputs: checked(
-    (value) =>
-      Array.isArray(value) ? findListProblem(value, '', findTextProblem) : findTextProblem(value),
-    (value) => value as string | readonly string[],
-  ).meta({
-    description: 'A text, or a list of texts',
-    anyOf: [TEXT_SCHEMA, { type: 'array', items: TEXT_SCHEMA }],
-  }),
+  inputs: TEXT_OR_TEXTS,
   parameters: object(SPAN_FIELDS).nullish(),
 });
 

@@ -20,6 +20,7 @@ import {
 } from './info';
 import { predict, predictBatch } from './predict';
 import { tag, tagBatch } from './tag';
+import { tagLabels, tagLabelsBatch } from './tag-labels';
 import { zeroShot } from './zero-shot';
 
 /** Path prefix of the addresses of models in a model repository. */
@@ -46,6 +47,7 @@ export function own(
   const signals = withCapability(served, 'signal-classification');
   const entailment = withCapability(served, 'zero-shot');
   const tagger = withCapability(served, 'token-classification');
+  const recognizer = withCapability(served, 'entity-recognition');
   const multi = withCapability(served, 'multi-embedding');
   return {
     ...COMMON,
@@ -54,6 +56,7 @@ export function own(
       ...(signals ? [predict(signals), predictBatch(signals, options)] : []),
       ...(entailment ? [zeroShot(entailment, options)] : []),
       ...(tagger ? [tag(tagger), tagBatch(tagger, options)] : []),
+      ...(recognizer ? [tagLabels(recognizer), tagLabelsBatch(recognizer, options)] : []),
       ...(multi ? [encode(multi, options)] : []),
       healthRoute(() => service.model.loaded),
       readyRoute,

@@ -15,7 +15,7 @@ import { SPAN_FIELDS } from '../validation/span-fields';
 const request = object({ text: string(), ...SPAN_FIELDS });
 const batchRequest = object({ texts: stringList('an array of texts'), ...SPAN_FIELDS });
 
-const response = z.object({
+export const tagResponse = z.object({
   input_text: z.string(),
   tags: z
     .array(
@@ -34,11 +34,11 @@ const response = z.object({
     .describe('Entities in the order of the text'),
   truncated: z.boolean().describe('Whether the text was truncated'),
 });
-const batchResponse = z.object({ results: z.array(response) });
+export const tagBatchResponse = z.object({ results: z.array(tagResponse) });
 
 export type TagRequest = z.infer<typeof request>;
-export type TagResponse = z.infer<typeof response>;
-export type TagBatchResponse = z.infer<typeof batchResponse>;
+export type TagResponse = z.infer<typeof tagResponse>;
+export type TagBatchResponse = z.infer<typeof tagBatchResponse>;
 
 const examples = {
   request: { text: 'Ada Lovelace lived in London.' },
@@ -72,7 +72,7 @@ export function tag(served: ServedModel<TokenClassifier>): Route {
     operationId: 'tag',
     summary: 'Token classification (NER) of a text',
     request,
-    response,
+    response: tagResponse,
     examples,
     errors: MODEL_ERRORS,
     headers: TRUNCATED_HEADER,
@@ -96,7 +96,7 @@ export function tagBatch(
     summary: 'Token classification (NER) of a list of texts',
     request: batchRequest,
     limits: { texts: { maxItems: listLength } },
-    response: batchResponse,
+    response: tagBatchResponse,
     examples: batchExamples,
     errors: [...MODEL_ERRORS, 'LIST_TOO_LONG'],
     headers: TRUNCATED_HEADER,

@@ -15,7 +15,7 @@ const WINDOWS_PER_REQUEST = 32;
  * @throws EngineError; its index refers to the text
  */
 export async function findEntities(
-  model: EntityRecognizer,
+  model: Pick<EntityRecognizer, 'runAll'>,
   texts: readonly string[],
   options: EntityOptions,
   inferOptions: InferOptions,
@@ -54,7 +54,7 @@ export async function findEntities(
 
 /** Runs the windows of a text, and adds their inferences. */
 async function runWindows(
-  model: EntityRecognizer,
+  model: Pick<EntityRecognizer, 'runAll'>,
   text: string,
   answer: Candidates,
   {

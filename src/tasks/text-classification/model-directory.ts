@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ModelFileError } from '../../models/files';
+import { existingFiles, ModelFileError } from '../../models/files';
 import {
   CONFIG,
   type ModelConfig,
@@ -18,6 +18,7 @@ import {
 import { findModelFiles } from '../../models/hugging-face/weight-files';
 import { checkModelJson } from '../../models/json';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
+import { CALIBRATION, type Calibration, readCalibration } from '../calibration/calibration';
 import type { ClassifierMetadata } from '../capabilities';
 import {
   chooseScoreFunction,
@@ -49,6 +50,8 @@ const architectureSchema = z.looseObject({
 
 export interface TextClassifierMetadata extends ClassifierMetadata {
   readonly scoreFunction: ScoreFunction;
+  /** Null: the scores are those of transformers. */
+  readonly calibration: Calibration | null;
   /** Index of the output that label2id names entailment; null: no such output. */
   readonly namedEntailment: number | null;
 }
@@ -71,13 +74,20 @@ export function readTextClassifier(directory: string): TextClassifierFiles {
     );
   }
   const source = findSource(directory, config, numLabels);
+  const labels = labelNames(config.id2label, numLabels);
+  const scoreFunction = chooseScoreFunction(problemType, numLabels);
   return {
     source,
-    files: [...files, ...('weightFiles' in source ? source.weightFiles : [source.path])],
+    files: [
+      ...files,
+      ...existingFiles(directory, [CALIBRATION]),
+      ...('weightFiles' in source ? source.weightFiles : [source.path]),
+    ],
     metadata: {
       ...readIdentity(config),
-      labels: labelNames(config.id2label, numLabels),
-      scoreFunction: chooseScoreFunction(problemType, numLabels),
+      labels,
+      scoreFunction,
+      calibration: readCalibration(directory, labels, scoreFunction),
       namedEntailment: findEntailmentOutput({ ...config, count: numLabels }),
     },
   };

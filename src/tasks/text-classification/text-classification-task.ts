@@ -5,12 +5,12 @@ import { readArchitectures } from '../../models/hugging-face/architectures';
 import { findModelFolder } from '../../models/hugging-face/directory';
 import { listModules } from '../../models/sentence-transformers/modules';
 import { EngineError, type TextInput } from '../../native/engine';
+import { calibratedScores } from '../calibration/calibration';
 import type { Classification } from '../capabilities';
 import {
   classifiedWindows,
   combineWindowScores,
   isBlank,
-  scores,
   toClassification,
 } from '../classification';
 import { classifierOutputs } from '../classifier-tensors';
@@ -28,6 +28,10 @@ const MAX_STRIDE = 3 / 4;
 export const TEXT_INFO = {
   labels: z.array(z.string()).optional(),
   max_length: z.int().optional().describe('Tokens; longer texts are cut'),
+  calibration: z
+    .object({ temperature: z.number(), threshold: z.number().nullable() })
+    .optional()
+    .describe('Correction of the scores by calibration.json'),
 };
 
 const tensors: Tensors<string | TextInput, Classification, TextClassifierMetadata> = {
@@ -79,21 +83,29 @@ export const textClassification: Task<string | TextInput, Classification, TextCl
       return { ...text, places: true, stride: longTexts.stride };
     },
     toPrediction: (inference, metadata, index) => {
-      const score = (outputs: Float32Array) => scores(outputs, metadata.scoreFunction);
+      const { scoreFunction, calibration } = metadata;
+      const score = (outputs: Float32Array) =>
+        calibratedScores(outputs, scoreFunction, calibration);
       const windows = classifiedWindows(inference, metadata.labels.length, score);
       const values = windows
         ? combineWindowScores(windows, metadata.longTexts?.combine ?? 'mean')
         : score(inference.values);
       if (allFinite(values)) {
-        return { ...toClassification(metadata, values, inference), ...(windows && { windows }) };
+        const threshold = calibration?.threshold ?? null;
+        const classification = toClassification(metadata, values, inference, threshold);
+        return { ...classification, ...(windows && { windows }) };
       }
       const message = 'The model returned an output that is not finite.';
       throw new EngineError('INFERENCE_FAILED', message, { index });
     },
-    logFields: () => ({}),
+    logFields: ({ calibration }) => (calibration ? { calibration } : {}),
     info: {
       schemas: TEXT_INFO,
-      of: ({ labels }, { maxLength }) => ({ labels: [...labels], max_length: maxLength }),
+      of: ({ labels, calibration }, { maxLength }) => ({
+        labels: [...labels],
+        max_length: maxLength,
+        ...(calibration && { calibration }),
+      }),
     },
     tensors,
     page: 'sentiment',

@@ -45,7 +45,7 @@ export interface RowOptions<Input, Prediction, Metadata extends ModelMetadata> {
   bind(
     model: Pick<
       Predictor<Input, Prediction, Metadata>,
-      'metadata' | 'maxLength' | 'vocabulary' | 'run'
+      'metadata' | 'maxLength' | 'vocabulary' | 'run' | 'runAll'
     >,
   ): RowModel<Input>;
 }

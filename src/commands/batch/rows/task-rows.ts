@@ -1,6 +1,7 @@
 import type { ModelMetadata, Prediction } from '../../../tasks/capabilities';
 import type { Task } from '../../../tasks/task';
 import { embeddingRows } from './embedding-rows';
+import { entityRows } from './entity-rows';
 import { multiEmbeddingRows } from './multi-embedding-rows';
 import { rerankingRows } from './reranking-rows';
 import type { TaskRows } from './rows';
@@ -13,6 +14,7 @@ type AnyRows = TaskRows<unknown, Prediction, ModelMetadata>;
 /** Rows of the tasks with a batch command, by task name. */
 const ROWS: Readonly<Record<string, AnyRows>> = {
   embedding: embeddingRows,
+  'entity-recognition': entityRows,
   'multi-embedding': multiEmbeddingRows,
   reranking: rerankingRows,
   'signal-classification': signalRows,

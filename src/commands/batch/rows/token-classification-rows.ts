@@ -57,7 +57,7 @@ export const tokenClassificationRows: TaskRows<
       requiredColumns: [textColumn],
       identity: { textColumn, strategy, ignoreLabels, stride, offsets },
       bind: (model) => ({
-        ...FORMAT,
+        ...TAGS_FORMAT,
         omittedColumns: [],
         windowing: null,
         toInput: (row) => {
@@ -86,7 +86,7 @@ export const tokenClassificationRows: TaskRows<
 };
 
 /** Spans in the format of `POST /tag`. */
-const FORMAT: ResultFormat<TagsResult> = {
+export const TAGS_FORMAT: ResultFormat<TagsResult> = {
   fields: [{ name: 'tags', type: 'json', extract: ({ tags }) => tags }, TRUNCATED_FIELD],
   labels: [],
   summarize: ({ tags, truncated }) => ({ labels: tags.map(({ label }) => label), truncated }),
