@@ -2,16 +2,13 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { type BodyLimits, ByteBudget, PIECE_BYTES, SMALL_BYTES } from '../serving/byte-budget';
 import type { Connections } from '../serving/connections';
 import { ServiceError } from '../serving/errors';
-import { parseJson } from '../serving/json';
+import { parseJson, requireJsonType } from '../serving/json';
 import { HOLD_TIMEOUT_MS } from '../serving/timeouts';
 import { requestContextOf } from './http-request-context';
+import { readZstdBody } from './zstd-body';
 
 /** Maximum number of unanswered requests of a connection. */
 const MAX_PIPELINED = 128;
-
-/** `application/json` or `application/<anything>+json`, then optional parameters. */
-const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
-const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 
 /**
  * Reads request bodies, and limits the memory of bodies that are being received (BODY_MEMORY): otherwise thousands of
@@ -61,8 +58,8 @@ export class BodyReader {
         `This connection has more than ${MAX_PIPELINED} pending requests. Wait for their responses.`,
       );
     }
-    const { 'content-encoding': coding = 'identity', 'content-length': length } = request.headers;
-    const encoding = coding.toLowerCase();
+    const { 'content-length': length } = request.headers;
+    const encoding = codingOf(request);
     const isCompressed = encoding !== 'identity';
     if (isCompressed && !ENCODINGS.has(encoding)) throw encodingUnsupported();
     if (!isCompressed && Number(length) <= SMALL_BYTES) {
@@ -91,6 +88,13 @@ export class BodyReader {
   #read(): RequestHandler {
     const read = express.raw({ type: () => true, limit: this.#limit });
     return (request, response, next) => {
+      if (codingOf(request) === 'zstd') {
+        readZstdBody(request, this.#limit).then((body) => {
+          request.body = body;
+          next();
+        }, next);
+        return;
+      }
       read(request, response, (error?: unknown) => {
         if (error) return next(describe(error as BodyReaderError, this.#limit));
         request.body ??= Buffer.alloc(0);
@@ -100,27 +104,22 @@ export class BodyReader {
   }
 }
 
-/** zstd is missing: body-parser reads it only on some releases of Node.js. */
-const ENCODINGS: ReadonlySet<string> = new Set(['gzip', 'deflate', 'br']);
+const ENCODINGS: ReadonlySet<string> = new Set(['gzip', 'deflate', 'br', 'zstd']);
+
+function codingOf({ headers }: Request): string {
+  return headers['content-encoding']?.toLowerCase() ?? 'identity';
+}
 
 /** Rejects bodies that are not JSON. A body without a Content-Type counts as JSON. */
-const requireJson: RequestHandler = (request, _response, next) => {
-  const type = request.headers['content-type'];
-  if (!type || type === 'application/json') return next();
-  if (!JSON_MEDIA_TYPE.test(type)) {
-    throw new ServiceError('MEDIA_TYPE_UNSUPPORTED', 'The Content-Type must be application/json.');
-  }
-  const charset = CHARSET.exec(type)?.[1];
-  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-    throw new ServiceError('MEDIA_TYPE_UNSUPPORTED', 'The charset of JSON must be utf-8.');
-  }
+const requireJson: RequestHandler = ({ headers }, _response, next) => {
+  requireJsonType(headers['content-type']);
   next();
 };
 
 function encodingUnsupported(): ServiceError {
   return new ServiceError(
     'MEDIA_TYPE_UNSUPPORTED',
-    'The Content-Encoding must be gzip, deflate, br or identity.',
+    'The Content-Encoding must be gzip, deflate, br, zstd or identity.',
   );
 }
 

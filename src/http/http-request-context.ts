@@ -195,6 +195,7 @@ export class HttpRequestContext extends RequestContext {
     const { on, beforeAuthentication } = this.#errors;
     const ofPath = (this.#isAuthorized ? on : beforeAuthentication)(this.#path);
     const format = ofPath.byBody?.choose(this.body) ?? ofPath;
+    if (format.requestIdHeader) response.setHeader(format.requestIdHeader, this.requestId);
     sendJson(response, format.status(error.code), format.body(error, this.access));
   }
 

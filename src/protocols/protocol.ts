@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { SchedulingOptions } from '../native/engine';
 import type { Access, ProtectedResource } from '../serving/access';
 import { ERRORS, type ErrorCode, type ServiceError } from '../serving/errors';
+import type { ResponseHeader } from '../serving/header-names';
 import type { GrpcService } from './grpc-service';
 import type { NamedSchema } from './openapi/operation';
 import type { Route } from './route';
@@ -51,6 +52,8 @@ export interface ErrorFormat {
   /** HTTP status of an error code. */
   readonly status: (code: ErrorCode) => number;
   readonly body: (error: ServiceError, access: Access) => object;
+  /** Further header with the request ID; absent: only X-Request-Id. */
+  readonly requestIdHeader?: ResponseHeader;
   /** Choice of the format by the parsed request body, for a path of several protocols; absent: always this format. */
   readonly byBody?: {
     readonly formats: readonly ErrorFormat[];

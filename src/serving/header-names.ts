@@ -11,6 +11,7 @@ export const REQUEST_HEADERS = [
   'Tracestate',
   'X-Request-Id',
   'X-Request-Timeout-Ms',
+  'X-TypeSafe-SDK',
 ] as const;
 
 /** gRPC metadata that a protocol reads. */
@@ -38,6 +39,7 @@ export const RESPONSE_HEADERS = [
   'X-Request-Id',
   'X-Tokenization-Time',
   'X-Total-Time',
+  'X-TypeSafe-Request-Id',
 ] as const;
 
 export type ResponseHeader = (typeof RESPONSE_HEADERS)[number] | 'Content-Type';

@@ -3,6 +3,9 @@ import { TimeSlice } from '../lib/time-slice';
 import { ServiceError } from './errors';
 
 const BYTE_ORDER_MARK = '\ufeff';
+/** `application/json` or `application/<anything>+json`, then optional parameters. */
+const JSON_MEDIA_TYPE = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
+const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i;
 /** Maximum nesting depth. V8 parses 1 MB of brackets ten times slower than 1 MB of numbers. */
 export const MAX_DEPTH = 100;
 
@@ -57,6 +60,23 @@ function endOfString(json: Buffer, start: number): number {
 }
 
 /**
+ * Rejects a media type other than JSON.
+ *
+ * @param type Content-Type; undefined or empty: counts as JSON
+ * @throws ServiceError MEDIA_TYPE_UNSUPPORTED
+ */
+export function requireJsonType(type: string | undefined): void {
+  if (!type || type === 'application/json') return;
+  if (!JSON_MEDIA_TYPE.test(type)) {
+    throw new ServiceError('MEDIA_TYPE_UNSUPPORTED', 'The Content-Type must be application/json.');
+  }
+  const charset = CHARSET.exec(type)?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    throw new ServiceError('MEDIA_TYPE_UNSUPPORTED', 'The charset of JSON must be utf-8.');
+  }
+}
+
+/**
  * Parses a request body as strict UTF-8 JSON.
  *
  * @param bytes a Buffer; others count as a missing body
@@ -71,12 +91,17 @@ export function parseJson(bytes: unknown): unknown {
   if (isTooDeep(bytes)) {
     throw new ServiceError('BODY_INVALID', `body: nested more than ${MAX_DEPTH} levels deep`);
   }
-  const text = bytes.toString('utf8');
   try {
-    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+    return JSON.parse(jsonText(bytes));
   } catch (error) {
     throw new ServiceError('BODY_INVALID', `body: is not valid JSON${position(error)}`);
   }
+}
+
+/** The text of a body without a byte order mark. */
+export function jsonText(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
 /** Position from V8's message. The rest of the message quotes the body, and is not sent. */

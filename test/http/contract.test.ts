@@ -2,8 +2,19 @@ import { gzipSync } from 'node:zlib';
 import { type Answer, post, postRaw, request } from '../helpers/http';
 import { killAll, type Service, startService } from '../helpers/service';
 import { expectError, SERVICE_CASES } from '../helpers/services';
+import { zstdSync } from '../helpers/zstd';
 
 const MEBIBYTE = 1024 ** 2;
+const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+/** A zstd frame of empty blocks and one block that is not compressed. */
+function rawFrame(text: string, emptyBlocks = 0): Buffer {
+  const content = Buffer.from(text);
+  const header = Buffer.alloc(3);
+  header.writeUIntLE((content.length << 3) | 1, 0, 3);
+  const window = Buffer.from([0, 10 << 3]);
+  return Buffer.concat([ZSTD_MAGIC, window, Buffer.alloc(3 * emptyBlocks), header, content]);
+}
 
 afterAll(killAll);
 
@@ -164,6 +175,27 @@ describe.each(SERVICE_CASES)('the $name service', ({ name, path, options, ...bod
       expect((await send(gzipSync(body), { 'content-encoding': 'gzip' })).status).toBe(200);
     });
 
+    it('takes zstd', async () => {
+      const coding = { 'content-encoding': 'zstd' };
+      const compressed = zstdSync(Buffer.from(body));
+      expect((await send(compressed, coding)).status).toBe(200);
+      const frames = Buffer.concat([rawFrame(body.slice(0, 5)), rawFrame(body.slice(5))]);
+      expect((await send(frames, { ...coding, 'content-encoding': 'ZSTD' })).status).toBe(200);
+      const chunked = { 'content-length': undefined, 'transfer-encoding': 'chunked' };
+      expect((await send(compressed, { ...coding, ...chunked })).status).toBe(200);
+    });
+
+    it.each<[string, Buffer]>([
+      ['no zstd', Buffer.from(body)],
+      ['a truncated frame', rawFrame(body).subarray(0, -1)],
+      ['a window of 16 MiB', Buffer.concat([ZSTD_MAGIC, Buffer.from([0, 14 << 3, 1, 0, 0])])],
+      ['many empty blocks', rawFrame(body, 1000)],
+      ['many empty frames', Buffer.concat(Array(1000).fill(rawFrame('')))],
+    ])('answers %s with 422', async (_, bytes) => {
+      const answer = await send(bytes, { 'content-encoding': 'zstd' });
+      expectError(answer, 422, 'body: cannot be decoded with its Content-Encoding');
+    });
+
     it('takes a chunked body', async () => {
       const answer = await send(body, {
         'content-length': undefined,
@@ -182,7 +214,7 @@ describe.each(SERVICE_CASES)('the $name service', ({ name, path, options, ...bod
 
     it('answers an unknown one with 415', async () => {
       const answer = await send(body, { 'content-encoding': 'compress' });
-      expectError(answer, 415, 'The Content-Encoding must be gzip, deflate, br or identity.');
+      expectError(answer, 415, 'The Content-Encoding must be gzip, deflate, br, zstd or identity.');
     });
   });
 
@@ -197,6 +229,18 @@ describe.each(SERVICE_CASES)('the $name service', ({ name, path, options, ...bod
     it('counts a chunked body', async () => {
       const headers = { 'content-length': undefined, 'transfer-encoding': 'chunked' };
       expectError(await send(body.padEnd(3 * MEBIBYTE), headers), 413, detail);
+    });
+
+    it('counts what zstd decodes', async () => {
+      const bomb = zstdSync(Buffer.alloc(64 * MEBIBYTE, ' '));
+      expect(bomb.length).toBeLessThan(MEBIBYTE / 8);
+      const coding = { 'content-encoding': 'zstd' };
+      expectError(await send(bomb, coding), 413, detail);
+      // A block of 128 KiB in 4 bytes, without the size of the content.
+      const block = Buffer.from([2, 0, 16, 32]);
+      const window = Buffer.from([0, 10 << 3]);
+      const blocks = Array(1000).fill(block);
+      expectError(await send(Buffer.concat([ZSTD_MAGIC, window, ...blocks]), coding), 413, detail);
     });
 
     it('counts what is inflated', async () => {

@@ -21,6 +21,7 @@ import {
   openInference,
   openInferenceModels,
 } from '../../protocols/open-inference/rest/open-inference-protocol';
+import { openAiDecisions, openAiDecisionsOf } from '../../protocols/openai/decisions';
 import { openAiFiles } from '../../protocols/openai/files-protocol';
 import { moderationsOf } from '../../protocols/openai/moderations';
 import { openAi, openAiOf } from '../../protocols/openai/openai-protocol';
@@ -38,6 +39,7 @@ import { tokenProtocols, tokenProtocolsOf } from '../../protocols/tokenize-proto
 import { kserveV1, torchServeInference } from '../../protocols/torchserve/inference';
 import type { TorchServeModels } from '../../protocols/torchserve/torchserve-models';
 import { v1Models } from '../../protocols/torchserve/v1-models';
+import { typeSafe, typeSafeOf } from '../../protocols/typesafe/typesafe-protocol';
 import { vllm, vllmOf } from '../../protocols/vllm/vllm-protocol';
 import type { GuardService } from '../../services/guard';
 import { ModelResolver } from '../../services/model-resolver';
@@ -63,6 +65,8 @@ const MODEL_PROTOCOLS = [
   huggingFace,
   textEmbeddingsInference,
   openAi,
+  openAiDecisions,
+  typeSafe,
   openInference,
   jina,
   cohereRerank,
@@ -84,6 +88,9 @@ const EMBEDDING_PROTOCOLS = [openAiOf, cohereEmbedOf, ollamaOf];
 
 /** Protocols whose requests name a reranking model. */
 const RERANKING_PROTOCOLS = [jinaOf, cohereRerankOf, vllmOf, textEmbeddingsInferenceOf];
+
+/** Protocols whose requests name a model that answers questions. */
+const DECISION_PROTOCOLS = [openAiDecisionsOf, typeSafeOf];
 
 /** Protocols of one model, the server's own first, and the response of its GET /info. */
 export interface ModelProtocols {
@@ -127,12 +134,14 @@ export function createRepositoryProtocols(
 ): readonly Protocol[] {
   const options = protocolOptions(serviceOptions);
   const rerankers = new ModelResolver(catalogue, 'reranking');
+  const deciders = new ModelResolver(catalogue, 'decision');
   return withoutDuplicateRoutes([
     own,
     ...(guard.isConfigured ? GUARD_PROTOCOLS.map((create) => create(guard, options)) : []),
     openInferenceModels(openInference, options),
     ...EMBEDDING_PROTOCOLS.map((create) => create(catalogue, options)),
     ...RERANKING_PROTOCOLS.map((create) => create(rerankers, options)),
+    ...DECISION_PROTOCOLS.map((create) => create(deciders, options)),
     ...tokenProtocolsOf(catalogue, options),
     ...openAiFiles(serviceOptions.batches),
     torchServeInference(torchServe),

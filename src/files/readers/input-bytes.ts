@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { isZstd, unzstd } from '../../lib/unzstd';
 import { RunError } from '../file-errors';
 import { inferFromName } from '../formats';
 import type { InputFile } from '../input-files';
-import { isZstd, unzstd } from './zstd-reader';
 
 const BLOCK_BYTES = 256 * 1024;
 /** Minimum size of the first block: enough for a magic number or byte order mark. */

@@ -38,7 +38,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<ErrorCode, ErrorDescription>> =
   RESPONSE_TOO_LARGE: { cause: 'The response would be larger than RESPONSE_LIMIT.',
     fix: 'Send fewer elements per request, or raise RESPONSE_LIMIT.' },
   MEDIA_TYPE_UNSUPPORTED: { cause: 'The Content-Type or the Content-Encoding is not supported.',
-    fix: 'Send "Content-Type: application/json", uncompressed or with gzip, deflate or br.' },
+    fix: 'Send "Content-Type: application/json", uncompressed or with gzip, deflate, br or zstd.' },
   BODY_INVALID: { cause: 'The body is not valid JSON, or a field is missing or invalid.',
     fix: 'Correct the field that the message names.' },
   INPUT_TOO_LONG: { cause: 'An input is longer than the model allows, and truncation is disabled.',

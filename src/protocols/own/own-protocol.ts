@@ -9,6 +9,7 @@ import {
 } from '../protocol';
 import type { Route } from '../route';
 import { analyze, analyzeBatch } from './analyze';
+import { decide } from './decide';
 import { encode } from './encode';
 import {
   healthRoute,
@@ -49,6 +50,7 @@ export function own(
   const tagger = withCapability(served, 'token-classification');
   const recognizer = withCapability(served, 'entity-recognition');
   const multi = withCapability(served, 'multi-embedding');
+  const decisionModel = withCapability(served, 'decision');
   return {
     ...COMMON,
     routes: [
@@ -58,6 +60,7 @@ export function own(
       ...(tagger ? [tag(tagger), tagBatch(tagger, options)] : []),
       ...(recognizer ? [tagLabels(recognizer), tagLabelsBatch(recognizer, options)] : []),
       ...(multi ? [encode(multi, options)] : []),
+      ...(decisionModel ? [decide(decisionModel, options)] : []),
       healthRoute(() => service.model.loaded),
       readyRoute,
       singleModelInfoRoute(service, served.task.info.schemas, others),

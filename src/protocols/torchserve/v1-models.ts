@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import type { ServedModel } from '../../tasks/served-model';
-import { currentVersion, type NamedModel, singleModelCatalogue } from '../../tasks/served-model';
+import {
+  currentVersion,
+  type NamedModel,
+  singleModelCatalogue,
+  withCapability,
+} from '../../tasks/served-model';
 import type { Protocol } from '../protocol';
 import { type Route, route } from '../route';
 import { ERROR_SCHEMA, errors } from './torchserve-errors';
@@ -8,6 +13,8 @@ import { TorchServeModels } from './torchserve-models';
 
 export const V1_MODELS = '/v1/models';
 const OWNER = 'libtorch-serve';
+/** Header of TypeSafe's clients, whose `models` are objects. */
+const TYPESAFE_HEADER = 'x-typesafe-sdk';
 
 /** A model in the format of OpenAI's API. */
 const openAiModel = {
@@ -15,6 +22,11 @@ const openAiModel = {
   object: z.literal('model'),
   created: z.int().describe('Time at which the model was loaded, in Unix seconds'),
   owned_by: z.literal(OWNER),
+};
+const typeSafeModel = {
+  name: z.string(),
+  description: z.string(),
+  release_date: z.iso.date().describe('Day on which the model was loaded'),
 };
 const EXAMPLE = { id: 'films', object: 'model', created: 1767225600, owned_by: OWNER } as const;
 
@@ -47,13 +59,22 @@ function listModels(models: TorchServeModels): Route {
     response: z.object({
       object: z.literal('list'),
       data: z.array(z.object(openAiModel)).describe('Loaded models, for OpenAI clients'),
-      models: z.array(z.string()).describe('Names of all models, for KServe clients'),
+      models: z
+        .array(z.union([z.string(), z.object(typeSafeModel)]))
+        .describe(
+          'Names of all models, for KServe clients. With the header X-TypeSafe-SDK: objects of the loaded models that answer questions',
+        ),
     }),
     examples: { response: { object: 'list', data: [EXAMPLE], models: ['films'] } },
     handler: (call) => {
       const visible = models.visible(call);
       const data = visible.filter(isReady).map((model) => describe(model, model.name));
-      return { body: { object: 'list', data, models: visible.map(({ name }) => name) } };
+      const isTypeSafe = call.header(TYPESAFE_HEADER) !== undefined;
+      const list = isTypeSafe
+        ? visible.flatMap(describeForTypeSafe)
+        : visible.map(({ name }) => name);
+      const headers = isTypeSafe ? { 'X-TypeSafe-Request-Id': call.requestId } : {};
+      return { body: { object: 'list', data, models: list }, headers };
     },
   });
 }
@@ -78,6 +99,15 @@ export function describeModel(models: TorchServeModels): Route {
       return { body: { ...describe(model, name), name, ready: isReady(model) } };
     },
   });
+}
+
+/** The model in the format of TypeSafe's API, if it is loaded and answers questions. */
+function describeForTypeSafe(model: NamedModel) {
+  const served = currentVersion(model)?.served;
+  const loadedAt = served?.model?.loadedAt;
+  if (!loadedAt || !withCapability(served, 'decision')) return [];
+  const release_date = loadedAt.toISOString().slice(0, 10);
+  return [{ name: model.name, description: served.title, release_date }];
 }
 
 /** @param id name of the model in the request, which may be an alias */

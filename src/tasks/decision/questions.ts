@@ -14,7 +14,7 @@ export interface PredicateQuestion {
 export interface ChoiceQuestion {
   readonly type: 'choice';
   readonly instructions: string | null;
-  /** At least one; labels are unique. */
+  /** At least one. Labels are unique as a rule; answers refer to options by their index. */
   readonly options: readonly { readonly label: string; readonly description: string | null }[];
 }
 

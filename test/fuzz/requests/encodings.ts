@@ -38,11 +38,11 @@ const CODINGS: readonly Coding[] = [
     unpack: (bytes, limit) => zlib.brotliDecompressSync(bytes, { maxOutputLength: limit }),
   },
 ];
-const UNKNOWN = ['x-gzip', 'zstd', 'compress', 'gzip, gzip', 'gzip, br', '*', 'gzip;q=1', 'none'];
+const UNKNOWN = ['x-gzip', 'x-zstd', 'compress', 'gzip, gzip', 'gzip, br', '*', 'gzip;q=1', 'none'];
 
 const UNSUPPORTED: Expected = {
   status: 415,
-  detail: /^The Content-Encoding must be gzip, deflate, br or identity\.$/,
+  detail: /^The Content-Encoding must be gzip, deflate, br, zstd or identity\.$/,
 };
 const TOO_LARGE: Expected = {
   status: 413,

@@ -4,7 +4,7 @@ import xxhash from 'xxhash-wasm';
 const MAGIC = 0xfd2fb528;
 /** First of the 16 magic numbers of skippable frames. */
 const SKIPPABLE = 0x184d2a50;
-/** Maximum window, as in the zstd command without --long. */
+/** Default maximum window, as in the zstd command without --long. */
 const MAX_WINDOW_BYTES = 128 * 1024 ** 2;
 const MAX_BLOCK_BYTES = 128 * 1024;
 const BLOCK_HEADER_BYTES = 3;
@@ -20,6 +20,20 @@ interface FrameHeader {
   /** Size of the content in bytes; null if the frame does not contain it. */
   readonly contentSize: bigint | null;
   readonly hasChecksum: boolean;
+}
+
+export interface ZstdLimits {
+  /** Maximum window of a frame in bytes. */
+  readonly windowBytes?: number;
+  /** Maximum size of the content in bytes. No frame gets a larger window. */
+  readonly contentBytes?: number;
+  /** Called before each frame and block, which take time without content. @throws to reject the input */
+  readonly onStep?: () => Promise<void> | void;
+}
+
+/** The content is larger than `ZstdLimits.contentBytes`. */
+export class ZstdContentTooLarge extends Error {
+  override readonly name = 'ZstdContentTooLarge';
 }
 
 /** Returns whether a file starts with a zstd magic number. */
@@ -38,25 +52,41 @@ const isSkippable = (magic: number) => (magic & 0xfffffff0) >>> 0 === SKIPPABLE;
  * Rejected alternatives: `decompressChunk` of @hpcc-js/wasm-zstd loses output beyond the given size, zstddec does not end
  * on an error, @oneidentity/zstd-js has 67 MB. node:zlib supports zstd from Node.js 22.15 on.
  *
- * @throws Error that describes the problem
+ * @throws ZstdContentTooLarge; Error that describes the problem
  */
-export async function* unzstd(blocks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* unzstd(
+  blocks: AsyncIterable<Buffer>,
+  limits: ZstdLimits = {},
+): AsyncGenerator<Buffer> {
   const { create64 } = await xxhash();
+  const { windowBytes = MAX_WINDOW_BYTES, contentBytes = Infinity, onStep = () => {} } = limits;
   const input = new ByteReader(blocks);
+  let left = contentBytes;
   for (let start = await input.upTo(4); start.length > 0; start = await input.upTo(4)) {
+    await onStep();
     const magic = start.length === 4 ? start.readUInt32LE(0) : 0;
     if (isSkippable(magic)) {
       await input.skip((await input.exactly(4)).readUInt32LE(0));
     } else if (magic === MAGIC) {
-      const header = await readHeader(input, start);
-      yield* decompressFrame(input, header, header.hasChecksum ? create64() : null);
+      const header = await readHeader(input, start, { windowBytes, contentBytes });
+      if (header.contentSize !== null && header.contentSize > left) throw new ZstdContentTooLarge();
+      const hash = header.hasChecksum ? create64() : null;
+      for await (const part of decompressFrame(input, header, hash, onStep)) {
+        left -= part.length;
+        if (left < 0) throw new ZstdContentTooLarge();
+        yield part;
+      }
     } else {
       throw new Error('unexpected bytes after the last zstd frame');
     }
   }
 }
 
-async function readHeader(input: ByteReader, magic: Buffer): Promise<FrameHeader> {
+async function readHeader(
+  input: ByteReader,
+  magic: Buffer,
+  { windowBytes: maxWindowBytes, contentBytes }: Required<Omit<ZstdLimits, 'onStep'>>,
+): Promise<FrameHeader> {
   const [descriptor = 0] = await input.exactly(1);
   const isSingleSegment = (descriptor & 0x20) !== 0;
   if (descriptor & 0x08) throw new Error('zstd frame with a reserved bit');
@@ -73,9 +103,12 @@ async function readHeader(input: ByteReader, magic: Buffer): Promise<FrameHeader
       ? null
       : readLittleEndian(rest.subarray(-sizeBytes)) + (sizeBytes === 2 ? 256n : 0n);
   const window = isSingleSegment ? (contentSize as bigint) : windowSize(rest[0] as number);
-  if (window > MAX_WINDOW_BYTES) {
-    throw new Error('zstd window larger than 128 MiB. Compress without --long');
+  if (window > maxWindowBytes) {
+    const limit = maxWindowBytes / 1024 ** 2;
+    throw new Error(`zstd window larger than ${limit} MiB. Compress without --long`);
   }
+  // No match is further back than the content is long, and the library allocates the window.
+  if (!isSingleSegment && window > contentBytes) rest[0] = windowDescriptor(contentBytes);
   const bytes = Buffer.concat([magic, Buffer.of(descriptor), rest]);
   return { bytes, contentSize, hasChecksum: (descriptor & 0x04) !== 0 };
 }
@@ -83,6 +116,11 @@ async function readHeader(input: ByteReader, magic: Buffer): Promise<FrameHeader
 function windowSize(descriptor: number): bigint {
   const base = 1n << BigInt(10 + (descriptor >> 3));
   return base + (base / 8n) * BigInt(descriptor & 7);
+}
+
+/** Descriptor of the smallest power of two of at least `bytes`, and of a block. */
+function windowDescriptor(bytes: number): number {
+  return (Math.ceil(Math.log2(Math.max(bytes, MAX_BLOCK_BYTES))) - 10) << 3;
 }
 
 function readLittleEndian(bytes: Buffer): bigint {
@@ -94,6 +132,7 @@ async function* decompressFrame(
   input: ByteReader,
   { bytes, contentSize }: FrameHeader,
   hash: Hash | null,
+  onStep: NonNullable<ZstdLimits['onStep']>,
 ): AsyncGenerator<Buffer> {
   let ready: Buffer[] = [];
   let size = 0n;
@@ -105,6 +144,7 @@ async function* decompressFrame(
   });
   frame.push(bytes, false);
   for (let isLast = false; !isLast; ) {
+    await onStep();
     const header = await input.exactly(BLOCK_HEADER_BYTES);
     const bits = header.readUIntLE(0, BLOCK_HEADER_BYTES);
     const [kind, length] = [(bits >> 1) & 3, bits >> 3];

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { roundToFourDecimals } from '../../lib/numbers';
+import { decide as decideQuestions } from '../../services/decide';
+import { admissionErrorOf } from '../../services/inference';
+import type { DecisionModel } from '../../tasks/decision/questions';
+import type { QuestionResult } from '../../tasks/decision/results';
+import type { ServedModel } from '../../tasks/served-model';
+import { MODEL_ERRORS } from '../openapi/error-descriptions';
+import { TRUNCATED_HEADER } from '../openapi/responses';
+import type { ProtocolOptions } from '../protocol';
+import { type Route, route } from '../route';
+import {
+  exactBody,
+  findTextOrJsonProblem,
+  readJsonBody,
+  TEXT_OR_JSON,
+  textOf,
+} from '../validation/decision-fields';
+import { checked, expected, object } from '../validation/fields';
+import { labelOf, type OwnQuestion, ownQuestions, readQuestion } from './decision-questions';
+
+const request = object({
+  state: checked(findTextOrJsonProblem, (value) => value).meta({
+    ...TEXT_OR_JSON,
+    description: 'Text, or JSON that the model reads as text',
+  }),
+  questions: ownQuestions,
+  truncation_side: z
+    .enum(['left', 'right'], { error: expected('"left" or "right"') })
+    .nullish()
+    .describe(
+      'End of a long state that is removed. Default: left for an array, right for other states',
+    ),
+});
+
+const name = () => z.string().nullable().describe('Name of the question');
+const probability = () => z.number().min(0).max(1).describe('Rounded to four decimals');
+const confidence = () => probability().describe('0: equal probabilities. 1: certain');
+const truncated = () => z.boolean().describe('Whether the state was truncated for this question');
+
+const response = z.object({
+  answers: z
+    .array(
+      z.union([
+        z.object({
+          name: name(),
+          type: z.literal('predicate'),
+          probability: probability(),
+          truncated: truncated(),
+        }),
+        z.object({
+          name: name(),
+          type: z.literal('choice'),
+          choice: z.string(),
+          confidence: confidence(),
+          probabilities: z
+            .array(z.object({ label: z.string(), probability: probability() }))
+            .describe('In the order of the options'),
+          truncated: truncated(),
+        }),
+        z.object({
+          name: name(),
+          type: z.literal('score'),
+          score: z.number().describe('Mean level, weighted with the probabilities'),
+          confidence: confidence(),
+          probabilities: z.array(probability()).describe('From level 0'),
+          truncated: truncated(),
+        }),
+      ]),
+    )
+    .describe('In the order of the questions'),
+});
+export type DecideResponse = z.infer<typeof response>;
+
+const examples = {
+  request: {
+    state: 'The parcel arrived broken.',
+    questions: [
+      { type: 'predicate', instructions: 'The customer wants their money back.' },
+      { type: 'choice', name: 'topic', options: ['delivery', 'price'] },
+    ],
+  },
+  response: {
+    answers: [
+      { name: null, type: 'predicate', probability: 0.6213, truncated: false },
+      {
+        name: 'topic',
+        type: 'choice',
+        choice: 'delivery',
+        confidence: 0.9428,
+        probabilities: [
+          { label: 'delivery', probability: 0.9714 },
+          { label: 'price', probability: 0.0286 },
+        ],
+        truncated: false,
+      },
+    ],
+  },
+};
+
+/** POST /decide: typed questions about a text. */
+export function decide(served: ServedModel<DecisionModel>, { listLength }: ProtocolOptions): Route {
+  return route({
+    method: 'POST',
+    path: '/decide',
+    operationId: 'decide',
+    summary: 'Answer typed questions about a text',
+    body: 'bytes',
+    read: readJsonBody,
+    request,
+    response,
+    examples,
+    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'INPUT_TOO_LONG'],
+    headers: TRUNCATED_HEADER,
+    admissionError: admissionErrorOf(served.model),
+    handler: async (call, { questions, truncation_side: side }) => {
+      const body = exactBody<{
+        readonly state: unknown;
+        readonly questions: readonly OwnQuestion[];
+      }>(call);
+      const { results, inferences } = await decideQuestions(call, served, {
+        state: textOf(body.state),
+        truncationSide: side ?? (Array.isArray(body.state) ? 'left' : 'right'),
+        questions: body.questions.map(readQuestion),
+        pathOf: (index) => `questions[${index}]`,
+        listLength,
+      });
+      const answers = questions.map((question, index) =>
+        toAnswer(question, results[index] as QuestionResult),
+      );
+      return { body: { answers } satisfies DecideResponse, inferences };
+    },
+  });
+}
+
+function toAnswer(
+  question: OwnQuestion,
+  result: QuestionResult,
+): DecideResponse['answers'][number] {
+  const { name = null } = question;
+  const { isTruncated: truncated } = result;
+  if (result.type === 'predicate') {
+    const probability = roundToFourDecimals(result.probability);
+    return { name, type: 'predicate', probability, truncated };
+  }
+  const confidence = roundToFourDecimals(result.confidence);
+  const probabilities = result.probabilities.map(roundToFourDecimals);
+  if (result.type === 'score') {
+    const score = roundToFourDecimals(result.score);
+    return { name, type: 'score', score, confidence, probabilities, truncated };
+  }
+  const labels = question.type === 'choice' ? question.options.map(labelOf) : [];
+  return {
+    name,
+    type: 'choice',
+    choice: labels[result.choice] as string,
+    confidence,
+    probabilities: labels.map((label, index) => ({
+      label,
+      probability: probabilities[index] as number,
+    })),
+    truncated,
+  };
+}
