@@ -113,7 +113,8 @@ backend::TextHead gliner(const Napi::Object& from) {
       .mode = choice<backend::SpanMode>(from.Get("mode"), "mode", {}, kSpanModes),
       .hidden_size = size(from, "hiddenSize"),
       .max_width = size(from, "maxWidth"),
-      .lstm_layers = static_cast<int64_t>(number(from.Get("lstmLayers"), kLstmLayers, "lstmLayers"))};
+      .lstm_layers =
+          static_cast<int64_t>(number(from.Get("lstmLayers"), kLstmLayers, "lstmLayers"))};
 }
 
 backend::TextHead laya(const Napi::Object& from) {

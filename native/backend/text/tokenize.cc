@@ -91,10 +91,9 @@ Sequence encode_whole_text(const tokenizers::Tokenizer& tokenizer, const TextInp
 void require_positions(const std::vector<size_t>& markers, size_t length) {
   for (size_t i = 0; i < markers.size(); ++i) {
     if (markers[i] < length && (i == 0 || markers[i - 1] < markers[i])) continue;
-    throw scheduler::BackendError("markers[" + std::to_string(i) +
-                                  "]: expected ascending positions below " +
-                                  std::to_string(length) + ", received " +
-                                  std::to_string(markers[i]));
+    throw scheduler::BackendError(
+        "markers[" + std::to_string(i) + "]: expected ascending positions below " +
+        std::to_string(length) + ", received " + std::to_string(markers[i]));
   }
 }
 

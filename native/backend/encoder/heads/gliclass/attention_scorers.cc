@@ -89,8 +89,8 @@ class CrossAttention final : public Scorer {
     const at::Tensor queries = query_(label_norm_(input.labels));
     const at::Tensor keys = key_(text_norm_(input.texts)), values = value_(input.texts);
     const double scale = 1 / std::sqrt(static_cast<double>(head_size_));
-    const at::Tensor contexts = for_each_sequence(
-        input, [&](int64_t text, int64_t texts, int64_t label, int64_t labels) {
+    const at::Tensor contexts =
+        for_each_sequence(input, [&](int64_t text, int64_t texts, int64_t label, int64_t labels) {
           const at::Tensor query = by_head(queries, label, labels) * scale;
           const at::Tensor key = by_head(keys, text, texts).transpose(1, 2);
           const at::Tensor weights = at::softmax(at::matmul(query, key), -1);

@@ -122,7 +122,7 @@ class Gliclass final : public Head {
       input.texts = normalized(input.texts);
       input.labels = normalized(input.labels);
     }
-    return split_rows((*scorer_)(input) * logit_scale_, input.label_counts, packed);
+    return split_rows((*scorer_)(input)*logit_scale_, input.label_counts, packed);
   }
 
  private:
