@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
+import { ZeroShot } from '../../src/embedded/zero-shot-classifier';
 import { sigmoid, softmax } from '../../src/lib/numbers';
 import { createGliclassDecisionModel } from '../../src/tasks/decision/gliclass-decision-model';
 import type { GliclassInput } from '../../src/tasks/decision/gliclass-prompt';
@@ -116,6 +117,18 @@ describe.each(readdirSync(path.join(FIXTURES, ROOT)))('%s', (name) => {
       plain[0]?.map(({ label }) => label),
     );
     expect(templated[0]?.map(({ score }) => score)).toEqual(plain[0]?.map(({ score }) => score));
+  });
+
+  it('has the same scores in the process', async () => {
+    const engine = await ZeroShot.load({ modelDirectory: path.join(FIXTURES, ROOT, name) });
+    const labels = ['film', 'travel', 'date of birth'];
+    const text = golden.texts[2] as string;
+    for (const multiLabel of [false, true]) {
+      const request = { texts: [text], labels, template: null, isMultiLabel: multiLabel };
+      const { answers } = await classifier.classifyLabels(request, {});
+      expect(await engine.classify(text, labels, { multiLabel })).toEqual(answers[0]);
+    }
+    await engine.close();
   });
 
   it('answers questions: options are labels, and a statement is a single label', async () => {
