@@ -18,7 +18,7 @@ import type {
   TextTokenizer,
 } from './capabilities';
 import type { Task } from './task';
-import { isTokenRecipe, runRecipes } from './token-recipe';
+import { runRecipes, type TokenRecipe } from './token-recipe';
 
 /** A loaded model: an engine with the pre- and postprocessing of its task. */
 export class TaskModel<
@@ -105,7 +105,9 @@ export class TaskModel<
   }
 
   async runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]> {
-    const prepared = inputs.map((input) => this.#task.prepare(input, this.metadata));
+    const prepared = await mapInTimeSlices(inputs, (input) =>
+      this.#task.prepare(input, this.metadata),
+    );
     const inferences = prepared.every(isTokenRecipe)
       ? await runRecipes(prepared, this.#engine, options)
       : await this.#engine.inferAll(prepared as readonly NativeInput[], options);
@@ -165,4 +167,8 @@ export class TaskModel<
   close(): Promise<void> {
     return this.#engine.close();
   }
+}
+
+function isTokenRecipe(prepared: NativeInput | TokenRecipe): prepared is TokenRecipe {
+  return typeof prepared === 'object' && 'compose' in prepared;
 }

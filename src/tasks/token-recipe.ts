@@ -4,7 +4,6 @@ import {
   EngineError,
   type Inference,
   type InferOptions,
-  type NativeInput,
   type TokenInput,
   type Tokenization,
 } from '../native/engine';
@@ -32,10 +31,6 @@ export interface TokenRecipe {
    * @throws EngineError INPUT_TOO_LONG
    */
   compose(tokens: readonly TextTokens[], maxLength: number): ComposedInput;
-}
-
-export function isTokenRecipe(prepared: NativeInput | TokenRecipe): prepared is TokenRecipe {
-  return typeof prepared === 'object' && 'compose' in prepared;
 }
 
 /**

@@ -165,6 +165,14 @@ describe.each(readdirSync(path.join(FIXTURES, ROOT)))('%s', (name) => {
     expect(answers[5]?.probabilities).toEqual([...softmax(logits)]);
   });
 
+  it('rejects a state that is long in all questions together', async () => {
+    const question: Question = { type: 'score', instructions: null, levels: ['a'] };
+    const questions = Array.from({ length: 64 }, () => question);
+    const request = { state: 'a '.repeat(2 ** 18), truncationSide: 'right' as const, questions };
+    const answer = decisions.decide(request, {});
+    await expect(answer).rejects.toMatchObject({ code: 'LIST_TOO_LONG' });
+  });
+
   it('keeps labels in place if texts, labels or prompts contain markers', async () => {
     const run = async (text: string, labels: readonly string[], prompt: string) =>
       (await model.run({ text, labels, prompt, truncationSide: 'right' }, {})).logits;

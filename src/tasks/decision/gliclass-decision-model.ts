@@ -1,5 +1,5 @@
 import { sigmoid, softmax } from '../../lib/numbers';
-import type { EngineError, InferOptions } from '../../native/engine';
+import { EngineError, type InferOptions } from '../../native/engine';
 import type { Predictor } from '../predictor';
 import type { Task } from '../task';
 import type { TaskModel } from '../task-model';
@@ -13,6 +13,9 @@ import type {
   PredicateQuestion,
   Question,
 } from './questions';
+
+/** Maximum length of the states of all questions of a request in UTF-16 units: the tokenizer reads each of them. */
+const MAX_CHARACTERS = 2 ** 22;
 
 type GliclassModel = Predictor<GliclassInput, OptionLogits, GliclassModelMetadata>;
 
@@ -57,6 +60,13 @@ function probabilitiesOf(question: Question, logits: Float32Array): readonly num
   return isNegated ? [holds, 1 - holds] : [1 - holds, holds];
 }
 
+/** @throws EngineError LIST_TOO_LONG */
+function requireCharacters(count: number): void {
+  if (count <= MAX_CHARACTERS) return;
+  const message = `The state, repeated for each question, has ${count} characters, over the limit of ${MAX_CHARACTERS}. Send fewer questions, or a shorter state.`;
+  throw new EngineError('LIST_TOO_LONG', message);
+}
+
 /** The state is the text, the instructions are the description of the task, the options are the labels. */
 class GliclassDecisionModel implements DecisionModel {
   readonly #model: GliclassModel;
@@ -77,6 +87,7 @@ class GliclassDecisionModel implements DecisionModel {
     { state, truncationSide, questions }: DecisionRequest,
     options: InferOptions,
   ): Promise<Decision> {
+    requireCharacters(state.length * questions.length);
     const inputs = questions.map((question) => ({
       text: state,
       truncationSide,

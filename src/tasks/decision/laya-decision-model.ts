@@ -34,7 +34,9 @@ class LayaDecisionModel implements DecisionModel {
     { state, truncationSide, questions }: DecisionRequest,
     options: InferOptions,
   ): Promise<Decision> {
-    const inputs = questions.map((question) => ({ state, truncationSide, question }));
+    // Replaced here, the mask token costs a copy of the state only once.
+    const clean = state.replaceAll(this.metadata.tokens.mask, ' ');
+    const inputs = questions.map((question) => ({ state: clean, truncationSide, question }));
     const predictions = await this.#model.runAll(inputs, options);
     const answers = predictions.map(({ logits, inference }, index) => {
       const type = layaTypeOf((inputs[index] as LayaInput).question);
