@@ -13,6 +13,7 @@ import { createZeroShotClassifier } from '../../src/tasks/zero-shot-models';
 import { Folder } from '../helpers/files';
 import { readFixture } from '../helpers/golden';
 import { modelWith } from '../helpers/model-folder';
+import { seededRandom } from '../helpers/random';
 import { SCHEDULING } from '../helpers/scheduling';
 import { FIXTURES } from '../helpers/service';
 
@@ -33,6 +34,13 @@ interface Golden {
     readonly logits: readonly number[];
   }[];
 }
+
+/** Parts of markers, and characters that tokenizers remove, combine or replace. */
+const FRAGMENTS = [
+  ...['<', '>', '<<', '>>', 'LABEL', 'label', 'SEP', '<<LABEL>>', '<<SEP>>', '<<EXAMPLE>>'],
+  ...['\u0338', '\u0301', '\uff1c', '\uff1e', '\u200b', '\u00ad', '\ufeff', ' ', '\n', '\0'],
+  ...['[SEP]', '[CLS]', '[MASK]', '</s>', '\ud800', '\udc00', '\u0130', '\u2581', '##a', 'film'],
+];
 
 const task = gliclass as unknown as Task;
 const folder = new Folder();
@@ -186,6 +194,23 @@ describe.each(readdirSync(path.join(FIXTURES, ROOT)))('%s', (name) => {
     expect(await run('a\ud800', ['\udc00x', 'y'], '\u0301')).toHaveLength(2);
     expect(await run('\uff1c\uff1cLABEL\uff1e\uff1e', ['<<label>>', '< <SEP>>'], '')).toHaveLength(
       2,
+    );
+  });
+
+  it('finds its markers beside any characters', async () => {
+    const random = seededRandom(7);
+    const below = (count: number): number => Math.floor(random() * count);
+    const text = () =>
+      Array.from({ length: below(9) }, () => FRAGMENTS[below(FRAGMENTS.length)]).join('');
+    const inputs = Array.from({ length: 200 }, () => ({
+      text: text(),
+      labels: Array.from({ length: 1 + below(5) }, text),
+      prompt: below(2) === 0 ? null : text(),
+      truncationSide: 'right' as const,
+    }));
+    const answers = await model.runAll(inputs, {});
+    expect(answers.map(({ logits }) => logits.length)).toEqual(
+      inputs.map(({ labels }) => labels.length),
     );
   });
 
