@@ -18,7 +18,7 @@ import type {
   TextTokenizer,
 } from './capabilities';
 import type { Task } from './task';
-import { runRecipes, type TokenRecipe } from './token-recipe';
+import { runRecipe, runRecipes, type TokenRecipe } from './token-recipe';
 
 /** A loaded model: an engine with the pre- and postprocessing of its task. */
 export class TaskModel<
@@ -97,8 +97,7 @@ export class TaskModel<
   async run(input: Input, options: InferOptions): Promise<Answer> {
     const prepared = this.#task.prepare(input, this.metadata);
     if (isTokenRecipe(prepared)) {
-      const [inference] = await runRecipes([prepared], this.#engine, options);
-      return this.toPrediction(inference as Inference, input);
+      return this.toPrediction(await runRecipe(prepared, this.#engine, options), input);
     }
     const inference = await this.#engine.infer(prepared, options);
     return this.toPrediction(inference, input);

@@ -15,11 +15,6 @@ const MAX_TOKENS = 2 ** 22;
 /** Tokens of a text. Offsets are in bytes of UTF-8. */
 export type TextTokens = Omit<Tokenization, 'lengths'>;
 
-export interface ComposedInput {
-  readonly input: TokenInput;
-  readonly isTruncated: boolean;
-}
-
 /** An input whose tokens are composed from the tokens of several texts. */
 export interface TokenRecipe {
   readonly texts: readonly string[];
@@ -30,13 +25,13 @@ export interface TokenRecipe {
    * @param maxLength maximum number of tokens of the model
    * @throws EngineError INPUT_TOO_LONG
    */
-  compose(tokens: readonly TextTokens[], maxLength: number): ComposedInput;
+  compose(tokens: readonly TextTokens[], maxLength: number): TokenInput;
 }
 
 /**
  * Tokenizes the texts of recipes, each different text once, and runs the model on the composed inputs.
  *
- * @returns inferences in the order of the recipes; `truncated`: as composed
+ * @returns inferences in the order of the recipes; `tokenizationMs`: of the slowest text
  * @throws EngineError; its index refers to the recipe
  */
 export async function runRecipes(
@@ -46,35 +41,53 @@ export async function runRecipes(
 ): Promise<readonly Inference[]> {
   if (recipes.length === 0) return [];
   const remaining = remainingOptions(options);
-  const tokenized = await tokenizeTexts(recipes, engine, options);
+  const { tokenized, tokenizationMs } = await tokenizeTexts(recipes, engine, options);
   const { maxLength } = engine.description;
   let count = 0;
-  const composed = await mapInTimeSlices(recipes, (recipe, index) => {
+  const inputs = await mapInTimeSlices(recipes, (recipe, index) => {
     const tokens = recipe.texts.map((text) => tokenized.get(text) as TextTokens);
     const one = composeInput(recipe, tokens, maxLength, index);
-    count += one.input.ids.length;
+    count += one.ids.length;
     if (count > MAX_TOKENS) throw tooManyTokens(recipes.length);
     return one;
   });
-  const inputs = composed.map(({ input }) => input);
   const inferences = await engine.inferAll(inputs, remaining());
-  return inferences.map((inference, index) => ({
-    ...inference,
-    truncated: composed[index]?.isTruncated ?? false,
-  }));
+  return inferences.map((inference) => ({ ...inference, tokenizationMs }));
+}
+
+/** `runRecipes` of a single recipe. @throws EngineError without index */
+export async function runRecipe(
+  recipe: TokenRecipe,
+  engine: Engine,
+  options: InferOptions,
+): Promise<Inference> {
+  try {
+    return (await runRecipes([recipe], engine, options))[0] as Inference;
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.index === null) throw error;
+    throw withIndex(error, null);
+  }
 }
 
 async function tokenizeTexts(
   recipes: readonly TokenRecipe[],
   engine: Engine,
   options: InferOptions,
-): Promise<ReadonlyMap<string, TextTokens>> {
+): Promise<{
+  readonly tokenized: ReadonlyMap<string, TextTokens>;
+  readonly tokenizationMs: number;
+}> {
   const texts = [...new Set(recipes.flatMap((recipe) => recipe.texts))];
   const omitSpecialTokens = !recipes[0]?.addsSpecialTokens;
   const inputs = texts.map((text) => ({ text, onlyTokens: true, omitSpecialTokens }));
   try {
     const inferences = await engine.inferAll(inputs, options);
-    return new Map(texts.map((text, index) => [text, inferences[index]?.places as TextTokens]));
+    return {
+      tokenized: new Map(
+        texts.map((text, index) => [text, inferences[index]?.places as TextTokens]),
+      ),
+      tokenizationMs: inferences.reduce((most, one) => Math.max(most, one.tokenizationMs), 0),
+    };
   } catch (error) {
     if (!(error instanceof EngineError) || error.index === null) throw error;
     const text = texts[error.index] as string;
@@ -90,7 +103,7 @@ function composeInput(
   tokens: readonly TextTokens[],
   maxLength: number,
   index: number,
-): ComposedInput {
+): TokenInput {
   try {
     return recipe.compose(tokens, maxLength);
   } catch (error) {

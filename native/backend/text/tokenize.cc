@@ -104,8 +104,10 @@ Sequence take(const tokenizers::Tokenizer& tokenizer, TokenInput tokens) {
                                   " tokens, the model takes " + std::to_string(most) + ".");
   }
   require_positions(tokens.markers, tokens.ids.size());
-  Sequence sequence{
-      .input_ids = std::move(tokens.ids), .token_type_ids = std::move(tokens.types), .samples = {}};
+  Sequence sequence{.input_ids = std::move(tokens.ids),
+                    .token_type_ids = std::move(tokens.types),
+                    .samples = {},
+                    .truncated = tokens.truncated};
   sequence.markers = std::move(tokens.markers);
   sequence.question_type = tokens.question_type;
   return sequence;

@@ -126,6 +126,8 @@ export interface TokenInput
   readonly markers?: Uint32Array;
   /** Index of the type of the question, for the head `laya`. Default: 0. */
   readonly questionType?: number;
+  /** Tokens were removed to fit the limit of the model, see `Inference.truncated`. Default: false. */
+  readonly truncated?: boolean;
 }
 
 /**

@@ -3,8 +3,8 @@ import {
   LABEL_TOKEN,
   SEPARATOR_TOKEN,
 } from '../../models/gliclass/directory';
-import { EngineError } from '../../native/engine';
-import type { ComposedInput, TextTokens, TokenRecipe } from '../token-recipe';
+import { EngineError, type TokenInput } from '../../native/engine';
+import type { TextTokens, TokenRecipe } from '../token-recipe';
 
 /** Markers of labels, of the text and of examples. In texts of a request they become spaces. */
 const MARKERS = [LABEL_TOKEN, SEPARATOR_TOKEN, '<<EXAMPLE>>'];
@@ -98,19 +98,16 @@ interface Limits {
 }
 
 /** @throws EngineError INPUT_TOO_LONG: the labels leave no tokens for the text */
-function composeTokens(tokens: TextTokens, prompt: Prompt, limits: Limits): ComposedInput {
+function composeTokens(tokens: TextTokens, prompt: Prompt, limits: Limits): TokenInput {
   const { ids, types } = tokens;
   const markers = findMarkers(tokens, prompt.markers, limits.metadata);
   const removed = tokensToRemove(tokens, prompt, limits);
   const count = removed.end - removed.begin;
-  if (count === 0) return { input: { ids, types, markers }, isTruncated: false };
+  if (count === 0) return { ids, types, markers };
   const without = (values: Uint32Array): Uint32Array =>
     values.filter((_, index) => index < removed.begin || index >= removed.end);
   const moved = markers.map((marker) => (marker >= removed.end ? marker - count : marker));
-  return {
-    input: { ids: without(ids), types: without(types), markers: moved },
-    isTruncated: true,
-  };
+  return { ids: without(ids), types: without(types), markers: moved, truncated: true };
 }
 
 /** Tokens at the starts of the markers, whatever other texts contain. */

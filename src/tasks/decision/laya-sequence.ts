@@ -1,6 +1,6 @@
 import type { LayaMetadata } from '../../models/laya/directory';
-import { EngineError } from '../../native/engine';
-import type { ComposedInput, TextTokens, TokenRecipe } from '../token-recipe';
+import { EngineError, type TokenInput } from '../../native/engine';
+import type { TextTokens, TokenRecipe } from '../token-recipe';
 import type { Question } from './questions';
 
 /** Maximum number of tokens of an option, without its mask token. */
@@ -141,19 +141,17 @@ function toInput(
   questionType: number,
   optionCount: number,
   { maxLength }: LayaMetadata,
-): ComposedInput {
+): TokenInput {
   if (markers.length < optionCount) {
     const message = `Only ${markers.length} of the ${optionCount} options fit into the ${maxLength} tokens that the model takes. Send fewer or shorter options.`;
     throw new EngineError('INPUT_TOO_LONG', message);
   }
   return {
-    input: {
-      ids: Uint32Array.from(ids),
-      types: new Uint32Array(ids.length),
-      markers: Uint32Array.from(markers),
-      questionType,
-    },
-    isTruncated,
+    ids: Uint32Array.from(ids),
+    types: new Uint32Array(ids.length),
+    markers: Uint32Array.from(markers),
+    questionType,
+    truncated: isTruncated,
   };
 }
 

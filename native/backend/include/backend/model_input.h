@@ -90,6 +90,7 @@ struct TokenInput {
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<size_t> markers{};
   size_t question_type = 0;  ///< index of the question's type, for decision models
+  bool truncated = false;    ///< tokens were removed to fit the model's limit
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::optional<EmbeddingParts> parts{};  ///< see TextInput
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
