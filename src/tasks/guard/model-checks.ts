@@ -176,7 +176,7 @@ async function choose(
 ): Promise<CheckResult> {
   const request = {
     labels: check.candidate_labels,
-    template: check.hypothesis_template,
+    template: check.hypothesis_template ?? null,
     isMultiLabel: check.multi_label,
   };
   const { stride, maxTokens } = windowsOf(check, model.maxLength);

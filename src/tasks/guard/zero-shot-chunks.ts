@@ -34,7 +34,7 @@ const MIN_LENGTH = 8;
 export async function classifyInChunks(
   model: ZeroShotClassifier,
   variants: readonly TextVariant[],
-  request: Omit<ZeroShotRequest, 'texts'>,
+  request: Omit<ZeroShotRequest, 'texts' | 'template'> & { readonly template: string | null },
   chunking: ChunkOptions,
   options: InferOptions,
 ): Promise<CheckResult> {
