@@ -97,6 +97,10 @@ backend::TokenInput tokens_input(const Napi::Object& from) {
   backend::TokenInput tokens{.ids = integers(from, "ids"), .types = integers(from, "types")};
   tokens.apply_skiplist = flag(from, "skips");
   tokens.parts = embedding_parts(from);
+  const auto markers = optional<std::vector<int64_t>>(integers, from, "markers");
+  tokens.markers.assign(markers.begin(), markers.end());
+  tokens.truncated = flag(from, "truncated");
+  tokens.question_type = static_cast<size_t>(optional(id, from, "questionType").value_or(0));
   if (tokens.ids.size() != tokens.types.size()) fail(from.Get("types"), "one for each id", "types");
   return tokens;
 }

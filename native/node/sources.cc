@@ -106,6 +106,7 @@ constexpr Named<backend::SpanMode> kSpanModes[] = {{"marker", backend::SpanMode:
                                                    {"token_level", backend::SpanMode::kTokenLevel}};
 
 constexpr Range kLstmLayers{.min = 0, .max = 16};
+constexpr Range kLayers{.min = 0, .max = 1000};
 
 backend::TextHead gliner(const Napi::Object& from) {
   return backend::GlinerHead{
@@ -116,6 +117,39 @@ backend::TextHead gliner(const Napi::Object& from) {
           static_cast<int64_t>(number(from.Get("lstmLayers"), kLstmLayers, "lstmLayers"))};
 }
 
+backend::TextHead laya(const Napi::Object& from) {
+  return backend::LayaHead{.layers =
+                               static_cast<int64_t>(number(from.Get("layers"), kLayers, "layers"))};
+}
+
+constexpr Named<backend::LabelScorer> kLabelScorers[] = {
+    {"simple", backend::LabelScorer::kDot},
+    {"weighted-dot", backend::LabelScorer::kWeightedDot},
+    {"mlp", backend::LabelScorer::kMlp},
+    {"hopfield", backend::LabelScorer::kHopfield},
+    {"cross-attn", backend::LabelScorer::kCrossAttention}};
+constexpr Named<backend::TextPooling> kTextPoolings[] = {
+    {"first", backend::TextPooling::kFirst},    {"last", backend::TextPooling::kLast},
+    {"max", backend::TextPooling::kMax},        {"avg", backend::TextPooling::kMean},
+    {"sum", backend::TextPooling::kSum},        {"rms", backend::TextPooling::kRootMeanSquare},
+    {"abs_max", backend::TextPooling::kAbsMax}, {"abs_avg", backend::TextPooling::kAbsMean},
+    {"pass", backend::TextPooling::kNone}};
+
+backend::TextHead gliclass(const Napi::Object& from) {
+  return backend::GliclassHead{
+      .scorer = choice<backend::LabelScorer>(from.Get("scorer"), "scorer", {}, kLabelScorers),
+      .pooling = choice<backend::TextPooling>(from.Get("pooling"), "pooling", {}, kTextPoolings),
+      .averages_label = flag(from, "averagesLabel"),
+      .omits_label_token = flag(from, "omitsLabelToken"),
+      .text_from_separator = flag(from, "textFromSeparator"),
+      .has_lstm = flag(from, "hasLstm"),
+      .normalizes = flag(from, "normalizes"),
+      .activation = text(from, "activation"),
+      .hidden_size = size(from, "hiddenSize"),
+      .attention_heads = size(from, "attentionHeads"),
+      .mlp_size = size(from, "mlpSize")};
+}
+
 constexpr Named<backend::TextHead (*)(const Napi::Object&)> kHeads[] = {
     {"sequence-classification", sequence_classification},
     {"token-classification", token_classification},
@@ -123,7 +157,9 @@ constexpr Named<backend::TextHead (*)(const Napi::Object&)> kHeads[] = {
     {"logit-score", logit_score},
     {"embedding", embedding},
     {"bge-m3", bge_m3},
-    {"gliner", gliner}};
+    {"gliner", gliner},
+    {"laya", laya},
+    {"gliclass", gliclass}};
 
 /// TextHead of src/native/binding.ts.
 backend::TextHead head(const Napi::Value& value) {
@@ -204,6 +240,16 @@ std::optional<backend::EntityPrompt> entity_prompt(const Napi::Object& from, con
                                .overlap = count(given, "overlap")};
 }
 
+/// RequiredToken of src/native/binding/sources.ts.
+backend::RequiredToken required_token(const Napi::Value& value, const std::string& name) {
+  const Napi::Object from = object(value, name);
+  return {.text = text(from, "text"), .id = optional(id, from, "id")};
+}
+
+std::vector<backend::RequiredToken> required_tokens(const Napi::Object& from, const char* name) {
+  return list(from.Get(name), "an array", name, required_token);
+}
+
 backend::ModelConfig model_config(const Napi::Object& from) {
   const Napi::Object config = object(from.Get("config"), "config");
   std::map<std::string, backend::ModelConfig::Value, std::less<>> entries;
@@ -241,7 +287,9 @@ Source source_argument(const Napi::Object& from) {
         .adapter = optional(adapter, from, "adapter"),
         .task_adapters = optional(task_adapters, from, "taskAdapters"),
         .base_prefix = optional<std::string>(text, from, "basePrefix"),
-        .entity_prompt = optional(entity_prompt, from, "entityPrompt")};
+        .entity_prompt = optional(entity_prompt, from, "entityPrompt"),
+        .required_tokens =
+            optional<std::vector<backend::RequiredToken>>(required_tokens, from, "requiredTokens")};
   }
   if (type == "text-program") {
     return backend::TextProgramSource{.path = text(from, "path"),

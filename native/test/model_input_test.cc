@@ -43,6 +43,14 @@ TEST(PreparedSequence, HashesEverythingThatAModelReads) {
   different.back().chunk_ends = {1, 3};
   different.push_back(different.front());
   different.back().chunk_ends = {2, 3};
+  different.push_back(different.front());
+  different.back().markers = {1};
+  different.push_back(different.front());
+  different.back().markers = {2};
+  different.push_back(different.front());
+  different.back().markers = {1, 2};
+  different.push_back(different.front());
+  different.back().question_type = 1;
   std::vector<scheduler::SipHash128::Hash> hashes;
   hashes.reserve(different.size());
   for (const Sequence& each : different) hashes.push_back(hash_of(each));

@@ -13,6 +13,7 @@ import {
 import type { GuardModels, GuardRequest, GuardResult } from '../tasks/guard/guard-result';
 import { Restorer, restore } from '../tasks/guard/redaction';
 import { TASKS } from '../tasks/registry';
+import { type ServedModel, toServedModel, withCapability } from '../tasks/served-model';
 import type { Task } from '../tasks/task';
 import type { TaskModel } from '../tasks/task-model';
 import { type EngineOptions, environment, loaded, loadTexts, type RunOptions } from './engine';
@@ -37,9 +38,9 @@ export interface GuardCheckOptions extends RunOptions {
 /** Guardrail that runs in this process. Load it once and call `close` to release it. */
 export class Guard {
   readonly #checks: Checks;
-  readonly #models: ReadonlyMap<string, Loaded>;
+  readonly #models: ReadonlyMap<string, ServedModel>;
 
-  private constructor(checks: Checks, models: ReadonlyMap<string, Loaded>) {
+  private constructor(checks: Checks, models: ReadonlyMap<string, ServedModel>) {
     this.#checks = checks;
     this.#models = models;
   }
@@ -59,11 +60,12 @@ export class Guard {
       await checks.close();
       throw new ConfigError(missing.map((name) => `models: expected the folder of "${name}"`));
     }
-    const found = new Map<string, Loaded>();
+    const found = new Map<string, ServedModel>();
     try {
       for (const [name, task] of wanted) {
         const folder = path.resolve(models[name] as string);
-        found.set(name, { task, model: await loadTexts(task, folder, scheduling) });
+        const model = await loadTexts(task, folder, scheduling);
+        found.set(name, toServedModel(name, task as Task, folder, model as TaskModel));
       }
     } catch (error) {
       await Promise.all([checks.close(), closeAll(found)]);
@@ -105,16 +107,10 @@ export class Guard {
   }
 
   #find<Name extends Capability>(name: string, ability: Name): Capabilities[Name] {
-    const { task, model } = this.#models.get(name) as Loaded;
-    if (!task.capabilities.includes(ability))
-      throw new Error(`"${name}" does not support this: expected a model that ${ability}.`);
-    return model as unknown as Capabilities[Name];
+    const capable = withCapability(this.#models.get(name) as ServedModel, ability);
+    if (capable?.model) return capable.model;
+    throw new Error(`"${name}" does not support this: expected a model that ${ability}.`);
   }
-}
-
-interface Loaded {
-  readonly task: Task;
-  readonly model: TaskModel;
 }
 
 function readFile(file: string | object): GuardFile {
@@ -137,6 +133,6 @@ function taskOf(type: ModelCheck['type']): Task {
   return TASKS.find(({ name }) => name === type) as Task;
 }
 
-async function closeAll(models: ReadonlyMap<string, Loaded>): Promise<void> {
-  await Promise.all([...models.values()].map(({ model }) => model.close()));
+async function closeAll(models: ReadonlyMap<string, ServedModel>): Promise<void> {
+  await Promise.all([...models.values()].map(({ model }) => model?.close()));
 }

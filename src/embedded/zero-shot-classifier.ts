@@ -1,14 +1,14 @@
 import path from 'node:path';
-import type { SchedulingOptions, TextInput } from '../native/engine';
+import type { SchedulingOptions } from '../native/engine';
 import { configFromOptions } from '../settings/config';
-import type { Classification, EntailmentMetadata } from '../tasks/capabilities';
+import type { ModelMetadata, Prediction } from '../tasks/capabilities';
+import { gliclass } from '../tasks/decision/gliclass-task';
 import { zeroShot } from '../tasks/registry';
-import {
-  classifyZeroShot,
-  findTemplateProblem,
-  TEMPLATE,
-  type ZeroShotResult,
-} from '../tasks/zero-shot/classify';
+import type { Task } from '../tasks/task';
+import type { TaskModel } from '../tasks/task-model';
+import { findTemplateProblem, type ZeroShotResult } from '../tasks/zero-shot/classify';
+import type { ZeroShotClassifier } from '../tasks/zero-shot/zero-shot-classifier';
+import { createZeroShotClassifier } from '../tasks/zero-shot-models';
 import {
   type EngineOptions,
   environment,
@@ -21,22 +21,29 @@ import {
 export interface ZeroShotOptions
   extends EngineOptions,
     Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
-  /** Folder of an NLI model, written by `save_pretrained`. */
+  /** Folder of an NLI model or of a GLiClass model, written by `save_pretrained`. */
   readonly modelDirectory: string;
 }
 
 export interface ZeroShotQuestionOptions extends RunOptions {
-  /** Template with `{}` for the candidate label. Default: `This example is {}.` */
+  /** Template with `{}` for the label. Default: `This example is {}.`; the label for GLiClass models. */
   readonly hypothesisTemplate?: string;
   /** Whether each label is scored independently. Default: false, the scores sum to 1. */
   readonly multiLabel?: boolean;
 }
 
 /**
- * Zero-shot classifier, equivalent to the `zero-shot-classification` pipeline of transformers. Load
+ * Zero-shot classifier, equivalent to the `zero-shot-classification` pipeline of transformers, or to that of gliclass. Load
  * it once and call `close` to release it.
  */
-export class ZeroShot extends ModelEngine<string | TextInput, Classification, EntailmentMetadata> {
+export class ZeroShot extends ModelEngine<unknown, Prediction, ModelMetadata> {
+  readonly #classifier: ZeroShotClassifier;
+
+  private constructor(task: Task, model: TaskModel) {
+    super(model);
+    this.#classifier = createZeroShotClassifier(task, model) as ZeroShotClassifier;
+  }
+
   /**
    * Loads the model.
    *
@@ -44,7 +51,9 @@ export class ZeroShot extends ModelEngine<string | TextInput, Classification, En
    */
   static async load({ modelDirectory, ...options }: ZeroShotOptions): Promise<ZeroShot> {
     const { scheduling } = configFromOptions('sentiment', options, environment());
-    return new ZeroShot(await loadTexts(zeroShot, path.resolve(modelDirectory), scheduling));
+    const folder = path.resolve(modelDirectory);
+    const task = (gliclass.findModelPaths(folder).length > 0 ? gliclass : zeroShot) as Task;
+    return new ZeroShot(task, await loadTexts(task, folder, scheduling));
   }
 
   /**
@@ -58,15 +67,15 @@ export class ZeroShot extends ModelEngine<string | TextInput, Classification, En
     labels: readonly string[],
     options: ZeroShotQuestionOptions = {},
   ): Promise<ZeroShotResult> {
-    const { hypothesisTemplate: template = TEMPLATE, multiLabel = false, ...run } = options;
+    const { hypothesisTemplate: template = null, multiLabel = false, ...run } = options;
     if (typeof text !== 'string') throw new InputError('expected a string', null);
     const wrong = labels.findIndex((label) => typeof label !== 'string');
     if (wrong >= 0) throw new InputError('expected a string as label', wrong);
     if (labels.length === 0) throw new InputError('labels: expected at least one', null);
-    const problem = findTemplateProblem(template);
+    const problem = template === null ? null : findTemplateProblem(template);
     if (problem !== null) throw new InputError(`hypothesisTemplate: ${problem}`, null);
-    const question = { texts: [text], labels, template, isMultiLabel: multiLabel };
-    const { answers } = await classifyZeroShot(this.model, question, run);
+    const request = { texts: [text], labels, template, isMultiLabel: multiLabel };
+    const { answers } = await this.#classifier.classifyLabels(request, run);
     return answers[0] ?? [];
   }
 }

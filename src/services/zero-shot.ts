@@ -1,13 +1,13 @@
 import { EngineError, type Inference } from '../native/engine';
 import { ElementError, ServiceError } from '../serving/errors';
 import type { ServiceRequest } from '../serving/service-request';
-import type { EntailmentClassifier } from '../tasks/capabilities';
 import type { ServedModel } from '../tasks/served-model';
-import { classifyZeroShot, TEMPLATE, type ZeroShotResult } from '../tasks/zero-shot/classify';
+import type { ZeroShotResult } from '../tasks/zero-shot/classify';
+import type { ZeroShotClassifier } from '../tasks/zero-shot/zero-shot-classifier';
 import { requireModel } from './inference';
 
 /**
- * Zero-shot classification: scores each text with each candidate label, all pairs as one request to the queue.
+ * Zero-shot classification: scores each text with each candidate label, as one request to the queue.
  *
  * @param field name of the candidate labels in the request, for errors of one label
  * @param listLength maximum number of pairs
@@ -16,7 +16,7 @@ import { requireModel } from './inference';
  */
 export async function zeroShot(
   caller: Pick<ServiceRequest, 'inferOptions'>,
-  served: ServedModel<EntailmentClassifier>,
+  served: ServedModel<ZeroShotClassifier>,
   {
     texts,
     labels,
@@ -27,7 +27,7 @@ export async function zeroShot(
   }: {
     readonly texts: readonly string[];
     readonly labels: readonly string[];
-    /** Hypothesis template; null or undefined: `TEMPLATE`. */
+    /** Template of a label; null or undefined: the default of the model. */
     readonly template: string | null | undefined;
     readonly isMultiLabel: boolean | null | undefined;
     readonly field: string;
@@ -44,20 +44,14 @@ export async function zeroShot(
     throw new ServiceError('LIST_TOO_LONG', message);
   }
   try {
-    const { answers, inferences } = await classifyZeroShot(
-      model,
-      {
-        texts,
-        labels,
-        template: template ?? TEMPLATE,
-        isMultiLabel: isMultiLabel ?? false,
-      },
+    const { answers, inferences } = await model.classifyLabels(
+      { texts, labels, template: template ?? null, isMultiLabel: isMultiLabel ?? false },
       options,
     );
     return { predictions: answers, inferences };
   } catch (error) {
     const index = error instanceof EngineError ? error.index : null;
     if (index === null) throw error;
-    throw new ElementError(`${field}[${index % labels.length}]`, error as Error);
+    throw new ElementError(`${field}[${index}]`, error as Error);
   }
 }

@@ -4,6 +4,7 @@ import type { HypothesisTemplates } from './decision/hypotheses';
 import type { DecisionModel } from './decision/questions';
 import type { EntityRecognizer } from './entity-recognition/entities';
 import type { BatchPredictor, Capability, ModelMetadata, Prediction, Predictor } from './predictor';
+import type { ZeroShotClassifier } from './zero-shot/zero-shot-classifier';
 
 export * from './predictor';
 
@@ -225,7 +226,7 @@ export interface Capabilities extends Record<Capability, unknown> {
   readonly 'token-classification': TokenClassifier;
   readonly 'signal-classification': SignalClassifier;
   readonly reranking: PairScorer;
-  readonly 'zero-shot': EntailmentClassifier;
+  readonly 'zero-shot': ZeroShotClassifier;
   readonly decision: DecisionModel;
   readonly 'entity-recognition': EntityRecognizer;
   /** Every text model has it, whatever its task. */

@@ -1,3 +1,5 @@
+import { createGliclassDecisionModel } from './decision/gliclass-decision-model';
+import { createLayaDecisionModel } from './decision/laya-decision-model';
 import { createNliDecisionModel } from './decision/nli-decision-model';
 import type { DecisionModel } from './decision/questions';
 import type { Task } from './task';
@@ -10,7 +12,11 @@ export type DecisionModelFactory = (task: Task, model: TaskModel) => DecisionMod
  * Kinds of models that answer typed questions, one module each. The task of a kind has the capability `decision` if
  * decisions are its purpose.
  */
-const FACTORIES: readonly DecisionModelFactory[] = [createNliDecisionModel];
+const FACTORIES: readonly DecisionModelFactory[] = [
+  createNliDecisionModel,
+  createLayaDecisionModel,
+  createGliclassDecisionModel,
+];
 
 /** The decision model of a loaded model; null: it does not answer questions. */
 export function createDecisionModel(task: Task, model: TaskModel): DecisionModel | null {

@@ -1,3 +1,5 @@
+import { gliclass } from './decision/gliclass-task';
+import { laya } from './decision/laya-task';
 import { embedding } from './embedding/embedding-task';
 import { entityRecognition } from './entity-recognition/entity-recognition-task';
 import { createRerankingTask } from './reranking/reranking-task';
@@ -26,6 +28,8 @@ export const TASKS: readonly Task[] = [
   zeroShot,
   tokenClassification,
   entityRecognition,
+  laya,
+  gliclass,
 ];
 
 /** A task and the path of a model that it can load. */

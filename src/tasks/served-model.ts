@@ -23,6 +23,7 @@ import { sparseEmbedding } from './sparse-embedding/sparse-embedding-task';
 import type { Task } from './task';
 import type { TaskModel } from './task-model';
 import { textClassification } from './text-classification/text-classification-task';
+import { createZeroShotClassifier } from './zero-shot-models';
 
 /** A model under its name: loaded, or the reason why it is not. */
 export interface ServedModel<Model = TaskModel> {
@@ -249,6 +250,12 @@ export function withLateChunking(
     : null;
 }
 
+/** View of a model that classifies with the labels of a request; null: another model. */
+const asZeroShotClassifier = memoizeByModel(({ model, ...served }): ServedModel | null => {
+  const view = model && createZeroShotClassifier(served.task, model);
+  return view && { ...served, model: view as unknown as TaskModel };
+});
+
 /** View of a model that answers typed questions; null: another model. */
 const asDecisionModel = memoizeByModel(({ model, ...served }): ServedModel | null => {
   const view = model && createDecisionModel(served.task, model);
@@ -266,6 +273,7 @@ const DERIVED: Readonly<Partial<Record<Capability, (served: ServedModel) => Serv
     embedding: maskedLanguageModelAsEmbedder,
     reranking: classifierAsReranker,
     decision: asDecisionModel,
+    'zero-shot': asZeroShotClassifier,
     'sparse-embedding': viewOfMulti((metadata, vocabularySize) => ({
       task: multiSparse as unknown as Task,
       metadata: {

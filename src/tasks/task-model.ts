@@ -18,6 +18,7 @@ import type {
   TextTokenizer,
 } from './capabilities';
 import type { Task } from './task';
+import { runRecipe, runRecipes, type TokenRecipe } from './token-recipe';
 
 /** A loaded model: an engine with the pre- and postprocessing of its task. */
 export class TaskModel<
@@ -94,13 +95,21 @@ export class TaskModel<
   }
 
   async run(input: Input, options: InferOptions): Promise<Answer> {
-    const inference = await this.#engine.infer(this.prepare(input), options);
+    const prepared = this.#task.prepare(input, this.metadata);
+    if (isTokenRecipe(prepared)) {
+      return this.toPrediction(await runRecipe(prepared, this.#engine, options), input);
+    }
+    const inference = await this.#engine.infer(prepared, options);
     return this.toPrediction(inference, input);
   }
 
   async runAll(inputs: readonly Input[], options: InferOptions): Promise<readonly Answer[]> {
-    const prepared = inputs.map((input) => this.#task.prepare(input, this.metadata));
-    const inferences = await this.#engine.inferAll(prepared, options);
+    const prepared = await mapInTimeSlices(inputs, (input) =>
+      this.#task.prepare(input, this.metadata),
+    );
+    const inferences = prepared.every(isTokenRecipe)
+      ? await runRecipes(prepared, this.#engine, options)
+      : await this.#engine.inferAll(prepared as readonly NativeInput[], options);
     return mapInTimeSlices(inferences, (one, index) =>
       this.#task.toPrediction(one, this.metadata, index, inputs[index] as Input),
     );
@@ -123,8 +132,9 @@ export class TaskModel<
     return this.#engine.decode(lists, skipSpecialTokens);
   }
 
+  /** For tasks without token recipes. */
   prepare(input: Input): NativeInput {
-    return this.#task.prepare(input, this.metadata);
+    return this.#task.prepare(input, this.metadata) as NativeInput;
   }
 
   runEach(
@@ -156,4 +166,8 @@ export class TaskModel<
   close(): Promise<void> {
     return this.#engine.close();
   }
+}
+
+function isTokenRecipe(prepared: NativeInput | TokenRecipe): prepared is TokenRecipe {
+  return typeof prepared === 'object' && 'compose' in prepared;
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Inference, ModelDescription, ModelSource, NativeInput } from '../native/engine';
 import type { Capability, ModelMetadata, Prediction } from './capabilities';
 import type { Tensors } from './tensors';
+import type { TokenRecipe } from './token-recipe';
 
 /**
  * Descriptor of a task. Each task has a folder next to this file and an entry in registry.ts.
@@ -49,8 +50,8 @@ export interface Task<
     metadata: Metadata,
     place: string,
   ): readonly string[];
-  /** Converts an input to the input of the engine. */
-  prepare(input: Input, metadata: Metadata): NativeInput;
+  /** Converts an input to the input of the engine, or to texts whose tokens become the input of the engine. */
+  prepare(input: Input, metadata: Metadata): NativeInput | TokenRecipe;
   /**
    * @param index index of the input in a list, for the error; null: a single input
    * @param input argument of `prepare`

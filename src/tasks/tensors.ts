@@ -38,8 +38,8 @@ export interface Tensors<Input, Answer, Metadata> {
   labeledOutput(metadata: Metadata): ClassifiedOutput | null;
   /** Problem with an element of the first input; null: the element is valid. */
   findProblem(element: TensorElement): string | null;
-  /** Problem with an element of another input. Default: all elements are valid. */
-  findOtherProblem?(element: TensorElement): string | null;
+  /** Problem with an element of another input, by its name. Default: all elements are valid. */
+  findOtherProblem?(element: TensorElement, input: string): string | null;
   /** @param elements an element of each input, in the order of `inputs`; undefined: omitted */
   toInput(elements: readonly (TensorElement | undefined)[]): Input;
   /** All tensors in the order of `outputs`. @param answers predictions in the order of the batch */

@@ -87,12 +87,26 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     tokenizer->require_ids_below(static_cast<size_t>(sizes.vocabulary_size));
     ColbertTokenization colbert(source.late_interaction, *tokenizer,
                                 static_cast<size_t>(sizes.max_length));
+    require_tokens(*tokenizer, source.required_tokens);
     if (source.entity_prompt) require_prompt_tokens(*tokenizer, *source.entity_prompt);
     return {std::move(encoder), std::move(head), std::move(tokenizer), std::move(colbert),
             source.entity_prompt};
   } catch (const rust::Error& error) {
     throw common::LoadError(error.what());
   }
+}
+
+/// Throws BackendError unless the sequence has markers exactly if the head reads them.
+void require_markers(const Sequence& sequence, size_t question_types) {
+  if (sequence.markers.empty() && sequence.question_type == 0 && question_types == 0) return;
+  if (question_types == 0) throw scheduler::BackendError("markers: the model reads no markers");
+  if (sequence.markers.empty()) {
+    throw scheduler::BackendError("markers: the model answers questions, expected at least one");
+  }
+  if (sequence.question_type < question_types) return;
+  throw scheduler::BackendError("questionType: expected less than " +
+                                std::to_string(question_types) + ", received " +
+                                std::to_string(sequence.question_type));
 }
 
 /// Throws BackendError if an id is not below the number of rows: the lookup would read past the end
@@ -162,6 +176,7 @@ class TextEncoderBackend final : public ModelBackend {
     if (tokens != nullptr) parts = tokens->parts;
     Sequence sequence = tokenize_input(std::move(input));
     if (sequence.is_response()) return sequence;
+    require_markers(sequence, model_.head->question_types());
     sequence.prompt_tokens = count_prompt_tokens(*model_.tokenizer, prompt);
     sequence.parts = parts;
     const models::EncoderSizes sizes = model_.encoder->sizes();
@@ -189,10 +204,7 @@ class TextEncoderBackend final : public ModelBackend {
   Sequence warm_up(const scheduler::AssignedPool& pool) override {
     // The first run on a thread initializes its allocator and kernels, which is too slow for a
     // request.
-    const std::string text(kWarmUpText);
-    Sequence sequence = model_.entity_prompt
-                            ? to_sequence(EntityInput{.text = text, .labels = {"label"}})
-                            : to_sequence(TextInput{.text = text});
+    Sequence sequence = to_sequence(warm_up_input());
     const Sequence* batch[] = {&sequence, &sequence};
     for (const auto& [values, rows] : run_batch(batch, pool)) {
       if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) continue;
@@ -218,6 +230,18 @@ class TextEncoderBackend final : public ModelBackend {
   }
 
  private:
+  /// An input that the head computes completely.
+  ModelInput warm_up_input() const {
+    const std::string text(kWarmUpText);
+    if (model_.entity_prompt) return EntityInput{.text = text, .labels = {"label"}};
+    if (model_.head->question_types() == 0) return TextInput{.text = text};
+    Sequence tokens = tokenize(*model_.tokenizer, TextInput{.text = text});
+    const size_t last = tokens.input_ids.empty() ? 0 : tokens.input_ids.size() - 1;
+    TokenInput input{.ids = std::move(tokens.input_ids), .types = std::move(tokens.token_type_ids)};
+    input.markers = last == 0 ? std::vector<size_t>{0} : std::vector<size_t>{0, last};
+    return input;
+  }
+
   Sequence tokenize_input(ModelInput input) const {
     if (const auto* const entities = std::get_if<EntityInput>(&input)) {
       if (!model_.entity_prompt) throw scheduler::BackendError("the model finds no entities");

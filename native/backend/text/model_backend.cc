@@ -11,7 +11,8 @@ size_t Input::bytes() const {
            text->chunk_ends.size() * sizeof(size_t);
   }
   if (const auto* tokens = std::get_if<TokenInput>(&content)) {
-    return (tokens->ids.size() + tokens->types.size()) * sizeof(int64_t);
+    return (tokens->ids.size() + tokens->types.size()) * sizeof(int64_t) +
+           tokens->markers.size() * sizeof(size_t);
   }
   if (const auto* entities = std::get_if<EntityInput>(&content)) {
     size_t bytes = entities->text.size();
@@ -38,6 +39,9 @@ void PreparedSequence::add_to(scheduler::SipHash128& hash) const {
     hash.add(entities->words.size());
     for (const int64_t row : entities->words) hash.add(static_cast<uint64_t>(row));
   }
+  hash.add(sequence.question_type);
+  hash.add(sequence.markers.size());
+  for (const size_t marker : sequence.markers) hash.add(marker);
   hash.add(sequence.input_ids.size());
   for (const int64_t id : sequence.input_ids) hash.add(static_cast<uint64_t>(id));
   for (const int64_t type : sequence.token_type_ids) hash.add(static_cast<uint64_t>(type));

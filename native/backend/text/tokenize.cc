@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "common/error.h"
 #include "scheduler/backend.h"
 
 namespace backend {
@@ -86,14 +87,30 @@ Sequence encode_whole_text(const tokenizers::Tokenizer& tokenizer, const TextInp
   return sequence;
 }
 
+/// Throws BackendError if the markers are not ascending positions below `length`.
+void require_positions(const std::vector<size_t>& markers, size_t length) {
+  for (size_t i = 0; i < markers.size(); ++i) {
+    if (markers[i] < length && (i == 0 || markers[i - 1] < markers[i])) continue;
+    throw scheduler::BackendError(
+        "markers[" + std::to_string(i) + "]: expected ascending positions below " +
+        std::to_string(length) + ", received " + std::to_string(markers[i]));
+  }
+}
+
 Sequence take(const tokenizers::Tokenizer& tokenizer, TokenInput tokens) {
   const size_t most = tokenizer.max_length();
   if (tokens.ids.size() > most) {
     throw scheduler::InputTooLong("There are " + std::to_string(tokens.ids.size()) +
                                   " tokens, the model takes " + std::to_string(most) + ".");
   }
-  return {
-      .input_ids = std::move(tokens.ids), .token_type_ids = std::move(tokens.types), .samples = {}};
+  require_positions(tokens.markers, tokens.ids.size());
+  Sequence sequence{.input_ids = std::move(tokens.ids),
+                    .token_type_ids = std::move(tokens.types),
+                    .samples = {},
+                    .truncated = tokens.truncated};
+  sequence.markers = std::move(tokens.markers);
+  sequence.question_type = tokens.question_type;
+  return sequence;
 }
 
 }  // namespace
@@ -130,6 +147,21 @@ void apply_options(tokenizers::Tokenizer& tokenizer, const TokenizationOptions& 
                          .times_after = frame->times_after});
   }
   if (options.max_length) tokenizer.set_max_length(*options.max_length);
+}
+
+void require_tokens(const tokenizers::Tokenizer& tokenizer,
+                    const std::vector<RequiredToken>& required) {
+  for (const auto& [text, id] : required) {
+    const int64_t found = tokenizer.token_to_id(text);
+    if (found < 0) {
+      throw common::LoadError("the tokenizer has no token " + text +
+                              ", which the inputs of the model contain");
+    }
+    if (!id || *id == found) continue;
+    throw common::LoadError("the token " + text + " has the id " + std::to_string(found) +
+                            " in the tokenizer, and " + std::to_string(*id) +
+                            " in the configuration of the model");
+  }
 }
 
 std::string TokenizerVocabulary::token(uint32_t id) const {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "backend/backends.h"
 #include "backend/model_input.h"
@@ -17,6 +18,10 @@ Sequence tokenize(const tokenizers::Tokenizer& tokenizer, ModelInput input);
 
 /// Applies the options of the model's files to the tokenizer. Throws rust::Error.
 void apply_options(tokenizers::Tokenizer& tokenizer, const TokenizationOptions& options);
+
+/// Throws LoadError if the tokenizer lacks one of the tokens, or has it under another id.
+void require_tokens(const tokenizers::Tokenizer& tokenizer,
+                    const std::vector<RequiredToken>& required);
 
 /// Vocabulary of a tokenizer. `owner` keeps the tokenizer alive.
 class TokenizerVocabulary final : public Vocabulary {

@@ -115,8 +115,20 @@ export interface TextInput {
   readonly omitSpecialTokens?: boolean;
 }
 
-/** Tokenized text. Both arrays have the same length. */
-export type TokenInput = Pick<Tokenization, 'ids' | 'types'> & Pick<TextInput, 'skips' | 'parts'>;
+/** Tokenized text. `ids` and `types` have the same length. */
+export interface TokenInput
+  extends Pick<Tokenization, 'ids' | 'types'>,
+    Pick<TextInput, 'skips' | 'parts'> {
+  /**
+   * Positions of the tokens that stand for the options of a question, ascending. Required for the heads `laya` and
+   * `gliclass`, which return a row for each option.
+   */
+  readonly markers?: Uint32Array;
+  /** Index of the type of the question, for the head `laya`. Default: 0. */
+  readonly questionType?: number;
+  /** Tokens were removed to fit the limit of the model, see `Inference.truncated`. Default: false. */
+  readonly truncated?: boolean;
+}
 
 /**
  * Consecutive parts of one text (late chunking). The model reads their concatenation, and returns a row for each part:

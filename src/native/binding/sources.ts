@@ -77,7 +77,58 @@ export type TextHead =
       readonly maxWidth: number;
       /** 0: no LSTM over the words. */
       readonly lstmLayers: number;
-    };
+    }
+  /** Laya: a logit for each marker of a `TokenInput`. Question types: 0 choice, 1 score, 2 noul. */
+  | {
+      readonly name: 'laya';
+      /** Transformer layers after the encoder. */
+      readonly layers: number;
+    }
+  | GliclassHead;
+
+/**
+ * GLiClass: a logit for each label. The markers of a `TokenInput` are the token before each label, and the separator
+ * after the last label.
+ */
+export interface GliclassHead {
+  readonly name: 'gliclass';
+  readonly scorer: 'simple' | 'weighted-dot' | 'mlp' | 'hopfield' | 'cross-attn';
+  /** Pooling of the tokens of the text; `pass`: none, for `cross-attn`. */
+  readonly pooling:
+    | 'first'
+    | 'last'
+    | 'max'
+    | 'avg'
+    | 'sum'
+    | 'rms'
+    | 'abs_max'
+    | 'abs_avg'
+    | 'pass';
+  /** The vector of a label is the mean of its tokens, instead of its first token. */
+  readonly averagesLabel: boolean;
+  /** The tokens of a label begin after its marker. */
+  readonly omitsLabelToken: boolean;
+  /** The text begins at the separator, instead of at the first token. */
+  readonly textFromSeparator: boolean;
+  /** A bidirectional LSTM reads the tokens of the text. */
+  readonly hasLstm: boolean;
+  /** Vectors are L2-normalized, and scores multiplied by a learned factor. */
+  readonly normalizes: boolean;
+  /** Activation function of the projections, as in config.json of transformers. */
+  readonly activation: string;
+  /** Inner size of the projections, and size of the scorer. */
+  readonly hiddenSize: number;
+  /** Attention heads and inner size of the scorer `cross-attn`. */
+  readonly attentionHeads: number;
+  readonly mlpSize: number;
+}
+
+/** A token that the inputs of a model contain. */
+export interface RequiredToken {
+  readonly text: string;
+  /** ID by the configuration of the model. Default: any. */
+  readonly id?: number;
+}
 
 /** Prompt of an `EntityInput`: the entity token before each label, and the separator after the last one. */
 export interface EntityPrompt {
@@ -173,6 +224,8 @@ export interface TextModelSource extends TokenizerOverrides {
   readonly basePrefix?: string;
   /** Settings of `EntityInput`. */
   readonly entityPrompt?: EntityPrompt;
+  /** Tokens that the tokenizer must have. */
+  readonly requiredTokens?: readonly RequiredToken[];
 }
 
 /**

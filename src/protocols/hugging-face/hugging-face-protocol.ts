@@ -7,6 +7,7 @@ import { entityRecognition } from './entity-recognition';
 import { featureExtraction } from './feature-extraction';
 import { textClassification, textOrZeroShotClassification } from './text-classification';
 import { tokenClassification } from './token-classification';
+import { zeroShotClassification } from './zero-shot-classification';
 
 const MODELS = '/models/';
 
@@ -55,6 +56,8 @@ function taskRoute(
       ? textOrZeroShotClassification(address, classifier, entailment, options)
       : textClassification(address, classifier, options);
   }
+  const labeler = withCapability(served, 'zero-shot');
+  if (labeler) return zeroShotClassification(address, labeler, options);
   const embedder = withCapability(served, 'embedding');
   if (embedder) return featureExtraction(address, embedder, options);
   const tagger = withCapability(served, 'token-classification');

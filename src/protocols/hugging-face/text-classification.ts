@@ -3,12 +3,12 @@ import { mapInTimeSlices } from '../../lib/time-slice';
 import type { TextInput } from '../../native/engine';
 import { classify } from '../../services/classify';
 import { admissionErrorOf, requireListLength, requireModel } from '../../services/inference';
-import { zeroShot } from '../../services/zero-shot';
 import type { ServiceResponse } from '../../serving/request-context';
 import type { ServiceRequest } from '../../serving/service-request';
-import type { EntailmentClassifier, TextClassifier } from '../../tasks/capabilities';
+import type { TextClassifier } from '../../tasks/capabilities';
 import { rankLabels, SCORE_FUNCTIONS } from '../../tasks/classification';
 import type { ServedModel } from '../../tasks/served-model';
+import type { ZeroShotClassifier } from '../../tasks/zero-shot/zero-shot-classifier';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER, toSchema } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
@@ -18,10 +18,15 @@ import {
   type ElementProblem,
   expected,
   findListProblem,
-  findStringProblem,
   object,
 } from '../validation/fields';
-import { ZERO_SHOT_FIELDS } from '../validation/zero-shot-fields';
+import {
+  classifyWithLabels,
+  labelScores,
+  zeroShotExamples,
+  zeroShotRequest,
+  zeroShotResponse,
+} from './zero-shot-classification';
 
 /** A text or a text pair, as in the pipelines of transformers. */
 interface TextObject {
@@ -66,46 +71,12 @@ const request = object({
   }).nullish(),
 });
 
-const ZERO_SHOT_INPUTS = 'a string or an array of strings';
-
-const zeroShotRequest = object({
-  inputs: checked(
-    (value) => {
-      if (typeof value === 'string') return null;
-      return Array.isArray(value)
-        ? findListProblem(value, ZERO_SHOT_INPUTS, findStringProblem)
-        : { message: expected(ZERO_SHOT_INPUTS)({ input: value }), path: [] };
-    },
-    (value) => ({
-      texts: (Array.isArray(value) ? value : [value]) as readonly string[],
-      isList: Array.isArray(value),
-    }),
-  ).meta({
-    description: 'A text, or a list of texts',
-    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
-  }),
-  parameters: object(ZERO_SHOT_FIELDS),
-});
-
-const labelScores = z.array(z.object({ label: z.string(), score: z.number() }));
 const response = z.array(labelScores);
-const zeroShotResponse = z.union([labelScores, z.array(labelScores)]);
 
 const examples = {
   request: { inputs: 'A warm, funny film.', parameters: { top_k: 1 } },
   response: [[{ label: 'POSITIVE', score: 0.9823 }]],
 };
-const zeroShotExamples = {
-  request: {
-    inputs: 'A warm, funny film.',
-    parameters: { candidate_labels: ['comedy', 'drama'] },
-  },
-  response: [
-    { label: 'comedy', score: 0.8512 },
-    { label: 'drama', score: 0.1488 },
-  ],
-};
-
 const COMMON = {
   method: 'POST',
   errors: [...MODEL_ERRORS, 'LIST_TOO_LONG'],
@@ -146,7 +117,7 @@ export function textClassification(
 export function textOrZeroShotClassification(
   [path, suffix]: readonly [path: string, suffix: string],
   served: ServedModel<TextClassifier>,
-  entailment: ServedModel<EntailmentClassifier>,
+  entailment: ServedModel<ZeroShotClassifier>,
   options: ProtocolOptions,
 ): Route {
   return route({
@@ -164,16 +135,7 @@ export function textOrZeroShotClassification(
       if (!hasCandidateLabels(call.body)) {
         return classifyTexts(call, parseBody(request, call), served, options);
       }
-      const { inputs, parameters } = parseBody(zeroShotRequest, call);
-      const { predictions, inferences } = await zeroShot(call, entailment, {
-        texts: inputs.texts,
-        labels: parameters.candidate_labels,
-        template: parameters.hypothesis_template,
-        isMultiLabel: parameters.multi_label,
-        field: 'parameters.candidate_labels',
-        listLength: options.listLength,
-      });
-      return { body: inputs.isList ? predictions : (predictions[0] as object), inferences };
+      return classifyWithLabels(call, entailment, options);
     },
   });
 }

@@ -94,7 +94,7 @@ export class TensorModel {
     const find = index === 0 ? findProblem : findOtherProblem;
     if (!find) return elements;
     checkElements(elements, input.name, (element) => {
-      const problem = find(element);
+      const problem = find(element, input.name);
       if (problem !== null) throw new ServiceError('INPUT_EMPTY', problem);
     });
     return elements;

@@ -3,10 +3,10 @@ import { roundToFourDecimals } from '../../lib/numbers';
 import { admissionErrorOf, requireModel } from '../../services/inference';
 import { zeroShot as classifyZeroShot } from '../../services/zero-shot';
 import { ServiceError } from '../../serving/errors';
-import type { EntailmentClassifier } from '../../tasks/capabilities';
 import { isBlank } from '../../tasks/classification';
 import type { ServedModel } from '../../tasks/served-model';
 import { EMPTY_TEXT } from '../../tasks/text-classification/text-classification-task';
+import type { ZeroShotClassifier } from '../../tasks/zero-shot/zero-shot-classifier';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
@@ -34,7 +34,7 @@ const examples = {
 
 /** POST /zero-shot: zero-shot classification of a text. */
 export function zeroShot(
-  served: ServedModel<EntailmentClassifier>,
+  served: ServedModel<ZeroShotClassifier>,
   { listLength }: ProtocolOptions,
 ): Route {
   return route({

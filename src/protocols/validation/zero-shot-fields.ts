@@ -28,7 +28,9 @@ export const ZERO_SHOT_FIELDS = {
       if (problem !== null) context.addIssue({ code: 'custom', message: problem });
     })
     .nullish()
-    .describe(`Hypothesis with {} as the placeholder of a label. Default: "${TEMPLATE}"`),
+    .describe(
+      `Template with {} as the placeholder of a label. Default: "${TEMPLATE}" for NLI models, the label for GLiClass`,
+    ),
   multi_label: boolean()
     .nullish()
     .describe('Whether to score each label independently. Default: false, the scores add up to 1'),

@@ -117,10 +117,11 @@ const zeroShot = z.strictObject({
   labels: labels.describe('Candidate labels to report with their thresholds'),
   hypothesis_template: z
     .string()
-    .default(TEMPLATE)
     .refine((text) => findTemplateProblem(text) === null, {
       error: ({ input }) => findTemplateProblem(String(input)) ?? '',
-    }),
+    })
+    .optional()
+    .describe(`Default: "${TEMPLATE}" for NLI models, the label for GLiClass`),
   multi_label: z.boolean().default(false).describe('Score each candidate label independently'),
 });
 

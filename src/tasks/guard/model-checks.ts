@@ -1,7 +1,8 @@
 import { ModelFileError } from '../../models/files';
 import type { Inference, InferOptions } from '../../native/engine';
-import type { EntailmentClassifier, TextClassifier, TokenClassifier } from '../capabilities';
+import type { TextClassifier, TokenClassifier } from '../capabilities';
 import { toSpans } from '../token-classification/spans';
+import type { ZeroShotClassifier } from '../zero-shot/zero-shot-classifier';
 import type { ModelCheck } from './guard-file';
 import type { GuardModels } from './guard-result';
 import type { CheckResult, Hit, TextVariant, UnreadText } from './scan';
@@ -170,12 +171,12 @@ async function tag(
 async function choose(
   check: CheckOf<'zero-shot-classification'>,
   variants: readonly TextVariant[],
-  model: EntailmentClassifier,
+  model: ZeroShotClassifier,
   options: InferOptions,
 ): Promise<CheckResult> {
   const request = {
     labels: check.candidate_labels,
-    template: check.hypothesis_template,
+    template: check.hypothesis_template ?? null,
     isMultiLabel: check.multi_label,
   };
   const { stride, maxTokens } = windowsOf(check, model.maxLength);

@@ -1,6 +1,6 @@
 import type { Inference, InferOptions } from '../../native/engine';
-import type { EntailmentClassifier } from '../capabilities';
-import { classifyZeroShot, type ZeroShotRequest } from '../zero-shot/classify';
+import type { ZeroShotRequest } from '../zero-shot/classify';
+import type { ZeroShotClassifier } from '../zero-shot/zero-shot-classifier';
 import type { CheckResult, Hit, TextVariant, UnreadText } from './scan';
 
 /** Chunk of a text variant that the model reads separately. */
@@ -32,9 +32,9 @@ const MIN_LENGTH = 8;
  * split into overlapping chunks.
  */
 export async function classifyInChunks(
-  model: EntailmentClassifier,
+  model: ZeroShotClassifier,
   variants: readonly TextVariant[],
-  request: Omit<ZeroShotRequest, 'texts'>,
+  request: Omit<ZeroShotRequest, 'texts' | 'template'> & { readonly template: string | null },
   chunking: ChunkOptions,
   options: InferOptions,
 ): Promise<CheckResult> {
@@ -54,12 +54,10 @@ export async function classifyInChunks(
     });
     pending = pending.slice(BATCH_SIZE);
     const texts = batch.map(({ variant, start, end }) => variant.text.slice(start, end));
-    const ran = await classifyZeroShot(model, { ...request, texts }, options);
+    const ran = await model.classifyLabels({ ...request, texts }, options);
     inferences.push(...ran.inferences);
     for (const [index, chunk] of batch.entries()) {
-      const { length } = request.labels;
-      const own = ran.inferences.slice(index * length, (index + 1) * length);
-      const isCut = own.some(({ truncated }) => truncated);
+      const isCut = ran.isTruncated[index] ?? false;
       const halves = isCut ? halved(chunk, chunking.overlap) : [];
       pending.push(...halves);
       if (halves.length > 0) continue;

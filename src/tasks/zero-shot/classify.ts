@@ -1,21 +1,12 @@
 import { softmax } from '../../lib/numbers';
 import type { Inference, InferOptions, TextInput } from '../../native/engine';
 import type { EntailmentClassifier, EntailmentMetadata } from '../capabilities';
+import type { ZeroShotRequest, ZeroShotResult } from './zero-shot-classifier';
+
+export type { ZeroShotRequest, ZeroShotResult } from './zero-shot-classifier';
 
 /** Default hypothesis template of transformers. */
 export const TEMPLATE = 'This example is {}.';
-
-export interface ZeroShotRequest {
-  readonly texts: readonly string[];
-  readonly labels: readonly string[];
-  /** Hypothesis template, see `findTemplateProblem`. */
-  readonly template: string;
-  /** Whether each label is scored independently. Otherwise the scores sum to 1. */
-  readonly isMultiLabel: boolean;
-}
-
-/** Labels of a text by descending score. */
-export type ZeroShotResult = readonly { readonly label: string; readonly score: number }[];
 
 /**
  * Returns the problem of a hypothesis template; null if the template has exactly one `{}` in the
@@ -49,16 +40,20 @@ export async function classifyZeroShot(
   const inferences = classified.map(({ inference }) => inference);
   const answers = texts.map((_, index) => {
     const own = inferences.slice(index * labels.length, (index + 1) * labels.length);
-    const scores = scoresOf(own, model.metadata, isMultiLabel);
-    return labels
-      .map((label, index) => ({ label, index, score: scores[index] as number }))
-      .sort((a, b) => b.score - a.score || b.index - a.index) // equal scores in the order of numpy's reversed argsort
-      .map(({ label, score }) => ({ label, score }));
+    return rankByScore(labels, scoresOf(own, model.metadata, isMultiLabel));
   });
   return { answers, inferences };
 }
 
-function hypothesisOf(template: string, label: string): string {
+/** @param scores scores of the labels, in their order */
+export function rankByScore(labels: readonly string[], scores: ArrayLike<number>): ZeroShotResult {
+  return labels
+    .map((label, index) => ({ label, index, score: scores[index] as number }))
+    .sort((a, b) => b.score - a.score || b.index - a.index) // equal scores in the order of numpy's reversed argsort
+    .map(({ label, score }) => ({ label, score }));
+}
+
+export function hypothesisOf(template: string, label: string): string {
   return template.replaceAll(/\{\{|\}\}|\{\}/g, (part) => (part === '{}' ? label : part.charAt(0)));
 }
 

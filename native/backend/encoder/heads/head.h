@@ -27,6 +27,9 @@ class Head {
   /// Whether it returns a row for each chunk of a sequence (late chunking).
   virtual bool pools_chunks() const { return false; }
 
+  /// Number of question types of a TokenInput with markers; 0: the head reads no markers.
+  virtual size_t question_types() const { return 0; }
+
   /// Values in a row of the output.
   virtual int64_t columns() const = 0;
 
@@ -102,5 +105,7 @@ std::unique_ptr<Head> make(const LogitScoreHead& options, const HeadSource& sour
 std::unique_ptr<Head> make(const EmbeddingHead& options, const HeadSource& source);
 std::unique_ptr<Head> make(const BgeM3Head& options, const HeadSource& source);
 std::unique_ptr<Head> make(const GlinerHead& options, const HeadSource& source);
+std::unique_ptr<Head> make(const LayaHead& options, const HeadSource& source);
+std::unique_ptr<Head> make(const GliclassHead& options, const HeadSource& source);
 
 }  // namespace backend::heads

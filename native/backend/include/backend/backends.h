@@ -84,6 +84,12 @@ struct EntityPrompt {
   size_t overlap = 0;                     ///< words that consecutive windows share
 };
 
+/// A token that the inputs of a model contain.
+struct RequiredToken {
+  std::string text;
+  std::optional<int64_t> id;  ///< id by the model's configuration; empty: any
+};
+
 /// A Hugging Face model directory.
 struct TextModelSource {
   std::string model_type;  ///< "model_type" of config.json
@@ -103,6 +109,8 @@ struct TextModelSource {
   std::string base_prefix{};  ///< prefix of the encoder's keys; empty: as in transformers
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::optional<EntityPrompt> entity_prompt{};  ///< null: the model takes no EntityInput
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::vector<RequiredToken> required_tokens{};  ///< tokens that the tokenizer must have
 };
 
 /// A program (TorchScript or torch.export) with a tokenizer. Inputs: input_ids and attention_mask,

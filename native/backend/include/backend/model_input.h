@@ -85,6 +85,12 @@ struct TokenInput {
   std::vector<int64_t> ids;
   std::vector<int64_t> types;   ///< token types, one for each id
   bool apply_skiplist = false;  ///< see TextInput
+  /// Positions of the tokens that stand for the options of a question, ascending. Only heads of
+  /// decision models read markers, and they need at least one.
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::vector<size_t> markers{};
+  size_t question_type = 0;  ///< index of the question's type, for decision models
+  bool truncated = false;    ///< tokens were removed to fit the model's limit
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::optional<EmbeddingParts> parts{};  ///< see TextInput
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
@@ -157,6 +163,9 @@ struct Sequence {
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<const EncodingWithOffsets> encoding{};  ///< null: offsets were not requested
   bool only_tokens = false;  ///< the tokens are the response; the model is not run
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::vector<size_t> markers{};  ///< see TokenInput
+  size_t question_type = 0;       ///< see TokenInput
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<const EntityRows> entities{};  ///< null: another input than EntityInput
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it

@@ -87,7 +87,48 @@ struct GlinerHead {
   int64_t lstm_layers = 0;  ///< 0: no LSTM over the words
 };
 
-using TextHead = std::variant<SequenceClassificationHead, TokenClassificationHead, MaskedLmHead,
-                              LogitScoreHead, EmbeddingHead, BgeM3Head, GlinerHead>;
+/// Laya: a logit for each marker of a TokenInput. question_type: 0 choice, 1 score, 2 noul.
+struct LayaHead {
+  int64_t layers = 2;  ///< transformer layers after the encoder
+};
+
+/// How GLiClass compares the vectors of a text and a label.
+enum class LabelScorer { kDot, kWeightedDot, kMlp, kHopfield, kCrossAttention };
+
+/// How GLiClass combines the states of a text's tokens. kNone: cross-attention reads all of them.
+enum class TextPooling {
+  kFirst,
+  kLast,
+  kMax,
+  kMean,
+  kSum,
+  kRootMeanSquare,
+  kAbsMax,
+  kAbsMean,
+  kNone
+};
+
+/// GLiClass: a logit for each label. Markers of a TokenInput: the token before each label, then the
+/// separator after the last label.
+struct GliclassHead {
+  LabelScorer scorer = LabelScorer::kDot;
+  TextPooling pooling = TextPooling::kFirst;
+  /// The vector of a label is the mean from its marker to the next label, for the last label to the
+  /// end of the sequence, or to the separator if text_from_separator is set. false: one token.
+  bool averages_label = false;
+  bool omits_label_token = false;  ///< the tokens of a label begin after its marker
+  bool text_from_separator =
+      false;                        ///< the text begins at the separator; false: at the first token
+  bool has_lstm = false;            ///< a bidirectional LSTM reads the text's tokens
+  bool normalizes = false;          ///< cosine similarity times a learned factor
+  std::string activation = "gelu";  ///< of the projections, as in config.json
+  int64_t hidden_size = 0;          ///< of the projections and of the scorer
+  int64_t attention_heads = 16;     ///< of cross-attention
+  int64_t mlp_size = 1024;          ///< of cross-attention
+};
+
+using TextHead =
+    std::variant<SequenceClassificationHead, TokenClassificationHead, MaskedLmHead, LogitScoreHead,
+                 EmbeddingHead, BgeM3Head, GlinerHead, LayaHead, GliclassHead>;
 
 }  // namespace backend
