@@ -1,3 +1,4 @@
+import { CalibratedDecisionModel } from './decision/calibrated-decision-model';
 import { createGliclassDecisionModel } from './decision/gliclass-decision-model';
 import { createLayaDecisionModel } from './decision/laya-decision-model';
 import { createNliDecisionModel } from './decision/nli-decision-model';
@@ -22,7 +23,9 @@ const FACTORIES: readonly DecisionModelFactory[] = [
 export function createDecisionModel(task: Task, model: TaskModel): DecisionModel | null {
   for (const create of FACTORIES) {
     const decisionModel = create(task, model);
-    if (decisionModel) return decisionModel;
+    if (!decisionModel) continue;
+    const { decisionTemperatures: temperatures } = model.metadata;
+    return temperatures ? new CalibratedDecisionModel(decisionModel, temperatures) : decisionModel;
   }
   return null;
 }

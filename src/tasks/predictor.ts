@@ -6,6 +6,7 @@ import type {
   NativeInput,
   Vocabulary,
 } from '../native/engine';
+import type { DecisionTemperatures } from './calibration/decision-calibration';
 
 /** Names of all capabilities. */
 export const CAPABILITIES = [
@@ -32,6 +33,8 @@ export interface ModelMetadata {
   readonly version: string | null;
   /** Abilities that model.json allows; undefined: all that the model has. */
   readonly abilities?: readonly Capability[];
+  /** Calibration of decisions; undefined: none. */
+  readonly decisionTemperatures?: DecisionTemperatures;
 }
 
 /** Interface of a loaded model for protocols, independent of its task. */

@@ -1,8 +1,9 @@
 /** `libtorch-serve calibrate`, and the scores of a calibrated model. */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { TextClassifier } from '../../src';
+import { Decider, TextClassifier } from '../../src';
 import { Folder } from '../helpers/files';
+import { FIXTURES } from '../helpers/service';
 import { jsonLines, overFiles } from './command';
 
 const folder = new Folder();
@@ -116,4 +117,56 @@ it('the threshold selects the label', async () => {
   expect(result.score).toBeLessThan(0.5);
   await classifier.close();
   rmSync(file);
+});
+
+describe('--decisions', () => {
+  const shippedLaya = path.join(FIXTURES, 'laya', 'english');
+  const QUESTION = { type: 'choice', instructions: 'Topic?', options: ['film', 'sport', 'food'] };
+  const rows = Array.from({ length: 60 }, (_, index) => ({
+    state: `Text number ${index} about a warm, funny film.`,
+    question:
+      index % 2 === 0
+        ? QUESTION
+        : { type: 'predicate', instructions: `It is about number ${index}.` },
+    answer: index % 2 === 0 ? QUESTION.options[index % 3] : index % 4 === 1,
+  }));
+  let decisionModel: string;
+
+  beforeAll(() => {
+    decisionModel = inFolder('decisions');
+    cpSync(shippedLaya, decisionModel, { recursive: true });
+    writeFileSync(inFolder('decisions.jsonl'), jsonLines(rows));
+  });
+
+  it('fits a temperature for each type of question, which the model then applies', async () => {
+    const { code, stdout, stderr } = await run(decisionModel, 'decisions.jsonl', '--decisions');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^60 examples: temperatures predicate [\d.]+, choice [\d.]+, score 1\n/);
+    const file = path.join(decisionModel, 'decision-calibration.json');
+    const { temperatures, measured } = JSON.parse(readFileSync(file, 'utf8'));
+    expect(measured.after.nll).toBeGreaterThan(0);
+    const [plain, calibrated] = await Promise.all(
+      [shippedLaya, decisionModel].map((modelDirectory) => Decider.load({ modelDirectory })),
+    );
+    const ask = (decider?: Decider) => decider?.decide('A warm film.', [QUESTION as never]);
+    const [[before] = [], [after] = []] = [await ask(plain), await ask(calibrated)];
+    const odds = (answer: unknown) => {
+      const { probabilities } = answer as { probabilities: readonly { probability: number }[] };
+      const [first, second] = probabilities.map(({ probability }) => probability);
+      return Math.log((first as number) / (second as number));
+    };
+    expect(odds(after)).toBeCloseTo(odds(before) / temperatures.choice, 4);
+    await Promise.all([plain?.close(), calibrated?.close()]);
+  });
+
+  it.each([
+    [{ answer: 'opera' }, 'answer: expected the label of an option'],
+    [{ question: { type: 'choice', options: [] } }, 'question.options: '],
+    [{ state: null }, 'state: is missing'],
+  ])('names the line of %j', async (wrong, message) => {
+    writeFileSync(inFolder('wrong.jsonl'), jsonLines([rows[0], { ...rows[0], ...wrong }]));
+    const { code, stderr } = await run(decisionModel, 'wrong.jsonl', '--decisions', '--dry-run');
+    expect(code).toBe(1);
+    expect(stderr).toContain(`wrong.jsonl: line 2: ${message}`);
+  });
 });

@@ -4,8 +4,10 @@ import path from 'node:path';
 import { UsageError } from '../../files/file-errors';
 import type { Flags } from '../../files/flags';
 import { findDtypeProblem } from '../../native/addon';
+import type { SchedulingOptions } from '../../native/engine';
 import type { Environment } from '../../settings/environment';
 import { CALIBRATION, type CalibrationFile } from '../../tasks/calibration/calibration';
+import { DECISION_CALIBRATION } from '../../tasks/calibration/decision-calibration';
 import { type Fit, fitCalibration } from '../../tasks/calibration/fit';
 import type { Metrics } from '../../tasks/calibration/metrics';
 import { reliabilityDiagram } from '../../tasks/calibration/reliability-diagram';
@@ -13,15 +15,21 @@ import { textClassification } from '../../tasks/text-classification/text-classif
 import { readBatchConfig, reportError } from '../batch/batch-command';
 import { describeFlags, readCommandLine } from '../batch/file-options';
 import { withoutQueueLimits } from '../batch/task-job';
+import { fitDecisions } from './calibrate-decisions';
 import { compareLogits, describeDifference } from './compare-dtypes';
+import { readLabeledDecisions } from './labeled-decisions';
 import { readLabeledTexts } from './labeled-examples';
 import { logitsOf } from './logits';
 
 const PLOT = 'calibration.svg';
+const DECISION_PLOT = 'decision-calibration.svg';
+const CROSS_FITTING =
+  'Each half of the examples is measured with the calibration of the other half.';
 /** Fewer examples say little: half of them measure the calibration of the other half. */
 const MIN_EXAMPLES = 20;
 
 const FLAGS: Flags = {
+  decisions: { help: 'examples are questions about a state, for POST /decide' },
   force: { help: `replaces an existing ${CALIBRATION}` },
   'no-threshold': {
     help: 'two labels: fits no threshold',
@@ -38,7 +46,8 @@ export const HELP = [
   'before and after, and the differences between float32 and int8.',
   '',
   'Files: JSONL, CSV or TSV with the columns text, label (a name or an index; a list for labels that',
-  'are predicted independently) and optionally text_pair.',
+  'are predicted independently) and optionally text_pair. With --decisions: JSONL with state,',
+  'question (as in POST /decide) and answer (true or false, a label, or a level).',
   '',
   ...describeFlags(FLAGS),
   '',
@@ -75,6 +84,11 @@ async function calibrate(args: readonly string[], environment: Environment): Pro
   const directory = path.resolve(folder);
   const file = path.join(directory, CALIBRATION);
   const isDry = values.has('dry-run');
+  const scheduling = withoutQueueLimits(config);
+  if (values.has('decisions')) {
+    const isForced = isDry || values.has('force');
+    return calibrateDecisions(directory, files, { scheduling, isDry, isForced });
+  }
   if (!isDry && !values.has('force') && existsSync(file)) {
     throw new UsageError(`${CALIBRATION} exists in the folder. Use --force to replace it`);
   }
@@ -85,7 +99,6 @@ async function calibrate(args: readonly string[], environment: Environment): Pro
   if (texts.length < MIN_EXAMPLES) {
     throw new UsageError(`expected at least ${MIN_EXAMPLES} labeled texts, found ${texts.length}`);
   }
-  const scheduling = withoutQueueLimits(config);
   const { dtype = 'float32' } = scheduling;
   const logits = await logitsOf(directory, texts, scheduling);
   const examples = texts.map(({ targets }, index) => ({
@@ -118,14 +131,53 @@ async function calibrate(args: readonly string[], environment: Environment): Pro
   print([`Wrote ${CALIBRATION} and ${PLOT} into the model folder.`]);
 }
 
+/** Fits and writes the temperatures of decisions. */
+async function calibrateDecisions(
+  directory: string,
+  files: readonly string[],
+  {
+    scheduling,
+    isDry,
+    isForced,
+  }: {
+    readonly scheduling: SchedulingOptions;
+    readonly isDry: boolean;
+    readonly isForced: boolean;
+  },
+): Promise<void> {
+  const target = path.join(directory, DECISION_CALIBRATION);
+  if (!isForced && existsSync(target)) {
+    throw new UsageError(`${DECISION_CALIBRATION} exists in the folder. Use --force to replace it`);
+  }
+  const { file, before, after } = await fitDecisions(
+    directory,
+    await readLabeledDecisions(files),
+    scheduling,
+  );
+  const { predicate, choice, score } = file.temperatures;
+  print([
+    `${file.examples} examples: temperatures predicate ${predicate}, choice ${choice}, score ${score}`,
+    metricsRow('before:', before),
+    metricsRow('after:', after),
+    CROSS_FITTING,
+  ]);
+  if (isDry) return;
+  const measured = { before: figuresOf(before), after: figuresOf(after) };
+  await writeWhole(path.join(directory, DECISION_PLOT), reliabilityDiagram(before, after));
+  await writeWhole(target, `${JSON.stringify({ ...file, measured }, null, 2)}\n`);
+  print([`Wrote ${DECISION_CALIBRATION} and ${DECISION_PLOT} into the model folder.`]);
+}
+
+function metricsRow(name: string, { accuracy, ece, brier, nll }: Metrics): string {
+  return `${name.padEnd(8)} accuracy ${accuracy.toFixed(4)}   ECE ${ece.toFixed(4)}   Brier score ${brier.toFixed(4)}   log loss ${nll.toFixed(4)}`;
+}
+
 function describeFit({ temperature, threshold, before, after }: Fit, count: number, dtype: string) {
-  const row = (name: string, { accuracy, ece, brier, nll }: Metrics) =>
-    `${name.padEnd(8)} accuracy ${accuracy.toFixed(4)}   ECE ${ece.toFixed(4)}   Brier score ${brier.toFixed(4)}   log loss ${nll.toFixed(4)}`;
   return [
     `${count} examples, ${dtype}: temperature ${temperature}, threshold ${threshold ?? 'none'}`,
-    row('before:', before),
-    row('after:', after),
-    'Each half of the examples is measured with the calibration of the other half.',
+    metricsRow('before:', before),
+    metricsRow('after:', after),
+    CROSS_FITTING,
   ];
 }
 

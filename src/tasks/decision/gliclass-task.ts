@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { softmax } from '../../lib/numbers';
 import { type GliclassMetadata, isGliclass, readGliclass } from '../../models/gliclass/directory';
 import { findModelFolder } from '../../models/hugging-face/directory';
+import { withCalibratedDecisions } from '../calibration/decision-calibration';
 import type { ModelMetadata } from '../predictor';
 import type { Task } from '../task';
 import { type GliclassInput, gliclassRecipe } from './gliclass-prompt';
 import { type OptionLogits, toOptionLogits } from './option-logits';
 import { optionTensors } from './option-tensors';
+
+const read = withCalibratedDecisions(readGliclass);
 
 export type GliclassModelMetadata = GliclassMetadata & ModelMetadata;
 
@@ -23,8 +26,8 @@ export const gliclass: Task<GliclassInput, OptionLogits, GliclassModelMetadata> 
   },
   findModelPaths: (folder) => (isGliclass(folder) ? [folder] : []),
   isDeclaredFor: isGliclass,
-  listFiles: (directory) => readGliclass(directory).files,
-  read: readGliclass,
+  listFiles: (directory) => read(directory).files,
+  read,
   validateLoaded: () => [],
   prepare: gliclassRecipe,
   toPrediction: (inference, _, index) => toOptionLogits(inference, index),

@@ -8,11 +8,14 @@ import {
   type LayaMetadata,
   readLaya,
 } from '../../models/laya/directory';
+import { withCalibratedDecisions } from '../calibration/decision-calibration';
 import type { ModelMetadata } from '../predictor';
 import type { Task } from '../task';
 import { type LayaInput, type LayaType, layaRecipe } from './laya-sequence';
 import { type OptionLogits, toOptionLogits } from './option-logits';
 import { optionTensors } from './option-tensors';
+
+const read = withCalibratedDecisions(readLaya);
 
 export type LayaModelMetadata = LayaMetadata & ModelMetadata;
 
@@ -42,8 +45,8 @@ export const laya: Task<LayaInput, OptionLogits, LayaModelMetadata> = {
   resolveModelPath: findLayaFolder,
   findModelPaths: (folder) => (isLaya(folder) ? [folder] : []),
   isDeclaredFor: isLaya,
-  listFiles: (directory) => readLaya(directory).files,
-  read: readLaya,
+  listFiles: (directory) => read(directory).files,
+  read,
   validateLoaded: (description, { maxLength }) => {
     if (description.maxLength >= maxLength) return [];
     throw new ModelFileError(

@@ -19,6 +19,7 @@ import { findModelFiles } from '../../models/hugging-face/weight-files';
 import { checkModelJson } from '../../models/json';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
 import { CALIBRATION, type Calibration, readCalibration } from '../calibration/calibration';
+import { calibratedDecisions, DECISION_CALIBRATION } from '../calibration/decision-calibration';
 import type { ClassifierMetadata } from '../capabilities';
 import {
   chooseScoreFunction,
@@ -80,7 +81,7 @@ export function readTextClassifier(directory: string): TextClassifierFiles {
     source,
     files: [
       ...files,
-      ...existingFiles(directory, [CALIBRATION]),
+      ...existingFiles(directory, [CALIBRATION, DECISION_CALIBRATION]),
       ...('weightFiles' in source ? source.weightFiles : [source.path]),
     ],
     metadata: {
@@ -88,6 +89,7 @@ export function readTextClassifier(directory: string): TextClassifierFiles {
       labels,
       scoreFunction,
       calibration: readCalibration(directory, labels, scoreFunction),
+      ...calibratedDecisions(directory),
       namedEntailment: findEntailmentOutput({ ...config, count: numLabels }),
     },
   };
