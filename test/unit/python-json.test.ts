@@ -1,4 +1,5 @@
-import { dumpJson, entriesOf, floatText, parseForPython } from '../../src/lib/python-json';
+import { dumpJson, entriesOf, floatText } from '../../src/lib/python-json';
+import { parseForPython } from '../../src/lib/python-json-parser';
 
 /** JSON, and `json.dumps(json.loads(…), ensure_ascii=False)` of CPython 3.11. */
 const CASES: readonly (readonly [string, string])[] = [
@@ -24,17 +25,17 @@ const CASES: readonly (readonly [string, string])[] = [
   ['{}', '{}'],
 ];
 
-it.each(CASES)('%s', (json, dumped) => {
-  expect(dumpJson(parseForPython(json))).toBe(dumped);
+it.each(CASES)('%s', async (json, dumped) => {
+  expect(dumpJson(await parseForPython(json))).toBe(dumped);
 });
 
-it('keeps the structure of JSON.parse without floats and index keys', () => {
+it('keeps the structure of JSON.parse without floats and index keys', async () => {
   const json = '{"a": [1, {"b": "2"}], "c": null}';
-  expect(parseForPython(json)).toEqual(JSON.parse(json));
+  expect(await parseForPython(json)).toEqual(JSON.parse(json));
 });
 
-it('keeps the order of the keys', () => {
-  expect(entriesOf(parseForPython('{"b":1,"2":2,"1":3}') as object)).toEqual([
+it('keeps the order of the keys', async () => {
+  expect(entriesOf((await parseForPython('{"b":1,"2":2,"1":3}')) as object)).toEqual([
     ['b', 1],
     ['2', 2],
     ['1', 3],

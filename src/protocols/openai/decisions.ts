@@ -113,7 +113,7 @@ function decisions(models: ModelResolver<'decision'>, { listLength }: ProtocolOp
     admissionError: models.admissionError,
     handler: async (call, { model, questions }) => {
       const served = models.resolve(model, call);
-      const body = exactBody<{
+      const body = await exactBody<{
         readonly input: unknown;
         readonly questions: readonly OpenAiQuestion[];
       }>(call);

@@ -117,7 +117,7 @@ export function decide(served: ServedModel<DecisionModel>, { listLength }: Proto
     headers: TRUNCATED_HEADER,
     admissionError: admissionErrorOf(served.model),
     handler: async (call, { questions, truncation_side: side }) => {
-      const body = exactBody<{
+      const body = await exactBody<{
         readonly state: unknown;
         readonly questions: readonly QuestionInput[];
       }>(call);

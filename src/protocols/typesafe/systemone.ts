@@ -114,9 +114,10 @@ export function systemOne(
     admissionError: models.admissionError,
     handler: async (call, { model, questions: sent }) => {
       const served = models.resolve(model, call);
-      const body = exactBody<{ readonly state: unknown; readonly questions: TypeSafeQuestions }>(
-        call,
-      );
+      const body = await exactBody<{
+        readonly state: unknown;
+        readonly questions: TypeSafeQuestions;
+      }>(call);
       const questions = readQuestions(body.questions);
       const { results, tokens, inferences } = await decide(call, served, {
         ...readState(body.state),

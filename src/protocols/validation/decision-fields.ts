@@ -1,4 +1,4 @@
-import { parseForPython } from '../../lib/python-json';
+import { parseForPython } from '../../lib/python-json-parser';
 import { jsonText, parseJson, requireJsonType } from '../../serving/json';
 import type { ServiceRequest } from '../../serving/service-request';
 
@@ -22,6 +22,6 @@ export function readJsonBody(call: ServiceRequest): unknown {
  * The validated body once more, with its numbers and keys as Python would print them: see `parseForPython`. Read objects
  * with keys of the client by `entriesOf`.
  */
-export function exactBody<Body>({ body }: ServiceRequest): Body {
-  return parseForPython(jsonText(body as Buffer)) as Body;
+export async function exactBody<Body>({ body }: ServiceRequest): Promise<Body> {
+  return (await parseForPython(jsonText(body as Buffer))) as Body;
 }

@@ -148,7 +148,7 @@ it.each(NAMING)(
       sentiment: 'text classification',
       tagger: 'token classification',
       waves: 'signal classification',
-      topics: 'text classification, zero-shot classification',
+      topics: 'text classification, zero-shot classification, decisions',
     };
     for (const [model, supported] of Object.entries(abilities)) {
       const { status, text } = await post(service, path, { ...body, model });
