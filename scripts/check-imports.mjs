@@ -33,7 +33,7 @@ const MAY_IMPORT = {
   grpc: ['lib', 'native', 'serving', 'protocols'],
   http: ['lib', 'native', 'serving', 'protocols'],
   embedded: ['lib', 'native', 'settings', 'tasks'],
-  integrations: ['client'],
+  integrations: ['client', 'lib'],
   commands: null, // all of them
   '.': null,
   pages: ['.', 'lib', 'client', 'recordings', 'tasks', 'protocols'],

@@ -7,12 +7,14 @@
 
 export type { ClientOptions } from './client/client';
 export { NoAnswerError, ResponseError, StreamError } from './client/client-errors';
+export { DecideClient, type DecideOptions } from './client/decide-client';
 export {
   EegClient,
   type PredictAllOptions,
   type PredictOptions,
   type SignalElement,
 } from './client/eeg-client';
+export { EntityClient, type EntityLabels, type EntityOptions } from './client/entity-client';
 export type { Outcome } from './client/list-request';
 export type { AllOptions, AllSource } from './client/pipeline-options';
 export type { CallOptions, RetryOptions } from './client/retry';
@@ -30,9 +32,6 @@ export {
   EmbedClient,
   type EmbedOptions,
   type EncodeOptions,
-  EntityClient,
-  type EntityLabels,
-  type EntityOptions,
   GuardClient,
   type GuardOptions,
   type RankedDocument,
@@ -47,6 +46,7 @@ export {
   type ZeroShotOptions,
 } from './client/task-clients';
 export type { AnalyzeBatchResponse, AnalyzeResponse } from './protocols/own/analyze';
+export type { DecideResponse, QuestionInput, TextOrJson } from './protocols/own/decide';
 export type { EncodeResponse } from './protocols/own/encode';
 export type { GuardFileResponse, GuardResponse } from './protocols/own/guard';
 export type { EegInfo, HealthResponse, SentimentInfo, ServiceInfo } from './protocols/own/info';

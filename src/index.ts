@@ -4,6 +4,7 @@
  * @module engines
  */
 
+export { type DecideOptions, Decider, type DeciderOptions } from './embedded/decider';
 export {
   type ChunkOptions,
   Embedder,
@@ -51,6 +52,20 @@ export {
 } from './embedded/zero-shot-classifier';
 export { EngineError, type EngineErrorCode } from './native/engine';
 export { ConfigError } from './settings/config';
+export type {
+  ChoiceAnswer,
+  DecisionAnswer,
+  PredicateAnswer,
+  ScoreAnswer,
+} from './tasks/decision/answers';
+export type {
+  ChoiceInput,
+  OptionInput,
+  PredicateInput,
+  QuestionInput,
+  ScoreInput,
+  TextOrJson,
+} from './tasks/decision/question-input';
 export type { Finding, GuardResult } from './tasks/guard/guard-result';
 export type { Restorer } from './tasks/guard/redaction';
 export type { RankedDocument } from './tasks/reranking/ranking';

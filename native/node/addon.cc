@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "completions.h"
 #include "engine_object.h"
+#include "expression_search.h"
 #include "guard_scan.h"
 #include "json_rows.h"
 
@@ -117,6 +118,9 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports["rowsToJson"] = Napi::Function::New<rows_to_json>(env, "rowsToJson");
   exports["compilePatterns"] = Napi::Function::New<compile_patterns>(env, "compilePatterns");
   exports["closePatterns"] = Napi::Function::New<close_patterns>(env, "closePatterns");
+  exports["compileExpressions"] =
+      Napi::Function::New<compile_expressions>(env, "compileExpressions");
+  exports["findExpressions"] = Napi::Function::New<find_expressions>(env, "findExpressions");
   exports["scan"] = Napi::Function::New<scan>(env, "scan");
   exports["stopAll"] = Napi::Function::New<stop_all>(env, "stopAll");
   return exports;

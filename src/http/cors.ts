@@ -11,6 +11,8 @@ const CLIENT_HEADERS = [
   'OpenAI-Project',
   'X-Client-Name',
   'X-HF-Bill-To',
+  'X-TypeSafe-Retry-Count',
+  'X-TypeSafe-Runtime',
 ];
 /** Families of such headers: `openai` sends X-Stainless-*, `cohere-ai` X-Fern-*. */
 const CLIENT_PREFIXES = /^x-(?:stainless|fern)-[a-z\d-]+$/;

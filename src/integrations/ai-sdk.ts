@@ -1,5 +1,5 @@
 /**
- * Models for the Vercel AI SDK (`ai` 7): embeddings and reranking, of a server or in this process.
+ * Models for the Vercel AI SDK (`ai` 7): embeddings, reranking and decisions, of a server or in this process.
  *
  * ```js
  * import { embedMany } from 'ai';
@@ -11,23 +11,34 @@
  *
  * @module ai-sdk
  */
-import type { EmbeddingModelV4, JSONObject, ProviderV4, RerankingModelV4 } from '@ai-sdk/provider';
+import type {
+  Experimental_DecisionModelV4 as DecisionModelV4,
+  EmbeddingModelV4,
+  JSONObject,
+  ProviderV4,
+  RerankingModelV4,
+} from '@ai-sdk/provider';
 import type { ClientOptions } from '../client/client';
+import { fromAnswers, questionsOf, stateOf } from './decisions';
 import {
   type DocumentRanker,
   MAX_TEXTS,
+  type QuestionAnswerer,
   rankDocuments,
   ServerModels,
   type TextEmbedder,
 } from './models';
 
 export type { ClientOptions } from '../client/client';
-export type { DocumentRanker, TextEmbedder } from './models';
+export type { DocumentRanker, QuestionAnswerer, TextEmbedder } from './models';
 
 const PROVIDER = 'libtorch-serve';
 
-/** A provider with the embedding models and rerankers of a server. */
-export type LibtorchServeProvider = ProviderV4 & Required<Pick<ProviderV4, 'rerankingModel'>>;
+/** A provider with the embedding models, rerankers and decision models of a server. */
+export type LibtorchServeProvider = ProviderV4 &
+  Required<Pick<ProviderV4, 'rerankingModel'>> & {
+    decisionModel(name: string): DecisionModelV4;
+  };
 
 /**
  * Provider for the models of a server, by their names.
@@ -38,13 +49,14 @@ export function createLibtorchServe(url: string, options?: ClientOptions): Libto
   const models = new ServerModels(url, options);
   const unsupported = (kind: string) => (): never => {
     throw new TypeError(
-      `libtorch-serve has no ${kind} models. Use embeddingModel or rerankingModel`,
+      `libtorch-serve has no ${kind} models. Use embeddingModel, rerankingModel or decisionModel`,
     );
   };
   return {
     specificationVersion: 'v4',
     embeddingModel: (name) => embeddingModel(models.embedder(name), name),
     rerankingModel: (name) => rerankingModel(models.ranker(name), name),
+    decisionModel: (name) => decisionModel(models.decider(name), name),
     languageModel: unsupported('language'),
     imageModel: unsupported('image'),
   };
@@ -94,6 +106,32 @@ export function rerankingModel(ranker: DocumentRanker, modelId = 'reranker'): Re
         ...(abortSignal && { signal: abortSignal }),
       });
       return { ranking: ranked.map(({ index, score }) => ({ index, relevanceScore: score })) };
+    },
+  };
+}
+
+/**
+ * Decision model, for `experimental_decide`. The parts of a state are read line by line; images are not supported.
+ * `providerMetadata['libtorch-serve']` has the confidence of each choice and score.
+ *
+ * @param answerer a `Decider` in this process, or a `DecideClient`
+ */
+export function decisionModel(answerer: QuestionAnswerer, modelId = 'decider'): DecisionModelV4 {
+  return {
+    specificationVersion: 'v4',
+    provider: PROVIDER,
+    modelId,
+    supportedQuestionTypes: ['choice', 'score', 'boolean'],
+    async doDecide({ state, questions, abortSignal }) {
+      const options = abortSignal ? { signal: abortSignal } : {};
+      const answers = await answerer.decide(stateOf(state), questionsOf(questions), options);
+      const { decimals } = answerer;
+      return {
+        ...fromAnswers(answers, PROVIDER),
+        ...(decimals !== null && {
+          rounding: { probabilityDecimals: decimals, scoreDecimals: decimals },
+        }),
+      };
     },
   };
 }

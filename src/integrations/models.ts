@@ -1,4 +1,5 @@
 import type { ClientOptions } from '../client/client';
+import { DecideClient } from '../client/decide-client';
 import { EmbedClient, RerankClient } from '../client/task-clients';
 
 /** Options of a call, of the clients and of the models in this process. */
@@ -28,6 +29,19 @@ export function rankDocuments(ranker: DocumentRanker, ...call: Parameters<Rank>)
   return 'rerank' in ranker ? ranker.rerank(...call) : ranker.rank(...call);
 }
 
+/** Answers questions: `DecideClient`, or `Decider` in this process. */
+export interface QuestionAnswerer {
+  /** Decimals of the numbers in an answer; null: they are not rounded. */
+  readonly decimals: number | null;
+  decide(
+    state: DecideCall[0],
+    questions: DecideCall[1],
+    options?: CallOptions,
+  ): ReturnType<DecideClient['decide']>;
+}
+
+type DecideCall = Parameters<DecideClient['decide']>;
+
 /** Maximum number of texts in a request. The server's default `MAX_LIST_LENGTH` is larger. */
 export const MAX_TEXTS = 256;
 
@@ -50,6 +64,11 @@ export class ServerModels {
   /** @param name of a reranker */
   ranker(name: string): RerankClient {
     return new RerankClient(this.#urlOf(name), this.#options);
+  }
+
+  /** @param name of a model that answers questions */
+  decider(name: string): DecideClient {
+    return new DecideClient(this.#urlOf(name), this.#options);
   }
 
   #urlOf(name: string): string {

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
-
 /** Begins a string that stands for a number or a key. Random, so that no client can send such a string. */
-const MARK = `${randomUUID()}:`;
+const MARK = `${crypto.randomUUID()}:`;
 
 /** Keys that JavaScript moves to the front of an object. */
 const INDEX_KEY = /^(?:0|[1-9]\d*)$/;

@@ -2,7 +2,15 @@
 
 import type { ProgramReport } from './binding/programs';
 import type { Completion, NativeInput, NativeRefusal } from './binding/requests';
-import type { NativePatterns, NativeScan, PatternSource, ScanOptions } from './binding/scan';
+import type {
+  ExpressionLimits,
+  NativeExpressionMatches,
+  NativeExpressions,
+  NativePatterns,
+  NativeScan,
+  PatternSource,
+  ScanOptions,
+} from './binding/scan';
 import type { ModelSource } from './binding/sources';
 
 export type * from './binding/programs';
@@ -214,6 +222,14 @@ export interface NativeBinding {
     parts: readonly string[],
     options: ScanOptions,
   ): Promise<NativeScan>;
+  /** Rejects like `compilePatterns`. Syntax: Rust crate `fancy-regex`. */
+  compileExpressions(patterns: readonly string[]): Promise<NativeExpressions>;
+  /** Finds all matches of each expression, on a native thread. */
+  findExpressions(
+    expressions: NativeExpressions,
+    text: string,
+    options: ExpressionLimits,
+  ): Promise<NativeExpressionMatches>;
   /**
    * Ends all threads of the engines and loads of this environment without completions. If a thread does not end
    * within a second, the process exits without the exit handlers of C and C++.

@@ -113,6 +113,11 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
     `    -d '{"text": "The film is a quiet marvel.", "candidate_labels": ["sports", "cinema"]}'`,
   ].join('\n')]: NO_MODEL,
   [[
+    `curl -s localhost:8000/decide -H 'content-type: application/json' \\`,
+    `    -d '{"state": "The parcel arrived broken.",`,
+    `         "questions": [{"type": "choice", "name": "topic", "options": ["delivery", "price"]}]}'`,
+  ].join('\n')]: NO_MODEL,
+  [[
     `curl -s localhost:8000/models/splade/embed_sparse -H 'content-type: application/json' -d '{"inputs": "A warm film."}'`,
   ].join('')]: NO_MODEL,
   [[

@@ -28,15 +28,16 @@ const EXPOSED = {
   'access-control-expose-headers':
     'Allow, Inference-Header-Content-Length, Retry-After, WWW-Authenticate, X-Compute-Time, ' +
     'X-Compute-Tokens, X-Compute-Type, X-Error-Code, X-Inference-Time, X-Input-Truncated, X-Queue-Time, ' +
-    'X-Request-Id, X-Tokenization-Time, X-Total-Time',
+    'X-Request-Id, X-Tokenization-Time, X-Total-Time, X-TypeSafe-Request-Id',
 };
 const PREFLIGHTED = {
   'access-control-allow-origin': ORIGIN,
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
   'access-control-allow-headers':
     'Authorization, Content-Encoding, Content-Type, Inference-Header-Content-Length, Traceparent, ' +
-    'Tracestate, X-Request-Id, X-Request-Timeout-Ms, Idempotency-Key, OpenAI-Beta, ' +
-    'OpenAI-Organization, OpenAI-Project, X-Client-Name, X-HF-Bill-To',
+    'Tracestate, X-Request-Id, X-Request-Timeout-Ms, X-TypeSafe-SDK, Idempotency-Key, OpenAI-Beta, ' +
+    'OpenAI-Organization, OpenAI-Project, X-Client-Name, X-HF-Bill-To, ' +
+    'X-TypeSafe-Retry-Count, X-TypeSafe-Runtime',
   'access-control-max-age': '7200',
 };
 

@@ -6,8 +6,8 @@
 
 namespace backend {
 
-/// Settings of a pool thread that calls operators of LibTorch: no gradients, and no threads of their
-/// own. Both settings belong to a thread.
+/// Settings of a pool thread that calls operators of LibTorch: no gradients, and no threads of
+/// their own. Both settings belong to a thread.
 class OperatorScope {
  public:
   OperatorScope() { set_intra_op_threads(1); }

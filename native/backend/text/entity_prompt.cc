@@ -50,14 +50,13 @@ Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityP
   try {
     const tokenizers::WordsEncoding encoding =
         tokenizer.encode_words(prompt_words(prompt, input.labels), tokenizers::bytes(input.text),
-                               tokenizers::WordSplitter::Gliner, prompt.max_words,
-                               prompt.overlap);
+                               tokenizers::WordSplitter::Gliner, prompt.max_words, prompt.overlap);
     if (!encoding.too_long.empty()) throw scheduler::InputTooLong(std::string(encoding.too_long));
-    Sequence sequence{.input_ids = {encoding.input_ids.begin(), encoding.input_ids.end()},
-                      .token_type_ids = {encoding.token_type_ids.begin(),
-                                         encoding.token_type_ids.end()},
-                      .samples = {},
-                      .truncated = encoding.truncated};
+    Sequence sequence{
+        .input_ids = {encoding.input_ids.begin(), encoding.input_ids.end()},
+        .token_type_ids = {encoding.token_type_ids.begin(), encoding.token_type_ids.end()},
+        .samples = {},
+        .truncated = encoding.truncated};
     sequence.words = words_of(encoding);
     // Without words there is nothing to find; several windows are inputs of their own.
     sequence.only_tokens = sequence.words->lengths.size() != 1;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::expressions;
 use crate::patterns::{self, Source};
 use crate::scan::{self, Deadline, Match, MatchLimits, StopReason};
 use crate::text_variants::{self, VariantOptions};
@@ -47,12 +48,32 @@ mod ffi {
         is_truncated: bool,
     }
 
+    pub struct FoundExpressions {
+        /// Per match: pattern, start, end, ends of the first three groups, in UTF-16 units of the text; 2^32 - 1: the
+        /// group is not part of the match.
+        matches: Vec<u32>,
+        /// Indexes of patterns whose search was ended by a limit.
+        incomplete: Vec<u32>,
+    }
+
     extern "Rust" {
         /// Compiled patterns. Const members are thread-safe.
         type Patterns;
         /// Fails with the index and the error of the first invalid pattern: `3: unclosed group`.
         fn compile_patterns(sources: Vec<PatternSource>) -> Result<Box<Patterns>>;
         fn scan(self: &Patterns, parts: Vec<String>, options: &ScanOptions) -> Result<ScanResult>;
+
+        /// Compiled regular expressions with lookaround. Const members are thread-safe.
+        type Expressions;
+        /// Fails like `compile_patterns`.
+        fn compile_expressions(patterns: Vec<String>) -> Result<Box<Expressions>>;
+        /// Finds all matches of each expression. `timeout_ms`: 0: unlimited.
+        fn find_all(
+            self: &Expressions,
+            text: &str,
+            max_matches: usize,
+            timeout_ms: f64,
+        ) -> Result<FoundExpressions>;
     }
 }
 
@@ -76,11 +97,7 @@ pub fn compile_patterns(sources: Vec<PatternSource>) -> FfiResult<Box<Patterns>>
 impl Patterns {
     pub fn scan(&self, parts: Vec<String>, options: &ScanOptions) -> FfiResult<ScanResult> {
         catch(|| {
-            let timeout = options.timeout_ms / 1000.0;
-            let deadline = match timeout > 0.0 {
-                true => Deadline::after(Duration::from_secs_f64(timeout.min(1e9))),
-                false => Deadline::default(),
-            };
+            let deadline = deadline_of(options.timeout_ms);
             let variant_options = VariantOptions {
                 normalized: options.normalized,
                 decoded: options.decoded,
@@ -110,6 +127,41 @@ impl Patterns {
                 is_truncated: !is_complete,
             })
         })
+    }
+}
+
+/// Regular expressions whose panics are errors.
+pub struct Expressions(expressions::Expressions);
+
+pub fn compile_expressions(patterns: Vec<String>) -> FfiResult<Box<Expressions>> {
+    catch(|| {
+        let compiled = expressions::Expressions::compile(&patterns)?;
+        Ok(Box::new(Expressions(compiled)))
+    })
+}
+
+impl Expressions {
+    pub fn find_all(
+        &self,
+        text: &str,
+        max_matches: usize,
+        timeout_ms: f64,
+    ) -> FfiResult<FoundExpressions> {
+        catch(|| {
+            let found = self.0.find_all(text, max_matches, deadline_of(timeout_ms));
+            Ok(FoundExpressions {
+                matches: found.matches,
+                incomplete: found.incomplete,
+            })
+        })
+    }
+}
+
+/// 0: no deadline.
+fn deadline_of(timeout_ms: f64) -> Deadline {
+    match timeout_ms > 0.0 {
+        true => Deadline::after(Duration::from_secs_f64((timeout_ms / 1000.0).min(1e9))),
+        false => Deadline::default(),
     }
 }
 

@@ -6,6 +6,7 @@ mod cards;
 mod decoding;
 mod emails;
 mod escapes;
+mod expressions;
 #[cfg(any(test, feature = "fuzz"))]
 #[path = "../fuzz/text_variants.rs"]
 pub mod fuzz;

@@ -29,6 +29,7 @@ import { describeApi } from '../../protocols/openapi/document';
 import { guardOf } from '../../protocols/own/guard';
 import type { ServiceInfo } from '../../protocols/own/info';
 import { MODELS, own } from '../../protocols/own/own-protocol';
+import { presidioOf } from '../../protocols/presidio/presidio-protocol';
 import type { Mount, Protocol } from '../../protocols/protocol';
 import type { Route } from '../../protocols/route';
 import {
@@ -143,6 +144,7 @@ export function createRepositoryProtocols(
     ...RERANKING_PROTOCOLS.map((create) => create(rerankers, options)),
     ...DECISION_PROTOCOLS.map((create) => create(deciders, options)),
     ...tokenProtocolsOf(catalogue, options),
+    presidioOf(catalogue, options),
     ...openAiFiles(serviceOptions.batches),
     torchServeInference(torchServe),
     kserveV1(torchServe, options),

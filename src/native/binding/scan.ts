@@ -49,3 +49,23 @@ export interface NativeScan {
   /** `maxVariants` was reached. */
   readonly isTruncated: boolean;
 }
+
+/** Opaque handle of compiled regular expressions with lookaround. */
+export type NativeExpressions = object;
+
+export interface ExpressionLimits {
+  /** Of all expressions. */
+  readonly maxMatches: number;
+  /** 0: unlimited. */
+  readonly timeoutMs: number;
+}
+
+export interface NativeExpressionMatches {
+  /**
+   * Per match: expression, start, end, ends of the first three groups, in UTF-16 units; 2^32 - 1: the group is not part
+   * of the match.
+   */
+  readonly matches: Uint32Array;
+  /** Indexes of the expressions whose search a limit ended. */
+  readonly incomplete: Uint32Array;
+}

@@ -1,21 +1,22 @@
 import { dumpJson } from '../../lib/python-json';
 import { MAX_DEPTH } from '../../serving/json';
-import type { DecisionRequest } from '../../tasks/decision/questions';
 import {
+  type Fields,
   findFirstProblem,
-  IMAGES_UNSUPPORTED,
   isRecord,
+  notA,
+  type Problem,
   problemAt,
-  textOf,
-} from '../validation/decision-fields';
-import { checked, type ElementProblem, expected } from '../validation/fields';
+} from '../../tasks/decision/problems';
+import type { DecisionRequest } from '../../tasks/decision/questions';
+import { textOf } from '../../tasks/decision/texts';
+import { IMAGES_UNSUPPORTED } from '../validation/decision-fields';
+import { checked } from '../validation/fields';
 
 /** Limits of `input_json` of OpenAI's API. */
 const MAX_JSON_LEVELS = 32;
 const MAX_JSON_VALUES = 10_000;
 const MAX_JSON_BYTES = 256 * 1024;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields with text of the items that are not messages. */
 const ITEM_TEXTS: ReadonlyMap<unknown, string> = new Map([
@@ -71,7 +72,7 @@ export function readInput(input: unknown): Pick<DecisionRequest, 'state' | 'trun
 }
 
 /** Problem of instructions; null: valid. */
-export function findInstructionsProblem(value: unknown): ElementProblem | null {
+export function findInstructionsProblem(value: unknown): Problem | null {
   return value == null ? null : findContentProblem(value, TYPES_OF_INSTRUCTIONS);
 }
 
@@ -92,15 +93,15 @@ function itemText(item: Fields): string {
   return `${item.type}${name}: ${text}`;
 }
 
-function findInputProblem(value: unknown): ElementProblem | null {
+function findInputProblem(value: unknown): Problem | null {
   if (typeof value === 'string') return null;
   const what = 'a string or an array of items';
-  if (!Array.isArray(value)) return { message: expected(what)({ input: value }), path: [] };
+  if (!Array.isArray(value)) return notA(what, value);
   if (value.length === 0) return { message: 'cannot be an empty list', path: [] };
   return findFirstProblem(value.entries(), findItemProblem);
 }
 
-function findItemProblem(item: unknown): ElementProblem | null {
+function findItemProblem(item: unknown): Problem | null {
   if (!isRecord(item)) return { message: 'expected an object', path: [] };
   const { type = 'message', role, content, name } = item;
   if (type === 'message') {
@@ -123,16 +124,16 @@ function findItemProblem(item: unknown): ElementProblem | null {
 }
 
 /** Problem of a string or of a list of parts of some types; null: valid. */
-function findContentProblem(value: unknown, types: readonly string[]): ElementProblem | null {
+function findContentProblem(value: unknown, types: readonly string[]): Problem | null {
   if (typeof value === 'string') return null;
   const what = types.length === 0 ? 'a string' : 'a string or an array of parts';
   if (!Array.isArray(value) || types.length === 0) {
-    return { message: expected(what)({ input: value }), path: [] };
+    return notA(what, value);
   }
   return findFirstProblem(value.entries(), (part) => findPartProblem(part, types));
 }
 
-function findPartProblem(part: unknown, types: readonly string[]): ElementProblem | null {
+function findPartProblem(part: unknown, types: readonly string[]): Problem | null {
   if (!isRecord(part)) return { message: 'expected an object', path: [] };
   const type = types.find((one) => one === part.type);
   if (type === undefined) {
@@ -143,11 +144,11 @@ function findPartProblem(part: unknown, types: readonly string[]): ElementProble
   if (type === 'input_json') return problemAt('data', findJsonProblem(part.data));
   const field = type === 'refusal' ? 'refusal' : 'text';
   if (typeof part[field] === 'string') return null;
-  return problemAt(field, { message: expected('a string')({ input: part[field] }), path: [] });
+  return problemAt(field, notA('a string', part[field]));
 }
 
 /** Problem of the data of `input_json`; null: valid. */
-function findJsonProblem(data: unknown): ElementProblem | null {
+function findJsonProblem(data: unknown): Problem | null {
   const isValid = isRecord(data) || (Array.isArray(data) && data.every(isRecord));
   if (!isValid) return { message: 'expected an object, or an array of objects', path: [] };
   const { values, levels } = sizeOf(data, 1);

@@ -1,12 +1,15 @@
-import type { Question } from '../../tasks/decision/questions';
 import {
-  findCountProblem,
-  findFirstProblem,
+  type Fields,
+  findLabelProblem,
+  findListProblem,
   isRecord,
   MAX_OPTIONS,
+  notA,
+  type Problem,
   problemAt,
-} from '../validation/decision-fields';
-import { checked, type ElementProblem, expected, findRepeatedProblem } from '../validation/fields';
+} from '../../tasks/decision/problems';
+import type { PredicateQuestion, Question } from '../../tasks/decision/questions';
+import { checked } from '../validation/fields';
 import { contentText, findInstructionsProblem } from './decision-input';
 
 const MAX_QUESTIONS = 400;
@@ -96,7 +99,7 @@ export function readQuestion(question: OpenAiQuestion): Question {
   const instructions = text === '' ? null : text;
   switch (question.type) {
     case 'predicate':
-      return { type: 'predicate', instructions, criteria: { true: null, false: null } };
+      return { type: 'predicate', ...splitCriteria(text) };
     case 'choice': {
       const options = question.choices.map(({ value, description }) => ({
         label: String(value),
@@ -109,6 +112,23 @@ export function readQuestion(question: OpenAiQuestion): Question {
   }
 }
 
+/**
+ * Separates the criteria of a predicate from its instructions. The Vercel AI SDK appends them as paragraphs
+ * (`openai-decision-model.ts`), since OpenAI's API has no field for them.
+ */
+function splitCriteria(text: string): Pick<PredicateQuestion, 'instructions' | 'criteria'> {
+  const [rest, whenFalse] = splitParagraph(text, 'Criteria for false:\n');
+  const [instructions, whenTrue] = splitParagraph(rest, 'Criteria for true:\n');
+  return { instructions: instructions || null, criteria: { true: whenTrue, false: whenFalse } };
+}
+
+/** The text before and after a paragraph's beginning; null: the text has no such paragraph. */
+function splitParagraph(text: string, start: string): readonly [string, string | null] {
+  if (text.startsWith(start)) return ['', text.slice(start.length) || null];
+  const at = text.indexOf(`\n\n${start}`);
+  return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + 2 + start.length) || null];
+}
+
 /** Label and description of a level. A label that only repeats the position of the level is left out. */
 function levelText(
   { label, description }: { readonly label: string; readonly description?: string | null },
@@ -118,31 +138,21 @@ function levelText(
   return given.filter(Boolean).join(': ') || null;
 }
 
-function findQuestionsProblem(value: unknown): ElementProblem | null {
-  const what = 'an array of questions';
-  if (!Array.isArray(value)) return { message: expected(what)({ input: value }), path: [] };
-  return (
-    findCountProblem(value.length, 'questions', [1, MAX_QUESTIONS]) ??
-    findFirstProblem(value.entries(), findQuestionProblem)
-  );
+function findQuestionsProblem(value: unknown): Problem | null {
+  return findListProblem(value, 'questions', [1, MAX_QUESTIONS], findQuestionProblem);
 }
 
-function findQuestionProblem(question: unknown): ElementProblem | null {
+function findQuestionProblem(question: unknown): Problem | null {
   if (!isRecord(question)) return { message: 'expected an object', path: [] };
   const { name, instructions } = question;
   return (
-    problemAt('name', name == null ? null : findRepeatedProblem(name)) ??
+    problemAt('name', name == null ? null : findLabelProblem(name)) ??
     problemAt('instructions', findInstructionsProblem(instructions)) ??
     findTypeProblem(question)
   );
 }
 
-function findTypeProblem({
-  type,
-  instructions,
-  choices,
-  levels,
-}: Readonly<Record<string, unknown>>): ElementProblem | null {
+function findTypeProblem({ type, instructions, choices, levels }: Fields): Problem | null {
   switch (type) {
     case 'predicate': {
       const isGiven = instructions != null && contentText(instructions) !== '';
@@ -153,8 +163,8 @@ function findTypeProblem({
     case 'score':
       return problemAt(
         'levels',
-        findListedProblem(levels, [1, MAX_OPTIONS], ({ label }) =>
-          problemAt('label', findRepeatedProblem(label)),
+        findDescribedProblem(levels, 'levels', [1, MAX_OPTIONS], ({ label }) =>
+          problemAt('label', findLabelProblem(label)),
         ),
       );
     default:
@@ -162,11 +172,11 @@ function findTypeProblem({
   }
 }
 
-function findChoicesProblem(choices: unknown): ElementProblem | null {
+function findChoicesProblem(choices: unknown): Problem | null {
   const values = new Set<unknown>();
-  return findListedProblem(choices, [2, MAX_OPTIONS], ({ value }) => {
+  return findDescribedProblem(choices, 'choices', [2, MAX_OPTIONS], ({ value }) => {
     if (typeof value !== 'string' && typeof value !== 'boolean') {
-      return { message: expected('a string or a boolean')({ input: value }), path: ['value'] };
+      return problemAt('value', notA('a string or a boolean', value));
     }
     const isRepeated = values.has(value);
     values.add(value);
@@ -175,21 +185,18 @@ function findChoicesProblem(choices: unknown): ElementProblem | null {
 }
 
 /** The first problem of a list of objects with optional descriptions. */
-function findListedProblem(
+function findDescribedProblem(
   list: unknown,
+  what: string,
   limits: readonly [number, number],
-  findProblem: (element: Readonly<Record<string, unknown>>) => ElementProblem | null,
-): ElementProblem | null {
-  if (!Array.isArray(list)) return { message: expected('an array')({ input: list }), path: [] };
-  return (
-    findCountProblem(list.length, 'elements', limits) ??
-    findFirstProblem(list.entries(), (element) => {
-      if (!isRecord(element)) return { message: 'expected an object', path: [] };
-      const { description } = element;
-      if (description != null && typeof description !== 'string') {
-        return { message: 'expected a string', path: ['description'] };
-      }
-      return findProblem(element);
-    })
-  );
+  findProblem: (element: Fields) => Problem | null,
+): Problem | null {
+  return findListProblem(list, what, limits, (element) => {
+    if (!isRecord(element)) return notA('an object', element);
+    const { description } = element;
+    if (description != null && typeof description !== 'string') {
+      return problemAt('description', notA('a string', description));
+    }
+    return findProblem(element);
+  });
 }

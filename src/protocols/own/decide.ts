@@ -2,25 +2,25 @@ import { z } from 'zod';
 import { roundToFourDecimals } from '../../lib/numbers';
 import { decide as decideQuestions } from '../../services/decide';
 import { admissionErrorOf } from '../../services/inference';
+import { type DecisionAnswer, toAnswer } from '../../tasks/decision/answers';
+import { findTextProblem } from '../../tasks/decision/problems';
+import { type QuestionInput, toQuestion } from '../../tasks/decision/question-input';
 import type { DecisionModel } from '../../tasks/decision/questions';
 import type { QuestionResult } from '../../tasks/decision/results';
+import { textOf } from '../../tasks/decision/texts';
 import type { ServedModel } from '../../tasks/served-model';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
-import {
-  exactBody,
-  findTextOrJsonProblem,
-  readJsonBody,
-  TEXT_OR_JSON,
-  textOf,
-} from '../validation/decision-fields';
+import { exactBody, readJsonBody, TEXT_OR_JSON } from '../validation/decision-fields';
 import { checked, expected, object } from '../validation/fields';
-import { labelOf, type OwnQuestion, ownQuestions, readQuestion } from './decision-questions';
+import { ownQuestions } from './decision-questions';
+
+export type { QuestionInput, TextOrJson } from '../../tasks/decision/question-input';
 
 const request = object({
-  state: checked(findTextOrJsonProblem, (value) => value).meta({
+  state: checked(findTextProblem, (value) => value).meta({
     ...TEXT_OR_JSON,
     description: 'Text, or JSON that the model reads as text',
   }),
@@ -70,7 +70,10 @@ const response = z.object({
     )
     .describe('In the order of the questions'),
 });
-export type DecideResponse = z.infer<typeof response>;
+/** Response of POST /decide; `response` is its schema. */
+export interface DecideResponse {
+  readonly answers: readonly DecisionAnswer[];
+}
 
 const examples = {
   request: {
@@ -116,49 +119,19 @@ export function decide(served: ServedModel<DecisionModel>, { listLength }: Proto
     handler: async (call, { questions, truncation_side: side }) => {
       const body = exactBody<{
         readonly state: unknown;
-        readonly questions: readonly OwnQuestion[];
+        readonly questions: readonly QuestionInput[];
       }>(call);
       const { results, inferences } = await decideQuestions(call, served, {
         state: textOf(body.state),
         truncationSide: side ?? (Array.isArray(body.state) ? 'left' : 'right'),
-        questions: body.questions.map(readQuestion),
+        questions: body.questions.map(toQuestion),
         pathOf: (index) => `questions[${index}]`,
         listLength,
       });
       const answers = questions.map((question, index) =>
-        toAnswer(question, results[index] as QuestionResult),
+        toAnswer(question, results[index] as QuestionResult, roundToFourDecimals),
       );
       return { body: { answers } satisfies DecideResponse, inferences };
     },
   });
-}
-
-function toAnswer(
-  question: OwnQuestion,
-  result: QuestionResult,
-): DecideResponse['answers'][number] {
-  const { name = null } = question;
-  const { isTruncated: truncated } = result;
-  if (result.type === 'predicate') {
-    const probability = roundToFourDecimals(result.probability);
-    return { name, type: 'predicate', probability, truncated };
-  }
-  const confidence = roundToFourDecimals(result.confidence);
-  const probabilities = result.probabilities.map(roundToFourDecimals);
-  if (result.type === 'score') {
-    const score = roundToFourDecimals(result.score);
-    return { name, type: 'score', score, confidence, probabilities, truncated };
-  }
-  const labels = question.type === 'choice' ? question.options.map(labelOf) : [];
-  return {
-    name,
-    type: 'choice',
-    choice: labels[result.choice] as string,
-    confidence,
-    probabilities: labels.map((label, index) => ({
-      label,
-      probability: probabilities[index] as number,
-    })),
-    truncated,
-  };
 }

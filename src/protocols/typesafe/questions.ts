@@ -1,19 +1,23 @@
 import { entriesOf } from '../../lib/python-json';
-import type { Question } from '../../tasks/decision/questions';
 import {
+  type Fields,
   findCountProblem,
   findFirstProblem,
+  findListProblem,
   findOptionalTextProblem,
-  IMAGES_UNSUPPORTED,
   isRecord,
   MAX_LEVELS,
   MAX_OPTIONS,
   MAX_QUESTIONS,
-  OPTIONAL_TEXT_OR_JSON,
-  optionalText,
+  notA,
+  type Problem,
   problemAt,
-} from '../validation/decision-fields';
-import { checked, type ElementProblem } from '../validation/fields';
+} from '../../tasks/decision/problems';
+import { findStatementProblem } from '../../tasks/decision/question-input';
+import type { Question } from '../../tasks/decision/questions';
+import { optionalText } from '../../tasks/decision/texts';
+import { IMAGES_UNSUPPORTED, OPTIONAL_TEXT_OR_JSON } from '../validation/decision-fields';
+import { checked } from '../validation/fields';
 
 /** A question of TypeSafe's API. */
 export type TypeSafeQuestion =
@@ -130,10 +134,8 @@ function readQuestion(question: TypeSafeQuestion): Question {
   }
 }
 
-function findQuestionsProblem(value: unknown): ElementProblem | null {
-  if (!isRecord(value)) {
-    return { message: value === undefined ? 'is required' : 'expected an object', path: [] };
-  }
+function findQuestionsProblem(value: unknown): Problem | null {
+  if (!isRecord(value)) return notA('an object', value);
   const questions = Object.entries(value);
   return (
     findCountProblem(questions.length, 'questions', [1, MAX_QUESTIONS]) ??
@@ -141,55 +143,48 @@ function findQuestionsProblem(value: unknown): ElementProblem | null {
   );
 }
 
-function findQuestionProblem(question: unknown): ElementProblem | null {
-  if (!isRecord(question)) return { message: 'expected an object', path: [] };
+function findQuestionProblem(question: unknown): Problem | null {
+  if (!isRecord(question)) return notA('an object', question);
   return (
     problemAt('instructions', findOptionalTextProblem(question.instructions)) ??
     findCriteriaProblem(question)
   );
 }
 
-function findCriteriaProblem(question: Readonly<Record<string, unknown>>): ElementProblem | null {
+function findCriteriaProblem(question: Fields): Problem | null {
   const { type, criteria } = question;
   switch (type) {
     case 'noul':
       return findNoulProblem(question);
-    case 'choice': {
-      if (!isRecord(criteria)) return notA('an object of labels');
-      const options = Object.entries(criteria);
-      const count = findCountProblem(options.length, 'labels', [1, MAX_OPTIONS]);
-      return problemAt('criteria', count ?? findFirstProblem(options, findOptionalTextProblem));
-    }
-    case 'score': {
-      if (!Array.isArray(criteria)) return notA('an array of levels');
-      const count = findCountProblem(criteria.length, 'levels', [1, MAX_LEVELS]);
-      const problem = count ?? findFirstProblem(criteria.entries(), findOptionalTextProblem);
-      return problemAt('criteria', problem);
-    }
+    case 'choice':
+      return problemAt('criteria', findLabelsProblem(criteria));
+    case 'score':
+      return problemAt(
+        'criteria',
+        findListProblem(criteria, 'levels', [1, MAX_LEVELS], findOptionalTextProblem),
+      );
     case 'box':
       return { message: `box questions are about images: ${IMAGES_UNSUPPORTED}`, path: ['type'] };
     default:
-      return { message: 'expected "noul", "choice" or "score"', path: ['type'] };
+      return problemAt('type', notA('"noul", "choice" or "score"', type));
   }
 }
 
-function findNoulProblem({
-  instructions,
-  criteria,
-}: Readonly<Record<string, unknown>>): ElementProblem | null {
+function findLabelsProblem(criteria: unknown): Problem | null {
+  if (!isRecord(criteria)) return notA('an object of labels', criteria);
+  const options = Object.entries(criteria);
+  return (
+    findCountProblem(options.length, 'labels', [1, MAX_OPTIONS]) ??
+    findFirstProblem(options, findOptionalTextProblem)
+  );
+}
+
+function findNoulProblem({ instructions, criteria }: Fields): Problem | null {
   const given = criteria ?? {};
-  if (!isRecord(given)) return notA('an object with "true" and "false"');
-  const unknown = Object.keys(given).find((key) => key !== 'true' && key !== 'false');
-  if (unknown !== undefined) {
+  if (!isRecord(given)) return problemAt('criteria', notA('an object', given));
+  if (Object.keys(given).some((key) => key !== 'true' && key !== 'false')) {
     return { message: 'expected only "true" and "false"', path: ['criteria'] };
   }
   const problem = findFirstProblem(Object.entries(given), findOptionalTextProblem);
-  if (problem) return problemAt('criteria', problem);
-  const texts = [instructions, given.true, given.false];
-  if (texts.some((text) => optionalText(text) !== null)) return null;
-  return { message: 'expected instructions, or a criterion for true or false', path: [] };
-}
-
-function notA(what: string): ElementProblem {
-  return { message: `expected ${what}`, path: ['criteria'] };
+  return problemAt('criteria', problem) ?? findStatementProblem(instructions, given);
 }

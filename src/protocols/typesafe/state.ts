@@ -1,12 +1,8 @@
+import { findTextProblem, isRecord, type Problem } from '../../tasks/decision/problems';
 import type { DecisionRequest } from '../../tasks/decision/questions';
-import {
-  findTextOrJsonProblem,
-  IMAGES_UNSUPPORTED,
-  isRecord,
-  TEXT_OR_JSON,
-  textOf,
-} from '../validation/decision-fields';
-import { checked, type ElementProblem } from '../validation/fields';
+import { textOf } from '../../tasks/decision/texts';
+import { IMAGES_UNSUPPORTED, TEXT_OR_JSON } from '../validation/decision-fields';
+import { checked } from '../validation/fields';
 
 /** A part of a state, as the Vercel AI SDK sends it. */
 type Part =
@@ -43,8 +39,8 @@ function isPart(element: unknown): element is Part {
   );
 }
 
-function findStateProblem(value: unknown): ElementProblem | null {
-  const problem = findTextOrJsonProblem(value);
+function findStateProblem(value: unknown): Problem | null {
+  const problem = findTextProblem(value);
   if (problem || !Array.isArray(value)) return problem;
   const file = value.findIndex(isFile);
   return file < 0 ? null : { message: IMAGES_UNSUPPORTED, path: [file] };

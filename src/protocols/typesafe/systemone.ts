@@ -13,8 +13,8 @@ import { type Route, route } from '../route';
 import {
   exactBody,
   IMAGES_UNSUPPORTED,
-  OPTIONAL_TEXT_OR_JSON,
   readJsonBody,
+  TEXT_OR_JSON,
 } from '../validation/decision-fields';
 import { checked, object, string } from '../validation/fields';
 import {
@@ -58,8 +58,8 @@ const response = z.object({
           score: z.number().describe('Mean level, weighted with the probabilities'),
           confidence: confidence(),
           legend: z
-            .record(z.string(), z.unknown().meta(OPTIONAL_TEXT_OR_JSON))
-            .describe('Descriptions by level'),
+            .record(z.string(), z.unknown().meta(TEXT_OR_JSON))
+            .describe('Descriptions by level. Empty: the level has none'),
           probabilities: z.record(z.string(), probability()).describe('By level'),
         }),
       ]),
@@ -171,7 +171,10 @@ function toAnswer(
     type: 'score',
     score: roundToFourDecimals((result as ScoreResult).score),
     confidence,
-    legend: byKey(keys, levels),
+    legend: byKey(
+      keys,
+      levels.map((level) => level ?? ''),
+    ),
     probabilities: byKey(keys, rounded),
   };
 }

@@ -137,7 +137,7 @@ class NliDecisionModel implements DecisionModel {
     const rooms = hypotheses.map(({ ids, question }) => {
       const room = maxLength - frame.length - ids.length;
       if (room > 0 || (room === 0 && state.length === 0)) return Math.min(room, state.length);
-      const message = `An option and the instructions have ${ids.length} tokens, which leave none for the state: the model takes ${maxLength}. Shorten them.`;
+      const message = `A hypothesis of the question has ${ids.length} tokens and leaves none for the state, the model takes ${maxLength}. Shorten the instructions and the options.`;
       throw new EngineError('INPUT_TOO_LONG', message, { index: question });
     });
     requireTokens(

@@ -34,6 +34,7 @@ beforeAll(async () => {
     service,
     ({ tags, operationId }) =>
       TAGS.includes(tags[0] as string) &&
+      operationId !== 'openaiDecisions' &&
       operationId !== 'openaiEmbeddings' &&
       operationId !== 'teiEmbeddings',
   );

@@ -1,3 +1,4 @@
+import { Documented } from '../../helpers/documented';
 import { Folder } from '../../helpers/files';
 import { type Answer, post, postRaw, request } from '../../helpers/http';
 import { modelWith } from '../../helpers/model-folder';
@@ -8,11 +9,13 @@ const CONFIG = {
   id2label: { 0: 'contradiction', 1: 'neutral', 2: 'entailment' },
   label2id: { contradiction: 0, neutral: 1, entailment: 2 },
 };
+const OPERATIONS = ['decide', 'openaiDecisions', 'typesafeSystemone'];
 /** Rounding of the probabilities of a response. */
 const ROUNDING = 0.5e-4;
 
 const folder = new Folder();
 let service: Service;
+let documented: Documented;
 
 beforeAll(async () => {
   modelWith(folder, 'roberta-three-labels-float16', { 'config.json': CONFIG }, 'nli');
@@ -25,6 +28,7 @@ beforeAll(async () => {
   );
   service = await startService('models', { args: [folder.path] });
   await service.waitForLog(({ msg }) => msg === 'models loaded');
+  documented = await Documented.of(service, ({ operationId }) => OPERATIONS.includes(operationId));
 });
 
 afterAll(async () => {
@@ -32,12 +36,13 @@ afterAll(async () => {
   folder.remove();
 });
 
-const systemOne = (body: object, options = {}): Promise<Answer> =>
-  post(service, '/v1/systemone', { model: 'nli', state: STATE, ...body }, options);
+const ask = async (path: string, body: object): Promise<Answer> =>
+  documented.note('POST', path, await post(service, path, body));
+const systemOne = (body: object): Promise<Answer> =>
+  ask('/v1/systemone', { model: 'nli', state: STATE, ...body });
 const decisions = (body: object): Promise<Answer> =>
-  post(service, '/v1/decisions', { model: 'nli', input: STATE, ...body });
-const decide = (body: object): Promise<Answer> =>
-  post(service, '/models/nli/decide', { state: STATE, ...body });
+  ask('/v1/decisions', { model: 'nli', input: STATE, ...body });
+const decide = (body: object): Promise<Answer> => ask('/decide', { state: STATE, ...body });
 
 const CRITERIA = { delivery: 'It is about delivery.', price: null, '1': 'It is about a person.' };
 const LEVELS = ['fine', null, 'awful'];
@@ -72,7 +77,7 @@ describe('POST /v1/systemone', () => {
     expect(values.reduce((sum, value) => sum + value)).toBeCloseTo(1, 3);
     expect(confidence).toBeCloseTo((Math.max(...values) - 1 / 3) / (1 - 1 / 3), 3);
     const { score, legend, ...mood } = answers.mood as Record<string, Record<string, number>>;
-    expect(legend).toEqual({ '0': 'fine', '1': null, '2': 'awful' });
+    expect(legend).toEqual({ '0': 'fine', '1': '', '2': 'awful' });
     const mean = Object.entries(mood.probabilities ?? {}).reduce(
       (sum, [level, probability]) => sum + Number(level) * probability,
       0,
@@ -212,7 +217,7 @@ describe('POST /v1/systemone', () => {
       'long instructions',
       { questions: { a: noul, b: { ...noul, instructions: 'word '.repeat(99) } } },
       'questions.b',
-      expect.stringContaining('leave none for the state'),
+      expect.stringContaining('leaves none for the state'),
     ],
   ])('rejects %s', async (_, body, path, msg) => {
     const { status, json, headers } = await systemOne(body);
@@ -398,7 +403,7 @@ describe('POST /v1/decisions', () => {
       'one choice',
       { questions: [{ type: 'choice', instructions: 'a', choices: [{ value: 'a' }] }] },
       'questions',
-      'questions[0].choices: expected 2 to 255 elements, found 1',
+      'questions[0].choices: expected 2 to 255 choices, found 1',
     ],
     [
       'repeated choices',
@@ -427,6 +432,15 @@ describe('POST /v1/decisions', () => {
     expect(status).toBe(400);
     expect(json).toEqual({ error: { message, type: 'invalid_request_error', param, code: null } });
   });
+});
+
+it('POST /v1/decisions rejects an unknown model', async () => {
+  const questions = [{ type: 'predicate', instructions: 'It rains.' }];
+  const { status, json } = await decisions({ model: 'none', questions });
+  expect([status, (json as { error: object }).error]).toEqual([
+    404,
+    expect.objectContaining({ param: 'model', code: 'model_not_found' }),
+  ]);
 });
 
 describe('POST /decide', () => {
@@ -469,7 +483,7 @@ describe('POST /decide', () => {
     ],
     [
       { questions: [{ type: 'score', levels: [] }] },
-      'questions[0].levels: expected 1 to 10 elements, found 0',
+      'questions[0].levels: expected 1 to 10 levels, found 0',
     ],
   ])('rejects %j', async (body, detail) => {
     const { status, json } = await decide(body);
@@ -498,4 +512,25 @@ it('lists models for clients of OpenAI and TypeSafe', async () => {
     { name: 'nli', description: 'nli', release_date },
     { name: 'plain', description: 'plain', release_date },
   ]);
+});
+
+describe('all routes', () => {
+  const PATHS = ['/decide', '/v1/decisions', '/v1/systemone'];
+
+  it.each(PATHS)('%s rejects other media types and large bodies', async (path) => {
+    const headers = { 'content-type': 'text/plain' };
+    const other = await postRaw(service, path, '{}', { headers });
+    const large = await postRaw(service, path, ' '.repeat(1024 ** 2 + 1));
+    for (const answer of [other, large]) documented.note('POST', path, answer);
+    expect([other.status, large.status]).toEqual([415, 413]);
+  });
+
+  it('have no other statuses than the documented ones', () => {
+    const others = PATHS.flatMap((path) =>
+      [...(path === '/decide' ? [400, 500] : [500]), 503, 504].map(
+        (status) => `POST ${path} ${status}`,
+      ),
+    );
+    documented.expectAllSeen([...others, 'POST /v1/systemone 400']);
+  });
 });

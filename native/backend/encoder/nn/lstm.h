@@ -8,8 +8,8 @@
 
 namespace backend::nn {
 
-/// Bidirectional LSTM over the sequences of a batch, in float32. Each sequence is computed alone, so
-/// that its result does not depend on the others. Keys as in torch.nn.LSTM: weight_ih_l0,
+/// Bidirectional LSTM over the sequences of a batch, in float32. Each sequence is computed alone,
+/// so that its result does not depend on the others. Keys as in torch.nn.LSTM: weight_ih_l0,
 /// weight_hh_l0, bias_ih_l0, bias_hh_l0, those with "_reverse", and those of further layers.
 class Lstm {
  public:

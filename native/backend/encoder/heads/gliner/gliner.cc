@@ -47,7 +47,8 @@ struct Rows {
 
 Rows rows_of(const nn::PackedBatch& packed, Batch sequences) {
   Rows rows;
-  const auto append = [](std::vector<int64_t>& to, const std::vector<int64_t>& from, int64_t first) {
+  const auto append = [](std::vector<int64_t>& to, const std::vector<int64_t>& from,
+                         int64_t first) {
     for (const int64_t row : from) to.push_back(first + row);
   };
   for (size_t i = 0; i < packed.order.size(); ++i) {

@@ -2,9 +2,9 @@
 //
 // gliner multiplies the representation of every span with the labels:
 //   score = sigmoid((output₂ relu(output₁ relu([start; end; context]) + b₁) + b₂) · label)
-// Here output₁ is applied to each word as a start and as an end, and output₂ to each label, which is
-// the same number in exact arithmetic: the work for a span is a sum, a ReLU and a product with the
-// labels.
+// Here output₁ is applied to each word as a start and as an end, and output₂ to each label, which
+// is the same number in exact arithmetic: the work for a span is a sum, a ReLU and a product with
+// the labels.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/mean.h>
@@ -31,7 +31,9 @@ int64_t inner_size(const GlinerHead& options) {
   return (options.mode == SpanMode::kMarker ? 2 : 4) * options.hidden_size;
 }
 
-bool has_context(SpanMode mode) { return mode == SpanMode::kMarkerV1 || mode == SpanMode::kMarkerV2; }
+bool has_context(SpanMode mode) {
+  return mode == SpanMode::kMarkerV1 || mode == SpanMode::kMarkerV2;
+}
 
 /// The output projection: one linear layer (kMarker) or two.
 class OutputProjection {
@@ -137,9 +139,8 @@ class MarkerScorer final : public Scorer {
   static std::vector<Span> sorted(const std::vector<std::vector<Span>>& found) {
     std::vector<Span> all;
     for (const auto& spans : found) all.insert(all.end(), spans.begin(), spans.end());
-    std::ranges::sort(all, {}, [](const Span& span) {
-      return std::tuple(span.first, span.last, span.label);
-    });
+    std::ranges::sort(
+        all, {}, [](const Span& span) { return std::tuple(span.first, span.last, span.label); });
     return all;
   }
 

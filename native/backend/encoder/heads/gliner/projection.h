@@ -15,9 +15,7 @@ class Projection {
         second_((weights / "3").in_float32(), inner, out) {}
 
   /// [rows, in] → [rows, out]
-  at::Tensor operator()(const at::Tensor& input) const {
-    return second_(at::relu(first_(input)));
-  }
+  at::Tensor operator()(const at::Tensor& input) const { return second_(at::relu(first_(input))); }
 
  private:
   nn::Linear first_, second_;

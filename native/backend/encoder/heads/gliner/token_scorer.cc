@@ -35,7 +35,8 @@ class WordScores {
 
 /// Spans whose first word is a start, whose last word is an end, and whose words are all inside.
 /// Their score is the lowest of these scores.
-void find_spans(const WordScores& scores, int64_t label, float threshold, std::vector<Span>& spans) {
+void find_spans(const WordScores& scores, int64_t label, float threshold,
+                std::vector<Span>& spans) {
   for (int64_t first = 0; first < scores.words(); ++first) {
     float lowest = scores.at(first, kStart);
     if (!(lowest > threshold)) continue;
@@ -86,9 +87,8 @@ class TokenScorer final : public Scorer {
     std::vector<Span> all;
     for (const auto& spans : found) all.insert(all.end(), spans.begin(), spans.end());
     // gliner: by first word and its label, then by last word.
-    std::ranges::sort(all, {}, [](const Span& span) {
-      return std::tuple(span.first, span.label, span.last);
-    });
+    std::ranges::sort(
+        all, {}, [](const Span& span) { return std::tuple(span.first, span.label, span.last); });
     return all;
   }
 
