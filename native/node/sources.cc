@@ -112,7 +112,8 @@ backend::TextHead gliner(const Napi::Object& from) {
       .mode = choice<backend::SpanMode>(from.Get("mode"), "mode", {}, kSpanModes),
       .hidden_size = size(from, "hiddenSize"),
       .max_width = size(from, "maxWidth"),
-      .lstm_layers = static_cast<int64_t>(number(from.Get("lstmLayers"), kLstmLayers, "lstmLayers"))};
+      .lstm_layers =
+          static_cast<int64_t>(number(from.Get("lstmLayers"), kLstmLayers, "lstmLayers"))};
 }
 
 constexpr Named<backend::TextHead (*)(const Napi::Object&)> kHeads[] = {
@@ -224,6 +225,16 @@ backend::ModelConfig model_config(const Napi::Object& from) {
   return backend::ModelConfig(std::move(entries));
 }
 
+/// LabelEncoder of src/native/binding/sources.ts.
+std::optional<backend::LabelEncoderSource> label_encoder(const Napi::Object& from,
+                                                         const char* name) {
+  const Napi::Object given = object(from.Get(name), name);
+  return backend::LabelEncoderSource{.model_type = text(given, "modelType"),
+                                     .config = model_config(given),
+                                     .base_prefix = text(given, "basePrefix"),
+                                     .tokenizer_directory = text(given, "tokenizerDirectory")};
+}
+
 }  // namespace
 
 Source source_argument(const Napi::Object& from) {
@@ -240,7 +251,8 @@ Source source_argument(const Napi::Object& from) {
         .adapter = optional(adapter, from, "adapter"),
         .task_adapters = optional(task_adapters, from, "taskAdapters"),
         .base_prefix = optional<std::string>(text, from, "basePrefix"),
-        .entity_prompt = optional(entity_prompt, from, "entityPrompt")};
+        .entity_prompt = optional(entity_prompt, from, "entityPrompt"),
+        .label_encoder = optional(label_encoder, from, "labelEncoder")};
   }
   if (type == "text-program") {
     return backend::TextProgramSource{.path = text(from, "path"),
