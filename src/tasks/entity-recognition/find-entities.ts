@@ -10,6 +10,7 @@ import type {
   EntityRecognizer,
 } from './entities';
 import { selectEntities } from './overlaps';
+import { WindowSpans } from './window-spans';
 
 /** Windows of long texts that are queued at a time. Other requests run between these groups. */
 const WINDOWS_PER_REQUEST = 32;
@@ -74,13 +75,13 @@ export async function findCandidates(
       found.push({ candidates: answer.candidates, offsets, readTo: null });
       continue;
     }
-    const { windows, readTo } = await runWindows(model, texts[index] as string, answer, {
+    const { candidates, readTo } = await runWindows(model, texts[index] as string, answer, {
       options,
       maxWindows: inferOptions.maxWindows ?? Number.POSITIVE_INFINITY,
       remaining: () => remainingOptions(inferOptions, deadline),
       inferences,
     });
-    found.push({ candidates: mergeCandidates(windows), offsets, readTo });
+    found.push({ candidates, offsets, readTo });
   }
   return { found, inferences };
 }
@@ -116,10 +117,10 @@ async function runWindows(
     readonly remaining: () => InferOptions;
     readonly inferences: Inference[];
   },
-): Promise<{ readonly windows: readonly Candidate[] } & Pick<TextCandidates, 'readTo'>> {
+): Promise<Pick<TextCandidates, 'candidates' | 'readTo'>> {
   const { offsets, starts, lengths } = wordsOf(answer);
   const count = Math.min(starts.length, maxWindows);
-  const found: Candidate[] = [];
+  const spans = new WindowSpans({ words: offsets.length / 2, labels: labels.length });
   for (let begin = 0; begin < count; begin += WINDOWS_PER_REQUEST) {
     const windows = [...starts.subarray(begin, Math.min(count, begin + WINDOWS_PER_REQUEST))];
     const inputs = windows.map((start, index) => {
@@ -128,17 +129,17 @@ async function runWindows(
       return { text: window, labels, threshold };
     });
     const predictions = await model.runAll(inputs, remaining());
-    for (const [index, { candidates, inference }] of predictions.entries()) {
+    await mapInTimeSlices(predictions, ({ candidates, inference }, index) => {
       const shift = windows[index] as number;
       inferences.push(inference);
       for (const { first, last, label, score } of candidates ?? []) {
-        found.push({ first: first + shift, last: last + shift, label, score });
+        spans.add({ first: first + shift, last: last + shift, label, score });
       }
-    }
+    });
   }
   const lastRead = (starts[count - 1] ?? 0) + (lengths[count - 1] ?? 0) - 1;
   const readTo = count < starts.length ? (offsets[2 * lastRead + 1] as number) : null;
-  return { windows: found, readTo };
+  return { candidates: spans.sorted(), readTo };
 }
 
 /** @throws EngineError DEADLINE_EXCEEDED */
@@ -147,19 +148,6 @@ function remainingOptions(options: InferOptions, deadline: number | null): Infer
   const timeoutMs = deadline - performance.now();
   if (timeoutMs <= 0) throw errorOf('DEADLINE_EXCEEDED');
   return { ...options, timeoutMs };
-}
-
-/** Keeps the highest score of each span and label, in the order of the words. */
-function mergeCandidates(candidates: readonly Candidate[]): readonly Candidate[] {
-  const best = new Map<string, Candidate>();
-  for (const candidate of candidates) {
-    const key = `${candidate.first} ${candidate.last} ${candidate.label}`;
-    const other = best.get(key);
-    if (!other || candidate.score > other.score) best.set(key, candidate);
-  }
-  return [...best.values()].sort(
-    (a, b) => a.first - b.first || a.last - b.last || a.label - b.label,
-  );
 }
 
 function wordsOf({ inference }: Candidates): WordWindows {

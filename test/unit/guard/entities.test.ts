@@ -90,7 +90,8 @@ it('tells scores below the thresholds, and finds the same as without them', asyn
   const file = checkGuardFile({ checks: [{ ...NAMES, labels: thresholds(0.9) }] });
   const guard = await Checks.open(file);
   const models = { find: () => ({ model: model as never, options: {} }) };
-  const request = { texts: [TEXT], direction: 'both' } as const;
+  const text = `Zo\u00eb und J\u00fcrgen wohnen in K\u00f6ln with 35 others, 2 dogs and a well-known actor of ${TEXT}`;
+  const request = { texts: [text], direction: 'both' } as const;
   const plain = await guard.check(request, models);
   const scored = await guard.check({ ...request, scores: true }, models);
   expect(scored.findings).toEqual(plain.findings);

@@ -13,7 +13,7 @@ namespace backend::heads::gliner {
 class BestSpans {
  public:
   /// Far more than a text has entities.
-  static constexpr size_t kMaxSpans = 32'768;
+  static constexpr size_t kMaxSpans = 8192;
 
   void add(const Span& span) {
     spans_.push_back(span);
