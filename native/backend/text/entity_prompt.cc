@@ -48,7 +48,8 @@ std::shared_ptr<const WordWindows> words_of(const tokenizers::WordsEncoding& enc
 Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
                            const TokenizeLabels& tokenize_labels, const EntityInput& input) {
   try {
-    EntityRows rows{.threshold = input.threshold};
+    EntityRows rows;
+    rows.threshold = input.threshold;
     rust::Vec<rust::String> words;
     if (tokenize_labels) {
       rows.label_ids = tokenize_labels(input.labels);
