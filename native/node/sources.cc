@@ -271,6 +271,16 @@ backend::ModelConfig model_config(const Napi::Object& from) {
   return backend::ModelConfig(std::move(entries));
 }
 
+/// LabelEncoder of src/native/binding/sources.ts.
+std::optional<backend::LabelEncoderSource> label_encoder(const Napi::Object& from,
+                                                         const char* name) {
+  const Napi::Object given = object(from.Get(name), name);
+  return backend::LabelEncoderSource{.model_type = text(given, "modelType"),
+                                     .config = model_config(given),
+                                     .base_prefix = text(given, "basePrefix"),
+                                     .tokenizer_directory = text(given, "tokenizerDirectory")};
+}
+
 }  // namespace
 
 Source source_argument(const Napi::Object& from) {
@@ -289,7 +299,8 @@ Source source_argument(const Napi::Object& from) {
         .base_prefix = optional<std::string>(text, from, "basePrefix"),
         .entity_prompt = optional(entity_prompt, from, "entityPrompt"),
         .required_tokens =
-            optional<std::vector<backend::RequiredToken>>(required_tokens, from, "requiredTokens")};
+            optional<std::vector<backend::RequiredToken>>(required_tokens, from, "requiredTokens"),
+        .label_encoder = optional(label_encoder, from, "labelEncoder")};
   }
   if (type == "text-program") {
     return backend::TextProgramSource{.path = text(from, "path"),

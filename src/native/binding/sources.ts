@@ -130,7 +130,10 @@ export interface RequiredToken {
   readonly id?: number;
 }
 
-/** Prompt of an `EntityInput`: the entity token before each label, and the separator after the last one. */
+/**
+ * Prompt of an `EntityInput`: the entity token before each label, and the separator after the last one. With a
+ * `LabelEncoder` there is no prompt, only windows.
+ */
 export interface EntityPrompt {
   readonly entityToken: string;
   readonly separator: string;
@@ -140,6 +143,14 @@ export interface EntityPrompt {
   readonly maxWords: number;
   /** Number of words that consecutive windows share, at most half of a window. */
   readonly overlap: number;
+}
+
+/** Encoder of labels in the weight files of another model (bi-encoders of gliner). */
+export interface LabelEncoder extends Pick<TextModelSource, 'modelType' | 'config'> {
+  /** Prefix of its keys in the weight files. */
+  readonly basePrefix: string;
+  /** Absolute path. */
+  readonly tokenizerDirectory: string;
 }
 
 /** Tokenization for a late-interaction model (ColBERT). */
@@ -226,6 +237,8 @@ export interface TextModelSource extends TokenizerOverrides {
   readonly entityPrompt?: EntityPrompt;
   /** Tokens that the tokenizer must have. */
   readonly requiredTokens?: readonly RequiredToken[];
+  /** Encoder of the labels of an `EntityInput`. Default: the prompt contains the labels. */
+  readonly labelEncoder?: LabelEncoder;
 }
 
 /**
