@@ -19,12 +19,12 @@ export function LabelsField() {
       <label for={LABEL_INPUT}>Labels to find</label>
       {labels.value.length > 0 && (
         <ul class="chips" aria-label="Labels to find">
-          {labels.value.map((label) => (
+          {labels.value.map((label, index) => (
             <li key={label} class="chip">
               <span class="wrap">{label}</span>
               <button
                 type="button"
-                id={removeButtonId(label)}
+                id={removeButtonId(index)}
                 aria-label={`Remove label ${label}`}
                 title="Remove"
                 onClick={() => removeLabel(label)}

@@ -14,9 +14,9 @@ export const allLabels = computed(() => merge(labels.value, pendingLabel.value))
 
 export const labelFocus = createListFocus();
 
-/** Id of the button that removes a label. */
-export function removeButtonId(label: string): string {
-  return `remove ${label}`;
+/** Id of the button that removes the label at an index. */
+export function removeButtonId(index: number): string {
+  return `remove-label-${index}`;
 }
 
 /** Turns the text of the field into labels. Commas and line breaks separate labels. */
@@ -33,9 +33,7 @@ export function removeLabel(label: string): void {
   const index = labels.value.indexOf(label);
   const rest = labels.value.filter((other) => other !== label);
   labels.value = rest;
-  const next = rest[Math.min(index, rest.length - 1)];
-  const targets = next === undefined ? [] : [removeButtonId(next)];
-  labelFocus.moveTo([...targets, LABEL_INPUT]);
+  labelFocus.moveTo([removeButtonId(Math.min(index, rest.length - 1)), LABEL_INPUT]);
   labelFocus.announce(`${label} removed`);
 }
 
