@@ -99,9 +99,10 @@ function QuestionButtons({ question, index }: QuestionEditorProps) {
         class="small"
         id={idOf(question, 'remove')}
         aria-label={`Remove question ${number}`}
+        title="Remove"
         onClick={() => removeQuestion(index)}
       >
-        Remove
+        <span aria-hidden="true">×</span>
       </button>
     </div>
   );
