@@ -44,7 +44,7 @@ export const entityRecognition: Task<EntityInput, Candidates, EntityMetadata> = 
     of: (_, { maxLength }) => ({ max_length: maxLength }),
   },
   tensors: entityTensors,
-  page: null,
+  page: 'entities',
 };
 
 function toCandidates(values: Float32Array): readonly Candidate[] {
