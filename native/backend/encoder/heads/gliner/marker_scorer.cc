@@ -116,9 +116,8 @@ class MarkerScorer final : public Scorer {
       found.add(spans_above(threshold, at::sigmoid(logits), width));
     });
     std::vector<Span> spans = found.take();
-    std::ranges::sort(spans, {}, [](const Span& span) {
-      return std::tuple(span.first, span.last, span.label);
-    });
+    std::ranges::sort(
+        spans, {}, [](const Span& span) { return std::tuple(span.first, span.last, span.label); });
     return spans;
   }
 
