@@ -41,13 +41,15 @@ std::vector<Span> spans_in_order(int64_t count, int64_t step) {
   for (int64_t i = 0; i < count; ++i) {
     const int64_t word = i * step % count;
     // Pairs of spans have the same score.
-    spans.push_back({word, word, 0, static_cast<float>(word / 2)});
+    const int64_t pair = word / 2;
+    spans.push_back({word, word, 0, static_cast<float>(pair)});
   }
   return spans;
 }
 
-std::vector<int64_t> words_of(std::vector<Span> spans) {
+std::vector<int64_t> words_of(const std::vector<Span>& spans) {
   std::vector<int64_t> words;
+  words.reserve(spans.size());
   for (const Span& span : spans) words.push_back(span.first);
   std::ranges::sort(words);
   return words;

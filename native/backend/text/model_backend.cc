@@ -17,7 +17,7 @@ size_t Input::bytes() const {
   }
   if (const auto* entities = std::get_if<EntityInput>(&content)) {
     size_t bytes = entities->text.size();
-    for (const std::string& label : entities->labels) bytes += label.size() + sizeof(label);
+    for (const std::string& label : entities->labels) bytes += sizeof(std::string) + label.size();
     return bytes;
   }
   return std::get<Samples>(content).size() * sizeof(float);
