@@ -17,7 +17,7 @@ const ALERTS = path.join(DEPLOY, 'prometheus', 'alerts.yml');
 /** Metrics that only text models have. */
 const OF_TEXTS = /tokenization|truncated|result_cache/;
 /** And that only directories of models have. */
-const OF_DIRECTORIES = /load_failed|guard|serve_files|openai_batch/
+const OF_DIRECTORIES = /load_failed|guard|serve_files|openai_batch/;
 
 const { it: itWithPrometheus, describe: describeWithPrometheus } = needs('prometheus');
 
