@@ -16,10 +16,12 @@ import { createRequest } from '../shared/request-state';
 import { RequestResultCard } from '../shared/result-card';
 import { Scroller, TableHead } from '../shared/table';
 
-type Strategy = NonNullable<TagOptions['strategy']>;
+type Strategy = NonNullable<TagOptions['strategy']> | typeof DEFAULT;
 type Tag = TagResponse['tags'][number];
 
+const DEFAULT = 'default';
 const STRATEGIES: readonly (readonly [Strategy, string])[] = [
+  [DEFAULT, 'default of the model'],
   ['none', 'none: one span per token'],
   ['simple', 'simple: adjacent tokens with the same label'],
   ['first', 'first: words, label of the first token'],
@@ -44,7 +46,7 @@ const MAX_ROWS = 500;
 const STRIDE_RATIO = 1 / 4;
 
 const text = signal('');
-const strategy = signal<Strategy>('simple');
+const strategy = signal<Strategy>(DEFAULT);
 const showsOutside = signal(false);
 const usesWindows = signal(true);
 
@@ -55,7 +57,7 @@ const tagging = createRequest(
       ? null
       : {
           text: text.value,
-          strategy: strategy.value,
+          ...(strategy.value !== DEFAULT && { strategy: strategy.value }),
           ...(showsOutside.value && { ignoreLabels: [] }),
           ...(usesWindows.value && {
             stride: Math.floor((info.value?.model.max_length ?? 0) * STRIDE_RATIO),

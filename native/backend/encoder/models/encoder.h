@@ -57,6 +57,8 @@ std::unique_ptr<Encoder> make_lfm2_bidirectional(const ModelConfig& config, cons
 std::unique_ptr<Encoder> make_modernbert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_mpnet(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_nomic_bert(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<Encoder> make_openai_privacy_filter(const ModelConfig& config,
+                                                    const Weights& weights);
 std::unique_ptr<Encoder> make_qwen2(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_qwen3(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_roberta(const ModelConfig& config, const Weights& weights);
