@@ -34,6 +34,16 @@ const FUZZES = 'compiles fuzzers with clang; what they have kept runs in the C++
 export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'curl -s localhost:8000/models/bge-m3/encode -H \'content-type: application/json\' -d \'{"texts": ["A warm film."], "return_sparse": true}\'':
     NO_MODEL,
+  'npx libtorch-serve serve my-models/gliner': NO_MODEL,
+  'npx libtorch-serve serve my-models/laya': NO_MODEL,
+  [[
+    "curl -s localhost:8000/tag -H 'content-type: application/json' \\",
+    '  -d \'{"text": "Ada Lovelace lived in London.", "labels": ["person", "city"]}\'',
+  ].join('\n')]: NO_MODEL,
+  [[
+    "curl -s localhost:8000/decide -H 'content-type: application/json' \\",
+    '  -d \'{"state": "My parcel arrived broken.", "questions": [{"type": "choice", "options": ["refund", "exchange"]}]}\'',
+  ].join('\n')]: NO_MODEL,
   'git clone ADDRESS libtorch-serve && cd libtorch-serve': 'the checkout is there',
   'npm ci': REPLACES,
   'npm ci && npm start': `${REPLACES}; docs/guides/install.md has both, and npm start is run there`,

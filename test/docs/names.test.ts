@@ -19,7 +19,7 @@ const folders = new Set(
 );
 const { scripts } = JSON.parse(read('package.json'));
 const code = files
-  .filter((file) => SOURCE.test(file) || /^deploy.*json$/.test(file))
+  .filter((file) => SOURCE.test(file) || /^(?:deploy|src).*json$/.test(file))
   .filter((file) => !/^test\/(?:docs|fixtures)\//.test(file))
   .map(read)
   .join('\n');

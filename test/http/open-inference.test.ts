@@ -78,7 +78,7 @@ describe.each(CASES)('the $name service', ({ name, base, body, options, unloadab
       expectError(await send(service, '{}'), 400, 'inputs: is required');
       const tooLarge = `The body exceeds the limit of ${MEBIBYTE} bytes.`;
       expectError(await send(service, json.padEnd(MEBIBYTE + 1)), 413, tooLarge);
-      const unknown = { 'content-encoding': 'zstd' };
+      const unknown = { 'content-encoding': 'compress' };
       expectError(await send(service, json, unknown), 415, /^The Content-Encoding must be /);
       expectError(await send(unloaded, json), 503, /^Model is not loaded: /);
       expectError(await send(unloaded, '{}'), 400, 'inputs: is required');

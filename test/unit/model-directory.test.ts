@@ -81,6 +81,7 @@ describe('readModelDirectory', () => {
         labels: ['NEGATIVE', 'POSITIVE'],
         scoreFunction: 'softmax',
         namedEntailment: null,
+        calibration: null,
         name: null,
         version: null,
       },

@@ -2,11 +2,9 @@ import { z } from 'zod';
 import { fileSize, ModelFileError } from '../../models/files';
 import { quoted, requireModelJson } from '../../models/json';
 import { type ScoreFunction, scores } from '../classification';
+import { TEMPERATURES } from './temperatures';
 
 export const CALIBRATION = 'calibration.json';
-
-/** Temperatures that `calibrate` fits and files can have. */
-export const TEMPERATURES = { min: 0.05, max: 20 } as const;
 
 export const calibrationJson = z.strictObject({
   version: z.literal(1),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { existingFiles, fileSize } from '../../models/files';
 import { requireModelJson } from '../../models/json';
-import { TEMPERATURES } from './calibration';
+import { TEMPERATURES } from './temperatures';
 
 export const DECISION_CALIBRATION = 'decision-calibration.json';
 

@@ -1,5 +1,5 @@
 import type { ScoreFunction } from '../classification';
-import { type Calibration, hasThreshold, TEMPERATURES } from './calibration';
+import { type Calibration, hasThreshold } from './calibration';
 import {
   type Example,
   type Metrics,
@@ -7,6 +7,7 @@ import {
   negativeLogLikelihood,
   probabilitiesOf,
 } from './metrics';
+import { TEMPERATURES } from './temperatures';
 
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 /** Width of the last interval of log(temperature). */
