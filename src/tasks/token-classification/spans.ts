@@ -112,7 +112,10 @@ function aggregateWindows(
   });
 }
 
-/** Finds the spans of each window by Viterbi decoding. */
+/**
+ * Finds the spans of each window by Viterbi decoding. Spans overlap if the tokens of two entities
+ * belong to one character.
+ */
 async function decodeWindows(
   places: Tokenization,
   source: Source,
@@ -120,7 +123,8 @@ async function decodeWindows(
 ): Promise<readonly (readonly LabeledSpan[])[]> {
   const spans: (readonly LabeledSpan[])[] = [];
   for (const window of windows(places)) {
-    spans.push(await decodedSpans(tokensOf(places, window, source), source, decoder));
+    const found = await decodedSpans(tokensOf(places, window, source), source, decoder);
+    spans.push(dropOverlaps(found, source.text));
   }
   return spans;
 }

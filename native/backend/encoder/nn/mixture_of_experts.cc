@@ -32,9 +32,9 @@ bool is_before(const float* logits, int64_t expert, int64_t other) {
   return logits[expert] > logits[other];
 }
 
-/// One expert's weight [out, in], a view of the stored [experts, in, out].
+/// A copy of one expert's weight, [out, in], from [experts, in, out].
 at::Tensor weight_of(const at::Tensor& stored, int64_t expert) {
-  return stored.select(0, expert).t();
+  return stored.select(0, expert).t().contiguous();
 }
 
 }  // namespace
