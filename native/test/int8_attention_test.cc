@@ -86,8 +86,9 @@ TEST(Int8AttentionTest, ErrorOfRandomHeads) {
 TEST(Int8AttentionTest, KeysWithALargeMean) {
   constexpr float kLarge = 30;
   constexpr float kNoSink = -std::numeric_limits<float>::infinity();
-  for (const auto [has_positions, sink] :
-       {std::pair{false, kNoSink}, {true, kNoSink}, {false, 2.0F}, {true, 2.0F}}) {
+  constexpr std::pair<bool, float> kCases[] = {
+      {false, kNoSink}, {true, kNoSink}, {false, 2.0F}, {true, 2.0F}};
+  for (const auto& [has_positions, sink] : kCases) {
     const Shape shape{.queries = 150,
                       .tokens = 150,
                       .head_size = 32,

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "checkpoint_fixture.h"
 #include "packed/parallel_for.h"
@@ -31,6 +32,10 @@ constexpr nn::ExpertOptions kOptions{.hidden_size = kHidden,
                                      .experts_per_token = 3,
                                      .alpha = 1.702F,
                                      .limit = 1.5F};
+
+/// Limits of the largest error.
+constexpr std::pair<Dtype, double> kLimits[] = {
+    {Dtype::kFloat32, 1e-5}, {Dtype::kBFloat16, 0.05}, {Dtype::kInt8, 0.3}};
 
 using Tensors = std::map<std::string, at::Tensor>;
 
@@ -102,8 +107,7 @@ TEST_F(MixtureOfExpertsTest, IsAsExactAsItsFormat) {
   const at::Tensor input = at::randn({kTokens, kHidden});
   const at::Tensor wanted = expected(tensors, input);
   const at::Tensor before = at::randn({kTokens, kHidden});
-  for (const auto& [dtype, limit] :
-       {std::pair{Dtype::kFloat32, 1e-5}, {Dtype::kBFloat16, 0.05}, {Dtype::kInt8, 0.3}}) {
+  for (const auto& [dtype, limit] : kLimits) {
     const Weights weights = save(tensors, {.linear = dtype});
     const nn::MixtureOfExperts experts(weights, kOptions);
     weights.require_all_used();

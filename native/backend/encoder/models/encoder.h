@@ -35,8 +35,8 @@ class Encoder {
   virtual at::Tensor operator()(const nn::PackedBatch& batch, nn::OutputTokens outputs) const = 0;
 };
 
-/// max_position_embeddings, at most 65,536. Rotary positions have no table, so no weight limits
-/// them. Throws LoadError.
+/// max_position_embeddings, or 65,536 if that is less. Rotary positions have no table, so no weight
+/// limits them. Throws LoadError.
 int64_t rotary_position_limit(const ModelConfig& config);
 
 // `weights`: those of the base model. All throw LoadError. bert.cc also defines ELECTRA and

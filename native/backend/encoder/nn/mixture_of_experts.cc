@@ -15,6 +15,10 @@
 namespace backend::nn {
 namespace {
 
+/// Maximum number of tokens that are computed together. Limits the memory for the outputs of all
+/// experts.
+constexpr int64_t kBlockTokens = 4096;
+
 void require_sizes(const ExpertOptions& options) {
   if (options.experts_per_token > options.experts) {
     throw common::LoadError("config.json: num_experts_per_tok: expected at most " +
@@ -153,6 +157,15 @@ void MixtureOfExperts::compute(const Routes& routes, int64_t expert, const at::T
 
 at::Tensor MixtureOfExperts::add_to(at::Tensor y, const at::Tensor& input) const {
   y = y.contiguous();
+  for (int64_t first = 0; first < input.size(0); first += kBlockTokens) {
+    const int64_t count = std::min(kBlockTokens, input.size(0) - first);
+    add_block(y.narrow(0, first, count), input.narrow(0, first, count));
+  }
+  return y;
+}
+
+/// add_to() for a block of tokens, with contiguous rows.
+void MixtureOfExperts::add_block(const at::Tensor& y, const at::Tensor& input) const {
   const Routes routes = route(input);
   const int64_t tokens = input.size(0), hidden = options_.hidden_size;
   const int64_t per_token = options_.experts_per_token;
@@ -174,7 +187,6 @@ at::Tensor MixtureOfExperts::add_to(at::Tensor y, const at::Tensor& input) const
       for (int64_t i = 0; i < hidden; ++i) sum[i] += weight * output[i];
     }
   });
-  return y;
 }
 
 }  // namespace backend::nn

@@ -47,6 +47,7 @@ class MixtureOfExperts {
   struct Routes;
 
   Routes route(const at::Tensor& input) const;
+  void add_block(const at::Tensor& y, const at::Tensor& input) const;
   void compute(const Routes& routes, int64_t expert, const at::Tensor& input,
                const at::Tensor& outputs) const;
   at::Tensor gated(const at::Tensor& gate_up) const;
