@@ -16,9 +16,11 @@ import { createRequest } from '../shared/request-state';
 import { RequestResultCard } from '../shared/result-card';
 import { SpanLegend, SpanTable } from '../shared/span-results';
 
-type Strategy = NonNullable<TagOptions['strategy']>;
+type Strategy = NonNullable<TagOptions['strategy']> | typeof DEFAULT;
 
+const DEFAULT = 'default';
 const STRATEGIES: readonly (readonly [Strategy, string])[] = [
+  [DEFAULT, 'default of the model'],
   ['none', 'none: one span per token'],
   ['simple', 'simple: adjacent tokens with the same label'],
   ['first', 'first: words, label of the first token'],
@@ -34,7 +36,7 @@ const EXAMPLES = [
 const STRIDE_RATIO = 1 / 4;
 
 const text = signal('');
-const strategy = signal<Strategy>('simple');
+const strategy = signal<Strategy>(DEFAULT);
 const showsOutside = signal(false);
 const usesWindows = signal(true);
 
@@ -45,7 +47,7 @@ const tagging = createRequest(
       ? null
       : {
           text: text.value,
-          strategy: strategy.value,
+          ...(strategy.value !== DEFAULT && { strategy: strategy.value }),
           ...(showsOutside.value && { ignoreLabels: [] }),
           ...(usesWindows.value && {
             stride: Math.floor((info.value?.model.max_length ?? 0) * STRIDE_RATIO),

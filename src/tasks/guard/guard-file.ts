@@ -107,7 +107,10 @@ const tagger = z.strictObject({
     .optional()
     .describe('Labels to report with their thresholds. Default: all except O'),
   threshold: threshold.default(0.5).describe('Threshold of all labels if `labels` is not set'),
-  aggregation_strategy: z.enum(STRATEGIES).default('simple'),
+  aggregation_strategy: z
+    .enum(STRATEGIES)
+    .optional()
+    .describe('Default: Viterbi decoding if the model has it, otherwise `simple`'),
 });
 
 const zeroShot = z.strictObject({
