@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { configFromOptions } from '../settings/config';
-import type { Classification, ClassifierMetadata } from '../tasks/capabilities';
+import type { Classification, SignalMetadata } from '../tasks/capabilities';
 import { signalClassification } from '../tasks/signal-classification/signal-classification-task';
+import type { SignalInput } from '../tasks/signal-classification/window-preparation';
 import { TaskModel } from '../tasks/task-model';
 import {
   byName,
@@ -27,16 +28,12 @@ export interface EegResult {
 }
 
 /** Classifier of signal windows. The included model is a demonstration, not a medical device. */
-export class SignalClassifier extends ClassifierEngine<
-  ArrayLike<number>,
-  readonly number[],
-  EegResult
-> {
+export class SignalClassifier extends ClassifierEngine<ArrayLike<number>, SignalInput, EegResult> {
   readonly classes: readonly string[];
   /** Window length in samples. */
   readonly windowLength: number;
 
-  private constructor(model: TaskModel<readonly number[], Classification, ClassifierMetadata>) {
+  private constructor(model: TaskModel<SignalInput, Classification, SignalMetadata>) {
     const { labels } = model.metadata;
     super(
       model,
