@@ -34,7 +34,7 @@ const MAY_IMPORT = {
   ],
   grpc: ['lib', 'native', 'serving', 'protocols'],
   http: ['lib', 'native', 'serving', 'protocols'],
-  embedded: ['lib', 'native', 'settings', 'tasks'],
+  embedded: ['lib', 'native', 'preprocessing', 'settings', 'tasks'],
   integrations: ['client', 'lib'],
   commands: null, // all of them
   '.': null,

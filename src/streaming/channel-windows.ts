@@ -79,9 +79,8 @@ export class ChannelWindows implements StreamWindows {
 
   get window(): ChannelWindow {
     const start = this.#start;
-    return new ChannelWindow(
-      toRows(this.#samples.views(start, start + this.#windowing.windowLength)),
-    );
+    const end = start + this.#windowing.windowLength;
+    return new ChannelWindow(toRows(this.#samples.views(start, end)), []);
   }
 
   get position(): number {

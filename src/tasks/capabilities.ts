@@ -46,6 +46,8 @@ export interface Classification extends Prediction {
   readonly score: number;
   /** Scores of all labels, in the order of `ClassifierMetadata.labels`. */
   readonly scores: Float32Array;
+  /** Channels of a signal that are computed from others; undefined: none, or a model of one channel. */
+  readonly interpolated?: readonly string[];
   /** Windows of a long text, if windowing was requested. `scores` combines their scores. */
   readonly windows?: readonly ClassifiedWindow[];
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { roundToFourDecimals } from '../../lib/numbers';
 import { mapInTimeSlices } from '../../lib/time-slice';
-import { channelWindow, type SignalsOfChannels } from '../../services/channel-windows';
+import { channelWindow } from '../../services/channel-windows';
 import { classify, namedScores } from '../../services/classify';
 import { admissionErrorOf, requireListLength, requireModel } from '../../services/inference';
 import { ElementError } from '../../serving/errors';
 import type { SignalClassifier } from '../../tasks/capabilities';
 import type { ServedModel } from '../../tasks/served-model';
+import type { ChannelSignals } from '../../tasks/signal-classification/channel-signals';
 import type { ModelSettings } from '../../tasks/signal-classification/model-settings';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import type { ProtocolOptions } from '../protocol';
@@ -78,12 +79,12 @@ const common = {
 };
 
 export const predictChannelsRequest = object({
-  signals: checked(findSignalsProblem, (value) => value as SignalsOfChannels).meta(SIGNALS_SCHEMA),
+  signals: checked(findSignalsProblem, (value) => value as ChannelSignals).meta(SIGNALS_SCHEMA),
   ...common,
 });
 
 export const predictChannelsBatchRequest = object({
-  windows: listOf<SignalsOfChannels>('an array of windows', findSignalsProblem).meta({
+  windows: listOf<ChannelSignals>('an array of windows', findSignalsProblem).meta({
     type: 'array',
     items: SIGNALS_SCHEMA,
     description: 'Windows of one patient',
@@ -138,16 +139,15 @@ export function predictChannels(
     handler: async (call, { signals, channels, sampling_rate_hz, patient_id }) => {
       const model = requireModel(served.model);
       const given = { channels, samplingRateHz: sampling_rate_hz };
-      const { window, interpolated } = channelWindow(settings, signals, given, 'signals');
-      const { label, score, inference } = await model.run(window, call.inferOptions(served));
-      const confidence = roundToFourDecimals(score);
+      const window = channelWindow(settings, signals, given, 'signals');
+      const prediction = await model.run(window, call.inferOptions(served));
       const body: PredictChannelsResponse = {
         patient_id,
-        diagnosis: label,
-        confidence,
-        interpolated: [...interpolated],
+        diagnosis: prediction.label,
+        confidence: roundToFourDecimals(prediction.score),
+        interpolated: [...(prediction.interpolated ?? [])],
       };
-      return { body, inferences: [inference] };
+      return { body, inferences: [prediction.inference] };
     },
   });
 }
@@ -174,7 +174,7 @@ export function predictChannelsBatch(
       requireListLength(windows, 'windows', listLength);
       const { labels } = requireModel(served.model).metadata;
       const given = { channels, samplingRateHz: sampling_rate_hz };
-      const prepared = await mapInTimeSlices(windows, (signals, index) => {
+      const inputs = await mapInTimeSlices(windows, (signals, index) => {
         try {
           return channelWindow(settings, signals, given, 'signals');
         } catch (error) {
@@ -182,16 +182,16 @@ export function predictChannelsBatch(
         }
       });
       const { predictions, inferences } = await classify(call, served, {
-        inputs: prepared.map(({ window }) => window),
+        inputs,
         field: 'windows',
         responseLimit,
       });
-      const results = await mapInTimeSlices(predictions, ({ label, score, scores }, index) => ({
+      const results = await mapInTimeSlices(predictions, (prediction) => ({
         patient_id,
-        diagnosis: label,
-        confidence: roundToFourDecimals(score),
-        interpolated: [...(prepared[index]?.interpolated ?? [])],
-        probabilities: namedScores(labels, scores),
+        diagnosis: prediction.label,
+        confidence: roundToFourDecimals(prediction.score),
+        interpolated: [...(prediction.interpolated ?? [])],
+        probabilities: namedScores(labels, prediction.scores),
       }));
       return { body: { results } satisfies PredictChannelsBatchResponse, inferences };
     },

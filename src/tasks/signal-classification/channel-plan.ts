@@ -1,11 +1,10 @@
-import { type Block, PreprocessingError, type SignalStep } from '../../preprocessing/block';
+import { PreprocessingError, type SignalStep } from '../../preprocessing/block';
 import { ChannelMixture, type ChannelRow } from '../../preprocessing/channel-steps';
 import { createSteps, Pipeline } from '../../preprocessing/pipeline';
 import { type Position, splineWeights } from '../../preprocessing/spherical-splines';
 import { findChannel } from '../../recordings/recording';
 import type { ChannelSettings } from './channel-settings';
 import type { ModelSettings } from './model-settings';
-import { ChannelWindow, toRows } from './window-preparation';
 
 /** Relative difference below which two sampling rates are equal: amplifiers report rates with few digits. */
 const SAME_RATE = 0.005;
@@ -59,21 +58,6 @@ export function planChannels(
     windowLength: Math.ceil((settings.windowLength * rate) / modelRate),
     createPipeline: () => new Pipeline(input, create()),
   };
-}
-
-/**
- * Computes a window from the samples of one.
- *
- * @param block `plan.windowLength` samples per channel of the plan; can be changed
- * @throws PreprocessingError
- */
-export function toChannelWindow(
-  plan: ChannelPlan,
-  block: Block,
-  windowLength: number,
-): ChannelWindow {
-  const all = plan.createPipeline().process(block);
-  return new ChannelWindow(toRows(all.map((samples) => samples.subarray(0, windowLength))));
 }
 
 interface ChannelMap {

@@ -10,7 +10,7 @@ import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { type ModelSettings, readModelSettings, settingsPath } from './model-settings';
 import { areProbabilities, validateTrialRun } from './validate-trial-run';
-import { preparationOf, type SignalInput } from './window-preparation';
+import { ChannelWindow, preparationOf, type SignalInput } from './window-preparation';
 
 /** Fields of `model` in GET /info for signal models. */
 export const SIGNAL_INFO = {
@@ -30,6 +30,8 @@ export const SIGNAL_INFO = {
 const tensors: Tensors<SignalInput, Classification, SignalMetadata> = {
   inputs: [{ name: 'SIGNAL', content: 'samples', optional: false }],
   ...classifierOutputs({ label: 'DIAGNOSIS', score: 'CONFIDENCE', scores: 'PROBABILITIES' }),
+  windowShape: ({ settings: { channels, windowLength } }) =>
+    channels === null ? [windowLength] : [channels.inputs.length, windowLength],
   findProblem: () => null,
   toInput: ([signal]) => signal as readonly number[],
 };
@@ -69,7 +71,7 @@ export const signalClassification: Task<SignalInput, Classification, SignalMetad
     }),
   inputLength: ({ settings }) => preparationOf(settings).inputLength,
   prepare: (signal, { settings }) => preparationOf(settings).prepare(signal),
-  toPrediction: (inference, metadata, index) => {
+  toPrediction: (inference, metadata, index, input) => {
     const { values } = inference;
     const count = metadata.labels.length;
     const isGiven = metadata.settings.output === 'probabilities';
@@ -79,7 +81,14 @@ export const signalClassification: Task<SignalInput, Classification, SignalMetad
     };
     if (values.length !== count || !allFinite(values)) fail('finite numbers');
     if (isGiven && !areProbabilities(values)) fail('probabilities');
-    return toClassification(metadata, isGiven ? values : softmax(values), inference);
+    const classification = toClassification(
+      metadata,
+      isGiven ? values : softmax(values),
+      inference,
+    );
+    return input instanceof ChannelWindow
+      ? { ...classification, interpolated: input.interpolated }
+      : classification;
   },
   logFields: ({ settings }) => ({ settings }),
   info: {

@@ -8,9 +8,12 @@ import { zNormalize } from './z-normalize';
 /** A window of all channels after the steps over the signal: [channels, window length], row by row. */
 export class ChannelWindow {
   readonly samples: Float64Array;
+  /** Channels that are computed from others. */
+  readonly interpolated: readonly string[];
 
-  constructor(samples: Float64Array) {
+  constructor(samples: Float64Array, interpolated: readonly string[]) {
     this.samples = samples;
+    this.interpolated = interpolated;
   }
 }
 
