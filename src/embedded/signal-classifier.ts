@@ -39,7 +39,11 @@ export interface EegResult {
 export type { ChannelSignals };
 
 /** Classifier of signal windows. The included model is a demonstration, not a medical device. */
-export class SignalClassifier extends ClassifierEngine<ArrayLike<number>, SignalInput, EegResult> {
+export class SignalClassifier extends ClassifierEngine<
+  ArrayLike<number> | ChannelSignals,
+  SignalInput,
+  EegResult
+> {
   readonly classes: readonly string[];
   /** Number of samples of a window: of one channel, or of all channels together. */
   readonly windowLength: number;
