@@ -1,4 +1,4 @@
-import { type Channel, type Recording, RecordingError } from './recording';
+import { type Channel, CONTINUOUS, type Recording, RecordingError } from './recording';
 import { readTable, type Table, type TableColumn, tableColumns } from './table';
 
 /**
@@ -23,9 +23,10 @@ function toRecording(table: Table): Recording {
       unit: column.unit,
       samplingRateHz,
       samples: toSamples(column, table),
+      segments: CONTINUOUS,
     }),
   );
-  return { name: table.name, notes, channels, unreadable };
+  return { name: table.name, notes, channels, unreadable, annotations: [], startTime: null };
 }
 
 function toSamples({ label, samples, cells }: TableColumn, { name, body }: Table): Float64Array {
@@ -58,5 +59,6 @@ function parseJson(content: string, name: string): Recording {
   if (bad >= 0) throw new RecordingError(`${name}: element ${bad} of the array is not a number.`);
   const samples = Float64Array.from(signal as number[]);
   const channel = { label: 'Channel 1', isNamed: false, unit: null, samplingRateHz: null, samples };
-  return { name, notes: [], channels: [channel], unreadable: [] };
+  const channels = [{ ...channel, segments: CONTINUOUS }];
+  return { name, notes: [], channels, unreadable: [], annotations: [], startTime: null };
 }

@@ -1,7 +1,7 @@
 /// <reference path="./edfjs.d.ts" />
 import type { EDF } from 'edfjs';
 import { HEADER_BYTES, normalizeHeader, normalizeSignalHeaders } from './edf-header';
-import { type Channel, type Recording, RecordingError, type UnreadableChannel } from './recording';
+import { type Channel, CONTINUOUS, type Recording, RecordingError, type UnreadableChannel } from './recording';
 
 const BYTES_PER_SAMPLE = 2;
 const MAX_CHANNELS = 512;
@@ -44,7 +44,7 @@ function read(buffer: ArrayBuffer, name: string, Edf: typeof EDF): Recording {
   const { channels, unreadable } = readChannels(edf);
   for (const { label, reason } of unreadable) notes.push(`“${label}” is skipped: it ${reason}.`);
   if (channels.length === 0) throw fail(['contains no signal channel.', ...notes].join(' '));
-  return { name, channels, unreadable, notes };
+  return { name, channels, unreadable, annotations: [], startTime: null, notes };
 }
 
 type Fail = (problem: string) => RecordingError;
@@ -115,7 +115,7 @@ function readChannels(edf: EDF): Pick<Recording, 'channels' | 'unreadable'> {
     if (reason !== null) unreadable.push({ label, isNamed, reason });
     else {
       const unit = physical_dimension || null;
-      channels.push({ label, isNamed, unit, samplingRateHz: sampling_rate, samples });
+      channels.push({ label, isNamed, unit, samplingRateHz: sampling_rate, samples, segments: CONTINUOUS });
     }
   }
   return { channels, unreadable };

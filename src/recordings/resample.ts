@@ -1,3 +1,4 @@
+import type { Segment, SegmentedSamples } from './recording';
 import { ResampleFilter } from './resample-filter';
 
 /**
@@ -13,4 +14,25 @@ export function resample(values: Float64Array, from: number, to: number): Float6
   const output = new Float64Array(Math.max(1, filter.lengthOf(values.length)));
   for (let at = 0; at < output.length; at++) output[at] = filter.at(at, samples);
   return output;
+}
+
+/** Resamples each segment on its own: the filter must not mix samples from both sides of a gap. */
+export function resampleSegments(
+  { samples, segments }: SegmentedSamples,
+  from: number,
+  to: number,
+): SegmentedSamples {
+  const parts = segments.map(({ firstSample }, index) =>
+    resample(samples.subarray(firstSample, segments[index + 1]?.firstSample), from, to),
+  );
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const resampled = new Float64Array(length);
+  const moved: Segment[] = [];
+  let at = 0;
+  for (const [index, part] of parts.entries()) {
+    moved.push({ firstSample: at, startSeconds: (segments[index] as Segment).startSeconds });
+    resampled.set(part, at);
+    at += part.length;
+  }
+  return { samples: resampled, segments: moved };
 }

@@ -5,10 +5,11 @@ import {
   findChannel,
   type Recording,
   RecordingError,
+  secondsOf,
+  segmentWindowStarts,
   type UnreadableChannel,
-  windowStarts,
 } from '../../recordings/recording';
-import { resample } from '../../recordings/resample';
+import { resampleSegments } from '../../recordings/resample';
 import type { InputFile } from '../input-files';
 import type { RowBatch } from '../rows';
 import { readBlocks } from './input-bytes';
@@ -78,9 +79,10 @@ async function open(input: InputFile): Promise<Recording> {
 }
 
 function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatch> {
-  const { label, rate, samples } = selectSamples(recording, cutting);
+  const { label, rate, samples, segments } = selectSamples(recording, cutting);
   const { windowLength } = cutting.model;
-  const starts = windowStarts(samples.length, windowLength, cutting.options.step ?? windowLength);
+  const step = cutting.options.step ?? windowLength;
+  const starts = segmentWindowStarts({ samples, segments }, windowLength, step);
   if (starts.length === 0) {
     throw new RecordingError(
       `${recording.name}: ${samples.length} samples are fewer than one window of ${windowLength}.`,
@@ -93,7 +95,7 @@ function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatc
         recording: recording.name,
         channel: label,
         start_sample: start,
-        start_seconds: rate === null ? null : Number((start / rate).toFixed(6)),
+        start_seconds: rate === null ? null : Number(secondsOf({ segments }, start, rate).toFixed(6)),
       },
       json: null,
       signal: samples.subarray(start, start + windowLength),
@@ -106,14 +108,14 @@ function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatc
 /** Returns the samples of the selected channel, resampled if necessary. `rate` is in Hz; null if unknown. */
 function selectSamples(recording: Recording, cutting: Windowing) {
   const { name } = recording;
-  const { label, samples, samplingRateHz } = selectChannel(recording, cutting);
+  const { label, samples, segments, samplingRateHz } = selectChannel(recording, cutting);
   const rate = samplingRateHz ?? cutting.options.samplingRate;
   const wanted = cutting.model.samplingRateHz;
-  if (wanted === null) return { label, rate, samples };
+  if (wanted === null) return { label, rate, samples, segments };
   if (rate === null) throw unknownSamplingRate(name);
   requireSamplingRate(name, rate, cutting);
-  if (isSameRate(rate, wanted)) return { label, rate, samples };
-  return { label, rate: wanted, samples: resample(samples, rate, wanted) };
+  if (isSameRate(rate, wanted)) return { label, rate, samples, segments };
+  return { label, rate: wanted, ...resampleSegments({ samples, segments }, rate, wanted) };
 }
 
 const isSameRate = (rate: number, wanted: number) =>
