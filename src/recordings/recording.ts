@@ -17,10 +17,17 @@ export interface Segment {
   readonly firstSample: number;
   /** Time of the first sample in seconds since the start of the recording. */
   readonly startSeconds: number;
+  /**
+   * Measured sampling rate in Hz, for formats with time stamps: clocks of amplifiers deviate slightly from the rate of
+   * the channel. Null if the rate of the channel is exact.
+   */
+  readonly measuredRateHz: number | null;
 }
 
 /** Segments of a channel without gaps. */
-export const CONTINUOUS: readonly Segment[] = [{ firstSample: 0, startSeconds: 0 }];
+export const CONTINUOUS: readonly Segment[] = [
+  { firstSample: 0, startSeconds: 0, measuredRateHz: null },
+];
 
 /** Event that the file marks, such as a stimulus. */
 export interface Annotation {
@@ -110,7 +117,11 @@ export function segmentWindowStarts(
   });
 }
 
-/** Time of a sample in seconds since the start of the recording. */
+/**
+ * Time of a sample in seconds since the start of the recording.
+ *
+ * @param samplingRateHz rate of the channel
+ */
 export function secondsOf(
   { segments }: Pick<Channel, 'segments'>,
   sample: number,
@@ -122,6 +133,6 @@ export function secondsOf(
     if ((segments[middle] as Segment).firstSample <= sample) low = middle;
     else high = middle;
   }
-  const { firstSample, startSeconds } = segments[low] as Segment;
-  return startSeconds + (sample - firstSample) / samplingRateHz;
+  const { firstSample, startSeconds, measuredRateHz } = segments[low] as Segment;
+  return startSeconds + (sample - firstSample) / (measuredRateHz ?? samplingRateHz);
 }

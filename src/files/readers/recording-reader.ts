@@ -115,7 +115,11 @@ function selectSamples(recording: Recording, cutting: Windowing) {
   if (rate === null) throw unknownSamplingRate(name);
   requireSamplingRate(name, rate, cutting);
   if (isSameRate(rate, wanted)) return { label, rate, samples, segments };
-  return { label, rate: wanted, ...resampleSegments({ samples, segments }, rate, wanted) };
+  const resampled = resampleSegments({ samples, segments }, rate, wanted);
+  if (resampled !== null) return { label, rate: wanted, ...resampled };
+  throw new RecordingError(
+    `${name}: ${samples.length} samples at ${rate} Hz are too many at ${wanted} Hz. Check --sampling-rate.`,
+  );
 }
 
 const isSameRate = (rate: number, wanted: number) =>
