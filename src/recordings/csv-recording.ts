@@ -1,3 +1,4 @@
+import { requireSegmentCount } from './limits';
 import { type Channel, CONTINUOUS, type Recording, RecordingError } from './recording';
 import { readTable, type Table, type TableColumn, tableColumns } from './table';
 
@@ -16,16 +17,14 @@ export function parseCsv(text: string, name: string): Recording {
 function toRecording(table: Table): Recording {
   const { columns, unreadable, time, notes } = tableColumns(table);
   const samplingRateHz = time?.samplingRateHz ?? null;
-  const channels = columns.map(
-    (column): Channel => ({
-      label: column.label,
-      isNamed: column.isNamed,
-      unit: column.unit,
-      samplingRateHz,
-      samples: toSamples(column, table),
-      segments: CONTINUOUS,
-    }),
-  );
+  const segments = time?.segments ?? CONTINUOUS;
+  requireSegmentCount(segments.length, table.name);
+  const channels = columns.map((column): Channel => {
+    const { label, isNamed, unit } = column;
+    const samples = toSamples(column, table);
+    const own = segments.filter(({ firstSample }) => firstSample < samples.length);
+    return { label, isNamed, unit, samplingRateHz, samples, segments: own };
+  });
   return { name: table.name, notes, channels, unreadable, annotations: [], startTime: null };
 }
 

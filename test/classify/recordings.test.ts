@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { EDF } from 'edfjs';
 import { selectChannel, type WindowOptions } from '../../src/files/readers/recording-reader';
 import { readRecording } from '../../src/recordings/read-recording';
 import { RecordingError } from '../../src/recordings/recording';
@@ -18,7 +17,7 @@ const MODEL = { windowLength: 2, channel: 'T3', samplingRateHz: null };
 function chosen(file: Buffer | string, channel: string | null = null) {
   const bytes = Uint8Array.from(Buffer.from(file as Buffer));
   try {
-    const recording = readRecording(bytes.buffer, 'x', EDF);
+    const recording = readRecording(bytes, 'x');
     const options = { ...OPTIONS, channel };
     const { label, samples } = selectChannel(recording, { model: MODEL, options });
     return { label, samples: [...samples], notes: recording.notes };
@@ -142,7 +141,7 @@ describe('EDF', () => {
   it.each(['1', '1,0', '1.0\0', '1e0', '+1', ',1e1'])('takes %j for a second', (duration) => {
     const file = Buffer.from(WHOLE);
     file.write(duration.padEnd(8, '\0'), 244, 'latin1');
-    const recording = readRecording(Uint8Array.from(file).buffer, 'x', EDF);
+    const recording = readRecording(file, 'x');
     expect(recording.channels.map(({ samplingRateHz }) => samplingRateHz)).toEqual([2, 2]);
   });
 });

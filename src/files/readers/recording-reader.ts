@@ -1,10 +1,9 @@
-import path from 'node:path';
-import { readRecording } from '../../recordings/read-recording';
 import {
   type Channel,
   findChannel,
   type Recording,
   RecordingError,
+  type Segment,
   secondsOf,
   segmentWindowStarts,
   type UnreadableChannel,
@@ -12,11 +11,9 @@ import {
 import { resampleSegments } from '../../recordings/resample';
 import type { InputFile } from '../input-files';
 import type { RowBatch } from '../rows';
-import { readBlocks } from './input-bytes';
+import { readRecordingFile } from './recording-files';
 
 const BATCH_WINDOWS = 256;
-/** Maximum size of a recording, which is read into memory. The page has the same limit. */
-const MAX_BYTES = 200 * 1024 ** 2;
 /** Relative tolerance of sampling rates, which files round to few digits. */
 const RATE_TOLERANCE = 0.005;
 
@@ -51,10 +48,10 @@ export interface Windowing extends WindowSpec {
   readonly warn: (text: string) => void;
 }
 
-/** Reads windows of a recording (EDF or a table of samples). A file that cannot be split is reported as a rejected row. */
+/** Reads windows of a recording. A file that cannot be split is reported as a rejected row. */
 export async function* readWindows(input: InputFile, cutting: Windowing): AsyncGenerator<RowBatch> {
   try {
-    const recording = await open(input);
+    const recording = await readRecordingFile(input);
     for (const note of recording.notes) cutting.warn(`${input.name}: ${note}`);
     yield* windowsOf(recording, cutting);
   } catch (error) {
@@ -63,31 +60,19 @@ export async function* readWindows(input: InputFile, cutting: Windowing): AsyncG
   }
 }
 
-async function open(input: InputFile): Promise<Recording> {
-  const name = path.basename(input.name);
-  const blocks: Buffer[] = [];
-  let size = 0;
-  for await (const { bytes } of readBlocks(input)) {
-    blocks.push(bytes);
-    size += bytes.length;
-    if (size > MAX_BYTES) {
-      throw new RecordingError(`${name}: larger than 200 MB. Split the recording.`);
-    }
-  }
-  const { EDF } = await import('edfjs');
-  return readRecording(new Uint8Array(Buffer.concat(blocks)).buffer, name, EDF);
-}
-
 function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatch> {
   const { label, rate, samples, segments } = selectSamples(recording, cutting);
   const { windowLength } = cutting.model;
   const step = cutting.options.step ?? windowLength;
   const starts = segmentWindowStarts({ samples, segments }, windowLength, step);
   if (starts.length === 0) {
-    throw new RecordingError(
-      `${recording.name}: ${samples.length} samples are fewer than one window of ${windowLength}.`,
-    );
+    const found =
+      segments.length > 1
+        ? `all ${segments.length} segments between gaps are shorter than`
+        : `${samples.length} samples are fewer than`;
+    throw new RecordingError(`${recording.name}: ${found} one window of ${windowLength}.`);
   }
+  if (segments.length > 1) cutting.warn(`${recording.name}: ${describeGaps(label, segments)}`);
   for (let at = 0; at < starts.length; at += BATCH_WINDOWS) {
     const rows = starts.slice(at, at + BATCH_WINDOWS).map((start, index) => ({
       line: at + index + 1,
@@ -103,6 +88,11 @@ function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatc
     }));
     yield { rows, fraction: Math.min(1, (at + BATCH_WINDOWS) / starts.length) };
   }
+}
+
+function describeGaps(label: string, segments: readonly Segment[]): string {
+  const gaps = segments.length - 1;
+  return `channel “${label}” has ${gaps === 1 ? 'a gap' : `${gaps} gaps`}. No window spans a gap.`;
 }
 
 /** Returns the samples of the selected channel, resampled if necessary. `rate` is in Hz; null if unknown. */
