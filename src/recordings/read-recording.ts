@@ -1,4 +1,8 @@
-import { brainVisionFiles, type Companions, readBrainVision } from './brainvision/brainvision-recording';
+import {
+  brainVisionFiles,
+  type Companions,
+  readBrainVision,
+} from './brainvision/brainvision-recording';
 import { isBrainVision } from './brainvision/header';
 import { isMarkerFile } from './brainvision/markers';
 import { parseCsv } from './csv-recording';

@@ -80,7 +80,8 @@ function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatc
         recording: recording.name,
         channel: label,
         start_sample: start,
-        start_seconds: rate === null ? null : Number(secondsOf({ segments }, start, rate).toFixed(6)),
+        start_seconds:
+          rate === null ? null : Number(secondsOf({ segments }, start, rate).toFixed(6)),
       },
       json: null,
       signal: samples.subarray(start, start + windowLength),

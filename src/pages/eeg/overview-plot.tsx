@@ -3,16 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { drawMarks } from './marks';
 import { color, Plot } from './plot';
-import {
-  channel,
-  moveTo,
-  rate,
-  recording,
-  samples,
-  start,
-  timeline,
-  windowLength,
-} from './state';
+import { channel, moveTo, rate, recording, samples, start, timeline, windowLength } from './state';
 
 /** The uPlot instance of the recording. */
 const plot = signal<uPlot | null>(null);

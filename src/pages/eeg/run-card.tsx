@@ -146,7 +146,12 @@ function runCsv({ starts, outcomes }: Run): string {
   ];
   const rows = outcomes.map((outcome, index) => {
     const at = starts[index] as number;
-    const position = [file, label, at, hz === null || !axis ? null : Number(axis.toSeconds(at).toFixed(4))];
+    const position = [
+      file,
+      label,
+      at,
+      hz === null || !axis ? null : Number(axis.toSeconds(at).toFixed(4)),
+    ];
     if (!outcome.ok)
       return [...position, null, null, ...names.map(() => null), errorMessage(outcome.error)];
     const { diagnosis, confidence, probabilities } = outcome.result;

@@ -37,9 +37,7 @@ export function SignalCard() {
           {timeline.value?.gaps.length ? ', with gaps between them' : ''}.
         </Note>
       )}
-      {length !== null && hasWindow && (
-        <WindowSlider last={all.length - length} length={length} />
-      )}
+      {length !== null && hasWindow && <WindowSlider last={all.length - length} length={length} />}
     </section>
   );
 }

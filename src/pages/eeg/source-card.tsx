@@ -3,8 +3,8 @@ import { parseCsv } from '../../recordings/csv-recording';
 import { type Recording, RecordingError } from '../../recordings/recording';
 import { Note } from '../shared/note';
 import { generate } from './generate';
-import { RecordingSummary } from './recording-summary';
 import { openFiles } from './open-file';
+import { RecordingSummary } from './recording-summary';
 import { modelRate, recording, setRecording } from './state';
 
 type Source = 'file' | 'paste' | 'generate';

@@ -62,8 +62,7 @@ export const rate = computed(() =>
 
 /** Time axis of the signal. */
 export const timeline = computed<Timeline | null>(
-  () =>
-    shown.value && createTimeline(shown.value.segments, shown.value.samples.length, rate.value),
+  () => shown.value && createTimeline(shown.value.segments, shown.value.samples.length, rate.value),
 );
 /** First samples of the adjacent windows, none of which spans a gap. Empty if no segment is as long as a window. */
 export const adjacentStarts = computed<readonly number[]>(() =>

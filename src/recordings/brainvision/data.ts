@@ -85,10 +85,12 @@ function readText(
   if (bytes.length > MAX_TEXT_BYTES)
     throw new RecordingError(`${name}: is larger than 50 MB of text. Export it as BINARY.`);
   const lines = new TextDecoder('latin1').decode(bytes).split(/\r\n|\n|\r/);
+  // Exports of BrainVision Analyzer can have commas between the numbers.
+  const separator = decimal === ',' ? /[ \t;]+/ : /[ \t;,]+/;
   const rows: Float64Array[] = [];
   for (const [index, line] of lines.entries()) {
     if (index < skipLines || line.trim() === '') continue;
-    const cells = line.trim().split(/[ \t;]+/).slice(skipColumns);
+    const cells = line.trim().split(separator).slice(skipColumns);
     const row = Float64Array.from(cells, (cell) =>
       Number(decimal === ',' ? cell.replace(',', '.') : cell),
     );

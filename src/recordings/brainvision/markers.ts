@@ -1,6 +1,6 @@
 import { AnnotationList } from '../limits';
 import { RecordingError } from '../recording';
-import { type BrainVisionHeader } from './header';
+import type { BrainVisionHeader } from './header';
 import { parseIni, splitValue } from './ini';
 
 const FIRST_LINE = /^(?:\xef\xbb\xbf)?Brain ?Vision .{0,40}Marker File/i;
@@ -45,7 +45,8 @@ export function readMarkers(
   const gaps: number[] = [];
   let startTime: string | null = null;
   let damaged = 0;
-  for (const [key, value] of parseIni(bytes).get('marker infos') ?? []) {
+  const entries = [...(parseIni(bytes).get('marker infos') ?? [])];
+  for (const [index, [key, value]] of entries.entries()) {
     if (!/^mk\d+$/.test(key)) continue;
     const [type = '', description = '', position = '', size = '', channel = '', date = ''] =
       splitValue(value);
@@ -57,6 +58,8 @@ export function readMarkers(
     if (type === NEW_SEGMENT) {
       startTime ??= readDate(date);
       if (sample > 0) gaps.push(sample);
+      // The first marker specifies only the start time.
+      if (index === 0) continue;
     }
     annotations.add({
       onsetSeconds: sample / samplingRateHz,

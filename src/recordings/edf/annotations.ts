@@ -6,7 +6,9 @@ import type { EdfHeader, EdfSignal } from './header';
 const LABEL = /^(?:EDF|BDF) Annotations$/;
 /** Separates the channel from the text of an annotation: "spike@@T3". */
 const CHANNEL_SEPARATOR = '@@';
-const ONSET = /^([-+]\d+(?:\.\d*)?)(?:\x15(\d+(?:\.\d*)?))?$/;
+const DURATION_SEPARATOR = '\x15';
+const ONSET = /^[-+]\d+(?:\.\d*)?$/;
+const DURATION = /^\d+(?:\.\d*)?$/;
 
 export interface RecordTimes {
   /** Start of each record in seconds since the first record; NaN if a record does not specify it. */
@@ -36,6 +38,7 @@ export function readAnnotations(
 ): RecordTimes | null {
   const signals = header.signals.filter(isAnnotationSignal);
   if (signals.length === 0) return null;
+  const labels = new Set(header.signals.map(({ label }) => label));
   const starts = new Float64Array(records).fill(Number.NaN);
   let originSeconds: number | null = null;
   let damaged = 0;
@@ -43,16 +46,16 @@ export function readAnnotations(
     for (const [index, signal] of signals.entries()) {
       for (const [position, list] of listsOf(bytes, header, signal, record).entries()) {
         const parsed = parseList(list);
-        originSeconds ??= parsed?.onset ?? 0;
+        originSeconds ??= parsed?.isRecordStart ? parsed.onset : 0;
         if (parsed === null) {
           damaged++;
           continue;
         }
         const onsetSeconds = parsed.onset - originSeconds;
-        if (index === 0 && position === 0) starts[record] = onsetSeconds;
+        if (index === 0 && position === 0 && parsed.isRecordStart) starts[record] = onsetSeconds;
         const { durationSeconds } = parsed;
         for (const text of parsed.texts) {
-          found.add({ onsetSeconds, durationSeconds, ...splitChannel(text) });
+          found.add({ onsetSeconds, durationSeconds, ...splitChannel(text, labels) });
         }
       }
     }
@@ -84,23 +87,32 @@ function listsOf(
 interface TimedTexts {
   readonly onset: number;
   readonly durationSeconds: number | null;
+  /** Whether the first text is empty, as in the lists that specify the start of a record. */
+  readonly isRecordStart: boolean;
   readonly texts: readonly string[];
 }
 
 /** Parses "+onset\x15duration\x14text\x14text\x14"; null for other text. */
 function parseList(list: Uint8Array): TimedTexts | null {
   const [time = '', ...texts] = decodeText(list).split('\x14');
-  const [, onset, duration] = ONSET.exec(time) ?? [];
-  if (!Number.isFinite(Number(onset)) || texts.pop() !== '') return null;
+  const [onsetText = '', durationText] = time.split(DURATION_SEPARATOR);
+  const onset = ONSET.test(onsetText) ? Number(onsetText) : Number.NaN;
+  if (!Number.isFinite(onset) || texts.pop() !== '') return null;
+  const duration = DURATION.test(durationText ?? '') ? Number(durationText) : Number.NaN;
   return {
-    onset: Number(onset),
-    durationSeconds: Number.isFinite(Number(duration)) ? Number(duration) : null,
+    onset,
+    durationSeconds: Number.isFinite(duration) ? duration : null,
+    isRecordStart: texts[0] === '',
     texts: texts.filter((text) => text !== ''),
   };
 }
 
-function splitChannel(text: string): Pick<Annotation, 'text' | 'channel'> {
+function splitChannel(
+  text: string,
+  labels: ReadonlySet<string>,
+): Pick<Annotation, 'text' | 'channel'> {
   const at = text.lastIndexOf(CHANNEL_SEPARATOR);
-  if (at < 0) return { text, channel: null };
-  return { text: text.slice(0, at), channel: text.slice(at + CHANNEL_SEPARATOR.length) };
+  const channel = text.slice(at + CHANNEL_SEPARATOR.length);
+  if (at < 0 || !labels.has(channel)) return { text, channel: null };
+  return { text: text.slice(0, at), channel };
 }

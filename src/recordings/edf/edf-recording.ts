@@ -33,7 +33,9 @@ export function readEdf(bytes: Uint8Array, name: string): Recording {
   const file = readHeader(bytes, fail);
   const { records, notes } = countRecords(bytes, file, fail);
   if (file.recordSeconds === 0) {
-    notes.push('The header specifies a record duration of 0 s: 1 s is used. Check the sampling rate.');
+    notes.push(
+      'The header specifies a record duration of 0 s: 1 s is used. Check the sampling rate.',
+    );
   }
   const header = { ...file, recordSeconds: file.recordSeconds || 1 };
   const found = new AnnotationList();
@@ -79,9 +81,7 @@ function countRecords(
     const words = Number.isNaN(declared) ? 'has no number of records' : `specifies ${declared}`;
     notes.push(`The file has ${records} records, which are read; the header ${words}.`);
   } else if (size > records * recordBytes) {
-    notes.push(
-      `The last record is incomplete: ${size - records * recordBytes} bytes are skipped.`,
-    );
+    notes.push(`The last record is incomplete: ${size - records * recordBytes} bytes are skipped.`);
   }
   return { records, notes };
 }
@@ -100,8 +100,7 @@ function findRuns(
     );
   }
   const fastest = signals.reduce(
-    (most, signal) =>
-      isAnnotationSignal(signal) ? most : Math.max(most, signal.samplesPerRecord),
+    (most, signal) => (isAnnotationSignal(signal) ? most : Math.max(most, signal.samplesPerRecord)),
     1,
   );
   const tolerance = Math.max(recordSeconds / fastest / 2, MIN_GAP_SECONDS);

@@ -161,9 +161,7 @@ function readStart(date: string, time: string): number | null {
   const [, hours, minutes, seconds] = /^(\d\d?)\D(\d\d?)\D(\d\d?)/.exec(time.trim()) ?? [];
   const century = Number(year) < CENTURY_FROM ? 2000 : 1900;
   const parts = [century + Number(year), Number(month) - 1, Number(day)] as const;
-  const start = new Date(
-    Date.UTC(...parts, Number(hours), Number(minutes), Number(seconds)),
-  );
+  const start = new Date(Date.UTC(...parts, Number(hours), Number(minutes), Number(seconds)));
   // Date.UTC accepts the 31st of February as the 3rd of March.
   const isDate = start.getUTCMonth() === parts[1] && start.getUTCDate() === parts[2];
   return isDate ? start.getTime() : null;

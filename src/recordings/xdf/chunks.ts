@@ -9,6 +9,8 @@ export const TAG = {
   boundary: 5,
   streamFooter: 6,
 } as const;
+/** Highest plausible tag: readers skip tags that they do not know. */
+const MAX_TAG = 0xff;
 const MAGIC = 'XDF:';
 /** UUID of boundary chunks, from which a reader continues after damage. */
 const BOUNDARY = Uint8Array.of(
@@ -27,7 +29,8 @@ export function isXdf(start: Uint8Array): boolean {
 }
 
 /**
- * Calls a function for each chunk. After damage, reading continues behind the next boundary chunk.
+ * Calls a function for each chunk. After damage, reading continues with the next chunk if its length is plausible,
+ * else behind the next boundary chunk.
  *
  * @param visit throws `DamageError` for a damaged chunk
  * @returns number of damaged places
@@ -37,21 +40,40 @@ export function visitChunks(bytes: Uint8Array, visit: (chunk: Chunk) => void): n
   let damaged = 0;
   let at = MAGIC.length;
   while (at < bytes.length) {
-    const reader = new ByteReader(view, at, bytes.length);
-    try {
-      const length = reader.length();
-      if (length < 2) throw new DamageError('a chunk without a tag');
-      const start = reader.skip(length);
-      const content = new ByteReader(view, start, start + length);
-      visit({ tag: content.uint16(), content });
-      at = reader.at;
-    } catch (error) {
-      if (!(error instanceof DamageError)) throw error;
-      damaged++;
-      at = findBoundary(bytes, at);
-    }
+    const chunk = chunkAt(view, at);
+    const isRead = chunk !== null && tryVisit(chunk, visit);
+    if (!isRead) damaged++;
+    const isNext =
+      chunk !== null && (isRead || chunk.end === bytes.length || chunkAt(view, chunk.end));
+    at = isNext ? chunk.end : findBoundary(bytes, at);
   }
   return damaged;
+}
+
+/** Chunk at an offset; null if the bytes are not the start of a chunk. */
+function chunkAt(view: DataView, at: number): (Chunk & { readonly end: number }) | null {
+  try {
+    const reader = new ByteReader(view, at, view.byteLength);
+    const length = reader.length();
+    const start = reader.skip(length);
+    const content = new ByteReader(view, start, reader.at);
+    const tag = content.uint16();
+    return tag >= TAG.fileHeader && tag <= MAX_TAG ? { tag, content, end: reader.at } : null;
+  } catch (error) {
+    if (error instanceof DamageError) return null;
+    throw error;
+  }
+}
+
+/** @returns whether the chunk is not damaged */
+function tryVisit(chunk: Chunk, visit: (chunk: Chunk) => void): boolean {
+  try {
+    visit(chunk);
+    return true;
+  } catch (error) {
+    if (error instanceof DamageError) return false;
+    throw error;
+  }
 }
 
 /** Offset behind the next boundary; the end of the file if no boundary follows. */

@@ -76,7 +76,8 @@ function findRanges({ times, values }: ClockOffsets): readonly Range[] {
   const ranges: Range[] = [];
   let first = 0;
   for (const [index, step] of timeSteps.entries()) {
-    if (step >= 0 && !(isTimeOutlier(step) && isValueOutlier(valueSteps[index] as number))) continue;
+    if (step >= 0 && !(isTimeOutlier(step) && isValueOutlier(valueSteps[index] as number)))
+      continue;
     ranges.push({ first, last: index });
     first = index + 1;
   }

@@ -66,7 +66,14 @@ export function readStreams(bytes: Uint8Array, name: string): Streams {
       const id = content.uint32();
       if (open.has(id)) throw new DamageError('a second header of a stream');
       const header = parseStreamHeader(content);
-      open.set(id, { header, samples: 0, chunks: [], times: [], values: [], declaredSamples: null });
+      open.set(id, {
+        header,
+        samples: 0,
+        chunks: [],
+        times: [],
+        values: [],
+        declaredSamples: null,
+      });
       if (open.size > MAX_STREAMS)
         throw new RecordingError(`${name}: has more than ${MAX_STREAMS} streams. Split the file.`);
     }
@@ -92,7 +99,8 @@ export function readStreams(bytes: Uint8Array, name: string): Streams {
   requireMemory(open, name);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const streams = [...open.values()].map((stream) => storeSamples(view, stream));
-  const notes = damaged === 0 ? [] : [`The file is damaged at ${damaged} places, which are skipped.`];
+  const notes =
+    damaged === 0 ? [] : [`The file is damaged at ${damaged} places, which are skipped.`];
   return { streams, startTime, notes };
 }
 

@@ -14,11 +14,7 @@ const ITERATIONS = 1000;
  * @param scale residuals above this value count as outliers
  * @returns null if all positions are equal or not finite
  */
-export function fitRobustLine(
-  xs: Float64Array,
-  ys: Float64Array,
-  scale: number,
-): Line | null {
+export function fitRobustLine(xs: Float64Array, ys: Float64Array, scale: number): Line | null {
   const scaled = xs.map((x) => x / scale);
   const offset = scaled.reduce((least, x) => Math.min(least, x), Number.POSITIVE_INFINITY);
   const x = scaled.map((value) => value - offset);

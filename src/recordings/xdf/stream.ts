@@ -58,8 +58,9 @@ export function parseStreamHeader(content: ByteReader): StreamHeader {
 
 /** Number of samples in a stream footer; null if unknown. */
 export function parseSampleCount(content: ByteReader): number | null {
-  const text = textOf(parseInfo(content), 'sample_count');
-  return /^\d+$/.test(text) ? Number(text) : null;
+  // Some recorders write "360060.0".
+  const [, count] = /^(\d+)(?:\.0*)?$/.exec(textOf(parseInfo(content), 'sample_count')) ?? [];
+  return count === undefined ? null : Number(count);
 }
 
 /** Start of the recording in the file header, such as 2024-01-01T10:00:00+0100; null if unknown. */

@@ -39,10 +39,10 @@ export function toTimed(stream: Stream, name: string, notes: string[]): TimedStr
   }
   synchronize(cut.stamps, cut.offsets);
   if (header.samplingRateHz === 0) {
-    const isFinite = cut.stamps.every(Number.isFinite);
+    const areFinite = cut.stamps.every(Number.isFinite);
     const isRegular = header.format !== 'string' && header.channelCount > 1;
     const reason = isRegular ? 'belongs to a stream without a sampling rate' : null;
-    return { stream: cut, ...events, problem: isFinite ? reason : 'has no time stamps' };
+    return { stream: cut, ...events, problem: areFinite ? reason : 'has no time stamps' };
   }
   const { samplingRateHz, canDropSamples } = header;
   const parts = findRegularParts(cut.stamps, samplingRateHz, canDropSamples, name);

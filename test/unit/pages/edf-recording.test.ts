@@ -75,7 +75,11 @@ describe('readEdf', () => {
       /no complete record/,
     ],
     ['no time', makeEdf({ channels: [T3], recordSeconds: -1 }), /record duration/],
-    ['gaps of unknown length', makeEdf({ channels: [T3], recordSeconds: 1, reserved: 'EDF+D' }), /EDF\+D/],
+    [
+      'gaps of unknown length',
+      makeEdf({ channels: [T3], recordSeconds: 1, reserved: 'EDF+D' }),
+      /EDF\+D/,
+    ],
     ['no channel', makeEdf({ channels: [], recordSeconds: 1 }), /number of channels/],
   ])('refuses %s and says why', (_name, file, message) => {
     expect(() => read(file)).toThrow(RecordingError);
@@ -108,16 +112,14 @@ describe('readRecording', () => {
   it('tells EDF, CSV and other files apart by what is in them', () => {
     const edf = makeEdf({ channels: [T3], recordSeconds: 1 });
     expect(readRecording(edf, 'x.csv').channels[0]?.label).toBe('EEG T3');
-    expect(readRecording(Buffer.from('1\n2'), 'x.edf').channels[0]?.label).toBe(
-      'Channel 1',
-    );
+    expect(readRecording(Buffer.from('1\n2'), 'x.edf').channels[0]?.label).toBe('Channel 1');
     const utf16 = Buffer.concat([
       Buffer.from([0xff, 0xfe]),
       Buffer.from('T3\tT4\n1\t2\n', 'utf16le'),
     ]);
     expect(readRecording(utf16, 'x.txt').channels.length).toBe(2);
-    expect(() =>
-      readRecording(Buffer.from('PK\u0003\u0004\0\0'), 'x.xlsx'),
-    ).toThrow(/expected EDF or text/);
+    expect(() => readRecording(Buffer.from('PK\u0003\u0004\0\0'), 'x.xlsx')).toThrow(
+      /expected EDF or text/,
+    );
   });
 });

@@ -1,6 +1,13 @@
 import { generate } from '../../../src/pages/eeg/generate';
 import { clampStart, meanProbabilities } from '../../../src/pages/eeg/windows';
-import { type Channel, CONTINUOUS, findChannel, secondsOf, segmentWindowStarts, windowStarts } from '../../../src/recordings/recording';
+import {
+  type Channel,
+  CONTINUOUS,
+  findChannel,
+  secondsOf,
+  segmentWindowStarts,
+  windowStarts,
+} from '../../../src/recordings/recording';
 
 function channels(...labels: string[]): Channel[] {
   return labels.map((label) => ({
