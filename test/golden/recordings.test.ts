@@ -94,9 +94,10 @@ describe.each(GOLDEN.files)('$file, as $reader reads it', (golden) => {
   });
 
   it('has the start', () => {
+    const [seconds] = golden.start?.split(/[.+]/) ?? [];
     // MNE-Python does not read times with colons.
-    const [seconds] = golden.start?.split(/[.+]/) ?? ['2024-02-29T13:05:07'];
-    expect(recording.startTime?.split('.')[0]).toBe(seconds);
+    const isRead = golden.file !== 'colons-in-time.edf';
+    expect(recording.startTime?.split('.')[0]).toBe(isRead ? seconds : '2024-02-29T13:05:07');
   });
 });
 
