@@ -52,8 +52,9 @@ export interface Windowing extends WindowSpec {
 export async function* readWindows(input: InputFile, cutting: Windowing): AsyncGenerator<RowBatch> {
   try {
     const recording = await readRecordingFile(input);
-    for (const note of recording.notes) cutting.warn(`${input.name}: ${note}`);
-    yield* windowsOf(recording, cutting);
+    const warn = (note: string) => cutting.warn(`${input.name}: ${note}`);
+    recording.notes.forEach(warn);
+    yield* windowsOf(recording, { ...cutting, warn });
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
     yield { rows: [{ line: null, problem: redactCells(error.message) }], fraction: 1 };
@@ -72,7 +73,7 @@ function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatc
         : `${samples.length} samples are fewer than`;
     throw new RecordingError(`${recording.name}: ${found} one window of ${windowLength}.`);
   }
-  if (segments.length > 1) cutting.warn(`${recording.name}: ${describeGaps(label, segments)}`);
+  if (segments.length > 1) cutting.warn(describeGaps(label, segments));
   for (let at = 0; at < starts.length; at += BATCH_WINDOWS) {
     const rows = starts.slice(at, at + BATCH_WINDOWS).map((start, index) => ({
       line: at + index + 1,
@@ -93,7 +94,7 @@ function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatc
 
 function describeGaps(label: string, segments: readonly Segment[]): string {
   const gaps = segments.length - 1;
-  return `channel “${label}” has ${gaps === 1 ? 'a gap' : `${gaps} gaps`}. No window spans a gap.`;
+  return `Channel “${label}” has ${gaps === 1 ? 'a gap' : `${gaps} gaps`}. No window spans a gap.`;
 }
 
 /** Returns the samples of the selected channel, resampled if necessary. `rate` is in Hz; null if unknown. */

@@ -119,7 +119,7 @@ describe('readRecording', () => {
     ]);
     expect(readRecording(utf16, 'x.txt').channels.length).toBe(2);
     expect(() => readRecording(Buffer.from('PK\u0003\u0004\0\0'), 'x.xlsx')).toThrow(
-      /expected EDF or text/,
+      /expected EDF, BDF/,
     );
   });
 });

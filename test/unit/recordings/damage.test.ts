@@ -165,9 +165,7 @@ describe('XDF', () => {
 });
 
 describe('BrainVision', () => {
-  const header = load('vectorized.vhdr')
-    .toString()
-    .replaceAll('vectorized.', '$b.');
+  const header = load('vectorized.vhdr').toString().replaceAll('vectorized.', '$b.');
   const changed = (from: string, to: string) => {
     expect(header).toContain(from);
     const bytes = Buffer.from(header.replace(from, to));
