@@ -6,15 +6,11 @@
  *
  * Needs a built service (npm run build). The model has the shape of gliner_small-v2.1 and random weights.
  */
-import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeTexts } from './bodies.mjs';
-import { load, prepareRequest } from './load.mjs';
-import { describeMachine } from './machine.mjs';
 import { BENCH, BUILD, MODELS, ROOT } from './paths.mjs';
-import { median } from './report.mjs';
-import { freePort, startProcess } from './servers.mjs';
+import { compareServed } from './served.mjs';
 import { once, run, setUp } from './setup.mjs';
 
 const LABELS = ['person', 'organization', 'city', 'date', 'product', 'event'];
@@ -71,91 +67,26 @@ function commandOf(side, port) {
   };
 }
 
-async function start(side) {
-  const port = await freePort();
-  const { run, env } = commandOf(side, port);
-  const log = path.join(BUILD, `entities-${side}.log`);
-  const stdio = ['ignore', fs.openSync(log, 'w'), fs.openSync(log, 'a')];
-  const { child, stop } = startProcess(run, { env, stdio });
-  for (let tries = 0; tries < 1200; tries++) {
-    const tags = await tagsOf(port, 'A text.').catch(() => null);
-    if (tags !== null) return { port, stop };
-    if (child.exitCode !== null) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  await stop();
-  throw new Error(`${side} did not start, see ${log}`);
-}
-
-const body = (text) => ({ text, labels: LABELS, threshold: 0.6 });
-
-async function tagsOf(port, text) {
-  const headers = { 'content-type': 'application/json' };
-  const url = `http://127.0.0.1:${port}/tag`;
-  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body(text)) });
-  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
-  const { tags } = await answer.json();
-  return tags.map(({ label, start, end }) => `${label} ${start} ${end}`).join();
-}
-
-async function measure(side, texts) {
-  const { port, stop } = await start(side);
-  try {
-    const found = {};
-    for (const [tokens, all] of Object.entries(texts)) {
-      const requests = all.map((text) => prepareRequest('/tag', JSON.stringify(body(text))));
-      for (const clients of options.clients.split(',').map(Number)) {
-        const seconds = Number(options.seconds);
-        const { rps, p50_ms, bad } = await load({ port, requests, clients, seconds, warmup: 1 });
-        if (bad > 0) throw new Error(`${side}: ${bad} requests failed`);
-        found[`${tokens} tokens, ${clients} clients`] = { rps, p50_ms };
-      }
-    }
-    return { found, tags: await tagsOf(port, Object.values(texts)[0][0]) };
-  } finally {
-    await stop();
-  }
-}
-
-console.log(describeMachine());
 const sizes = options.tokens.split(',');
-const texts = Object.fromEntries(
+const bodies = Object.fromEntries(
   sizes.map((tokens, seed) => [
-    tokens,
-    makeTexts(Array(16).fill(WORDS[tokens]), seed + 1).map((json) => JSON.parse(json).text),
+    `${tokens} tokens`,
+    makeTexts(Array(16).fill(WORDS[tokens]), seed + 1).map((json) => ({
+      text: JSON.parse(json).text,
+      labels: LABELS,
+      threshold: 0.6,
+    })),
   ]),
 );
-const sides = options.sides.split(',');
-const rounds = [];
-for (let round = 0; round < Number(options.rounds); round++) {
-  const answers = {};
-  for (const side of sides) answers[side] = await measure(side, texts);
-  rounds.push(answers);
-}
-const exact = sides.filter((side) => side !== 'int8').map((side) => rounds[0][side].tags);
-if (new Set(exact).size > 1) throw new Error(`the entities differ: ${exact.join(' | ')}`);
-const cells = Object.keys(rounds[0][sides[0]].found);
-const medianOf = (side, cell, figure) =>
-  median(rounds.map((answers) => answers[side].found[cell][figure]));
-console.table(
-  Object.fromEntries(
-    cells.map((cell) => [
-      cell,
-      Object.fromEntries(
-        sides.map((side) => {
-          const rps = medianOf(side, cell, 'rps');
-          const p50 = medianOf(side, cell, 'p50_ms');
-          return [side, `${rps.toPrecision(3)}/s, p50 ${p50.toPrecision(3)} ms`];
-        }),
-      ),
-    ]),
-  ),
-);
-const peers = sides.filter((side) => side.startsWith('gliner'));
-const best = (cell) => Math.max(...peers.map((side) => medianOf(side, cell, 'rps')));
-for (const side of sides.filter((side) => !peers.includes(side))) {
-  const ratios = cells.map(
-    (cell) => `${cell}: ${(medianOf(side, cell, 'rps') / best(cell)).toFixed(2)}`,
-  );
-  console.log(`${side}, requests/s as a multiple of the fastest peer: ${ratios.join('; ')}`);
-}
+await compareServed({
+  sides: options.sides.split(','),
+  commandOf,
+  route: '/tag',
+  bodies,
+  clients: options.clients.split(',').map(Number),
+  seconds: Number(options.seconds),
+  rounds: Number(options.rounds),
+  describe: ({ tags }) => tags.map(({ label, start, end }) => `${label} ${start} ${end}`).join(),
+  isExact: (side) => side !== 'int8',
+  isPeer: (side) => side.startsWith('gliner'),
+});

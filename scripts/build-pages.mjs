@@ -11,6 +11,11 @@ import { compress } from './compress.mjs';
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const SOURCES = path.join(ROOT, 'src', 'pages');
 const OUTPUT = path.join(ROOT, 'dist', 'pages');
+const DECISIONS = {
+  title: 'Decisions',
+  description: 'Try typed questions about a text with the model of this server.',
+};
+/** Pages by folder in dist/pages. `source`: folder in src/pages, default: the same. `service`: default `./`. */
 const PAGES = {
   sentiment: {
     title: 'Sentiment',
@@ -37,6 +42,12 @@ const PAGES = {
     title: 'Zero-shot classification',
     description: 'Try zero-shot classification with the model of this server and your own labels.',
   },
+  entities: {
+    title: 'Entity recognition',
+    description: 'Find entities of your own types with the model of this server.',
+  },
+  decisions: DECISIONS,
+  'decisions-subpage': { ...DECISIONS, source: 'decisions', service: '../' },
   models: { title: 'Models', description: 'Models of this server.' },
   guard: {
     title: 'Guardrail',
@@ -50,12 +61,13 @@ for (const [page, texts] of Object.entries(PAGES)) {
   const folder = path.join(OUTPUT, page);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  const { source = page } = texts;
   const { metafile } = await build({
     absWorkingDir: ROOT,
     // `theme` is loaded in the head, before the first paint; `main` at the end of the page.
     entryPoints: {
       theme: path.join(SOURCES, 'shared', 'early-theme.ts'),
-      main: path.join(SOURCES, page, `${page}-page.tsx`),
+      main: path.join(SOURCES, source, `${source}-page.tsx`),
     },
     outdir: folder,
     entryNames: '[name]-[hash]',

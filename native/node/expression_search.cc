@@ -26,6 +26,7 @@ Napi::Uint32Array numbers(Napi::Env env, const rust::Vec<uint32_t>& values) {
   return array;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): AsyncWorker passes results by value
 Napi::Value found_object(Napi::Env env, guard::FoundExpressions found) {
   auto object = Napi::Object::New(env);
   object["matches"] = numbers(env, found.matches);

@@ -298,6 +298,16 @@ backend::ModelConfig model_config(const Napi::Object& from) {
   return backend::ModelConfig(std::move(entries));
 }
 
+/// LabelEncoder of src/native/binding/sources.ts.
+std::optional<backend::LabelEncoderSource> label_encoder(const Napi::Object& from,
+                                                         const char* name) {
+  const Napi::Object given = object(from.Get(name), name);
+  return backend::LabelEncoderSource{.model_type = text(given, "modelType"),
+                                     .config = model_config(given),
+                                     .base_prefix = text(given, "basePrefix"),
+                                     .tokenizer_directory = text(given, "tokenizerDirectory")};
+}
+
 }  // namespace
 
 Source source_argument(const Napi::Object& from) {
@@ -317,7 +327,8 @@ Source source_argument(const Napi::Object& from) {
         .entity_prompt = optional(entity_prompt, from, "entityPrompt"),
         .schema_prompt = optional(schema_prompt, from, "schemaPrompt"),
         .required_tokens =
-            optional<std::vector<backend::RequiredToken>>(required_tokens, from, "requiredTokens")};
+            optional<std::vector<backend::RequiredToken>>(required_tokens, from, "requiredTokens"),
+        .label_encoder = optional(label_encoder, from, "labelEncoder")};
   }
   if (type == "text-program") {
     return backend::TextProgramSource{.path = text(from, "path"),

@@ -39,6 +39,7 @@ struct Shape {
   bool is_causal = false;
   float distance_slope = 0;
   int64_t first_query = 0;
+  float sink = -std::numeric_limits<float>::infinity();
 };
 
 /// Number of offsets that share a vector beyond a distance, like logarithmic buckets.
@@ -153,7 +154,8 @@ class Example {
             .result_stride = shape_.head_size + 2,
             .is_causal = shape_.is_causal,
             .distance_slope = shape_.distance_slope,
-            .first_query = shape_.first_query};
+            .first_query = shape_.first_query,
+            .sink = shape_.sink};
   }
 
   std::vector<float> run(const Way& way) const {
@@ -218,7 +220,8 @@ inline Expected expected(const AttentionHead& head, const kernels::PositionVecto
   Expected wanted{.result = std::vector<double>(static_cast<size_t>(head.head_size)),
                   .tolerance = way.tolerance};
   if (!sees_any) return {.result = wanted.result, .tolerance = 0};
-  double sum = 0, largest = 0;
+  highest = std::max(highest, double{head.sink});
+  double sum = std::exp(head.sink - highest), largest = 0;
   for (int64_t token = 0; token < head.tokens; ++token) {
     const double weight = std::exp(scores[static_cast<size_t>(token)] - highest);
     sum += weight;

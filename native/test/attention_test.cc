@@ -116,6 +116,29 @@ TEST_F(AttentionTest, FirstQuery) {
   }
 }
 
+/// From a sink without effect to one that takes nearly the whole weight.
+TEST_F(AttentionTest, Sink) {
+  for (const float sink : {-200.0F, -3.0F, 0.0F, 2.5F, 40.0F, 300.0F}) {
+    for (const int64_t tokens : {1, 16, 100}) {
+      expect_attention(ways_, {.queries = tokens, .tokens = tokens, .head_size = 32, .sink = sink});
+    }
+    for (const bool is_causal : {false, true}) {
+      expect_attention(ways_, {.queries = 100,
+                               .tokens = 100,
+                               .head_size = 24,
+                               .window = 7,
+                               .is_causal = is_causal,
+                               .sink = sink});
+    }
+    expect_attention(ways_, {.queries = 70,
+                             .tokens = 70,
+                             .head_size = 20,
+                             .keys_by_offset = true,
+                             .queries_by_offset = true,
+                             .sink = sink});
+  }
+}
+
 TEST_F(AttentionTest, DistanceSlope) {
   for (const int64_t tokens : {1, 17, 100}) {
     for (const float slope : {0.003F, 0.5F}) {

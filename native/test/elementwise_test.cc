@@ -243,7 +243,7 @@ TEST(ExponentialsTest, MatchTheExponentialFunction) {
     scores[5] = -std::numeric_limits<float>::infinity();
     powers = scores;
     float sums[kRows];
-    kernel->exponentials(powers.data(), kRows, kCount, kCount, sums);
+    kernel->exponentials(powers.data(), kRows, kCount, kCount, nullptr, sums);
     for (int64_t row = 0; row < kRows; ++row) {
       const auto end = static_cast<size_t>((row + 1) * kCount);
       double sum = 0;
@@ -265,7 +265,7 @@ TEST(ExponentialsTest, PropagateNaN) {
       std::vector<float> scores(64, -1);
       scores[33] = std::nanf(payload);
       float sums[1];
-      kernel->exponentials(scores.data(), 1, 64, 64, sums);
+      kernel->exponentials(scores.data(), 1, 64, 64, nullptr, sums);
       EXPECT_TRUE(std::isnan(scores[33])) << kernel->name;
       EXPECT_TRUE(std::isnan(sums[0])) << kernel->name;
     }

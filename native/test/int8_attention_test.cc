@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "attention/int8_kernel.h"
@@ -46,6 +48,7 @@ const Shape kShapes[] = {
     {.queries = 474, .tokens = 474, .head_size = 64},
     {.queries = 200, .tokens = 200, .head_size = 64, .window = 64},
     {.queries = 200, .tokens = 200, .head_size = 64, .window = 3, .biased = true},
+    {.queries = 200, .tokens = 200, .head_size = 64, .window = 64, .sink = 1},
     {.queries = 130, .tokens = 130, .head_size = 64, .keys_by_offset = true},
     {.queries = 130, .tokens = 130, .head_size = 64, .queries_by_offset = true},
     {.queries = 130,
@@ -82,12 +85,16 @@ TEST(Int8AttentionTest, ErrorOfRandomHeads) {
 /// Components that are large in every key do not reduce the precision of the others.
 TEST(Int8AttentionTest, KeysWithALargeMean) {
   constexpr float kLarge = 30;
-  for (const bool has_positions : {false, true}) {
+  constexpr float kNoSink = -std::numeric_limits<float>::infinity();
+  constexpr std::pair<bool, float> kCases[] = {
+      {false, kNoSink}, {true, kNoSink}, {false, 2.0F}, {true, 2.0F}};
+  for (const auto& [has_positions, sink] : kCases) {
     const Shape shape{.queries = 150,
                       .tokens = 150,
                       .head_size = 32,
                       .keys_by_offset = has_positions,
-                      .queries_by_offset = has_positions};
+                      .queries_by_offset = has_positions,
+                      .sink = sink};
     Example example(shape);
     const AttentionHead head = example.head(nullptr);
     for (int64_t token = 0; token < shape.tokens; ++token) {

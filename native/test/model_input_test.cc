@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -51,12 +52,31 @@ TEST(PreparedSequence, HashesEverythingThatAModelReads) {
   different.back().markers = {1, 2};
   different.push_back(different.front());
   different.back().question_type = 1;
+  const auto add_entities = [&](const backend::EntityRows& rows) {
+    different.push_back(different.front());
+    different.back().entities = std::make_shared<const backend::EntityRows>(rows);
+  };
+  add_entities({.labels = {1}, .label_ids = {}, .words = {2}});
+  add_entities({.labels = {1}, .label_ids = {}, .words = {2}, .threshold = 0.5});
+  add_entities({.labels = {2}, .label_ids = {}, .words = {2}});
+  add_entities({.labels = {}, .label_ids = {{1, 2}}, .words = {2}});
+  add_entities({.labels = {}, .label_ids = {{1, 3}}, .words = {2}});
+  add_entities({.labels = {}, .label_ids = {{1}, {2}}, .words = {2}});
   std::vector<scheduler::SipHash128::Hash> hashes;
   hashes.reserve(different.size());
   for (const Sequence& each : different) hashes.push_back(hash_of(each));
   EXPECT_EQ(hash_of(different.front()), hashes.front());
   std::ranges::sort(hashes);
   EXPECT_EQ(std::ranges::adjacent_find(hashes), hashes.end());
+}
+
+TEST(PreparedSequence, CountsTheTokensOfLabelsWithAnEncoderOfTheirOwn) {
+  Sequence sequence = sequence_of({1, 2, 3});
+  EXPECT_EQ(backend::PreparedSequence(sequence).cost(), 3U);
+  sequence.entities = std::make_shared<const backend::EntityRows>(
+      backend::EntityRows{.labels = {}, .label_ids = {{1, 2}, {}, {1, 2, 3}}, .words = {1}});
+  EXPECT_EQ(backend::PreparedSequence(sequence).cost(), 8U);
+  EXPECT_EQ(backend::PreparedSequence(Sequence()).cost(), 1U);
 }
 
 }  // namespace

@@ -190,7 +190,7 @@ export class RerankClient extends Client<ServiceInfo> {
 }
 
 export interface TagOptions extends CallOptions {
-  /** Aggregation strategy. Default: simple. */
+  /** Aggregation strategy. Default: Viterbi decoding if the model has it, otherwise simple. */
   readonly strategy?: NonNullable<TagRequest['aggregation_strategy']>;
   /** Labels to omit, without the prefixes `B-` and `I-`. Default: O. */
   readonly ignoreLabels?: readonly string[];

@@ -25,7 +25,10 @@ export interface TaggerOptions
 }
 
 export interface TagOptions extends RunOptions {
-  /** `aggregation_strategy` of the transformers pipeline. Default: simple. */
+  /**
+   * `aggregation_strategy` of the transformers pipeline. Default: Viterbi decoding if the model has
+   * it, otherwise simple.
+   */
   readonly strategy?: Strategy;
   /** Labels to omit, as they appear in spans. Default: O. */
   readonly ignoreLabels?: readonly string[];
@@ -100,7 +103,7 @@ export class Tagger extends ModelEngine<
 
   async #toResult(
     prediction: TokenClassification,
-    { strategy = 'simple', ignoreLabels }: TagOptions,
+    { strategy, ignoreLabels }: TagOptions,
   ): Promise<TagResult> {
     const tags = await toSpans(prediction, this.model, { strategy, ignoreLabels });
     return { tags, truncated: prediction.inference.truncated };

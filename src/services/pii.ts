@@ -28,6 +28,9 @@ const ENTITY_OF_LABEL: Readonly<Record<string, string>> = {
   FAC: 'LOCATION',
   DATE: 'DATE_TIME',
   TIME: 'DATE_TIME',
+  PRIVATE_PERSON: 'PERSON',
+  PRIVATE_ADDRESS: 'LOCATION',
+  PRIVATE_DATE: 'DATE_TIME',
 };
 
 /** Labels by which a GLiNER model finds these entities. */
@@ -146,7 +149,7 @@ export class PiiService {
       const input = { text, stride: Math.floor(served.model.maxLength / 4) };
       const prediction = await served.model.run(input, caller.inferOptions(served));
       inferences.push(prediction.inference);
-      const spans = await toSpans(prediction, served.model, { strategy: 'simple' });
+      const spans = await toSpans(prediction, served.model, {});
       return spans.flatMap(({ label, ...span }) => {
         const entity = ENTITY_OF_LABEL[label.toUpperCase()];
         return entity ? [toResult(entity, span)] : [];

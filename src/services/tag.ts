@@ -16,7 +16,7 @@ import { inferList, requireModel } from './inference';
 
 /** Settings of token classification, as in the pipeline of transformers. */
 export interface TagSettings {
-  /** Default: `simple`. */
+  /** Default: Viterbi decoding if the model has it, otherwise `simple`. */
   readonly aggregation_strategy?: Strategy | null | undefined;
   /** Default: `O`. */
   readonly ignore_labels?: readonly string[] | null | undefined;
@@ -78,7 +78,7 @@ function inputOf(text: string, { stride }: TagSettings): TokenClassificationInpu
 
 function spanOptions({ aggregation_strategy, ignore_labels }: TagSettings): SpanOptions {
   const ignoreLabels = ignore_labels && new Set(ignore_labels);
-  return { strategy: aggregation_strategy ?? 'simple', ignoreLabels };
+  return { strategy: aggregation_strategy, ignoreLabels };
 }
 
 async function findSpans(

@@ -4,6 +4,7 @@ import type { HypothesisTemplates } from './decision/hypotheses';
 import type { DecisionModel } from './decision/questions';
 import type { EntityRecognizer } from './entity-recognition/entities';
 import type { BatchPredictor, Capability, ModelMetadata, Prediction, Predictor } from './predictor';
+import type { ViterbiDecoder } from './token-classification/viterbi';
 import type { ZeroShotClassifier } from './zero-shot/zero-shot-classifier';
 
 export * from './predictor';
@@ -23,6 +24,8 @@ export interface ClassifierMetadata extends ModelMetadata {
   readonly hypotheses?: HypothesisTemplates;
   /** Labels in the order of the model outputs. */
   readonly labels: readonly string[];
+  /** Default decoding of entities; undefined: tokens are aggregated. Token classifiers only. */
+  readonly viterbi?: ViterbiDecoder;
 }
 
 /** Window of a long text: the range [start, end) in UTF-16 units, and its scores. */

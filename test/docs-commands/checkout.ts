@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_pro
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { modelWith } from '../helpers/model-folder';
 import { freePort } from '../helpers/ports';
 import { type LogLine, ROOT } from '../helpers/service';
 import { until, within } from '../helpers/until';
@@ -12,14 +13,23 @@ const STARTS =
 /** The port of a directory of models is open before they are loaded. */
 const OF_DIRECTORY = /libtorch-serve (?:serve|models)\s/;
 
-/** Models that readers have, by the names that pages give them. */
-const MODELS_OF_READERS: Readonly<Record<string, string>> = {
+/** Models and data that readers have, by the names that pages give them. */
+const FILES_OF_READERS: Readonly<Record<string, string>> = {
   'my-classifier': 'models/sentiment',
   'all-MiniLM-L6-v2': 'test/fixtures/embeddings/sentences/v3-cls-prompts',
   'my-embedder': 'test/fixtures/embeddings/encoders/bert',
   'bearing.pt2': 'test/fixtures/exported/signals/spectrogram.pt2',
   reranker: 'test/fixtures/reranking/exported-gte',
   ner: 'test/fixtures/tagging/bert-cased',
+  'gliner-small': 'test/fixtures/gliner/deberta-marker-v0',
+  'labeled.jsonl': 'test/fixtures/files/labeled-decisions.jsonl',
+};
+
+/** Makes an NLI model of a classifier with relative positions, which can read longer texts than its file says. */
+const NLI = {
+  id2label: { 0: 'entailment', 1: 'neutral', 2: 'contradiction' },
+  label2id: { entailment: 0, neutral: 1, contradiction: 2 },
+  max_position_embeddings: 512,
 };
 
 /** Where readers are told to look for the services. */
@@ -53,9 +63,10 @@ export class Checkout {
     for (const entry of [...committed(), 'build', 'dist']) {
       symlinkSync(path.join(ROOT, entry), path.join(this.#folder, entry));
     }
-    for (const [name, target] of Object.entries(MODELS_OF_READERS)) {
+    for (const [name, target] of Object.entries(FILES_OF_READERS)) {
       cpSync(path.join(ROOT, target), path.join(this.#folder, name), { recursive: true });
     }
+    modelWith({ path: this.#folder }, 'deberta-v2-as-v3-float16', { 'config.json': NLI }, 'nli');
     // What `npm install libtorch-serve` leaves; scripts find their own packages from where they are.
     const bin = path.join(this.#folder, 'node_modules', '.bin');
     mkdirSync(bin, { recursive: true });

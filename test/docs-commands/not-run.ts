@@ -102,6 +102,8 @@ export const COMMANDS_NOT_RUN: Readonly<Record<string, string>> = {
   'hf download sentence-transformers/all-MiniLM-L6-v2 --local-dir all-MiniLM-L6-v2': HUB,
   'hf download distilbert/distilbert-base-uncased-finetuned-sst-2-english --local-dir my-classifier':
     HUB,
+  'hf download MoritzLaurer/deberta-v3-base-zeroshot-v2.0 --local-dir nli': HUB,
+  'pip install gliner': 'needs a Python with torch; test/golden compares what gliner saves',
   'npx libtorch-serve install': 'downloads LibTorch: npm run test:install runs it',
   'npx libtorch-serve inspect model_store/my-model.mar':
     'needs an archive: test/lifecycle/inspect.test.ts',

@@ -96,11 +96,15 @@ describe.each(readdirSync(path.join(FIXTURES, ROOT)))('%s', (name) => {
     expect(options.labels).toHaveLength(1);
   });
 
-  it('rejects labels that leave no token for the text', async () => {
-    const labels = toLabels(Array.from({ length: 100 }, (_, i) => `label number ${i}`));
+  it('rejects labels with too many tokens', async () => {
+    // With an encoder of their own, labels take no tokens of the text.
+    const [count, expected] = name.startsWith('bi-')
+      ? [2000, /^The labels have more than 8192 tokens, the limit/]
+      : [100, /^The labels have \d+ tokens, the model takes 256/];
+    const labels = toLabels(Array.from({ length: count }, (_, i) => `label number ${i}`));
     const answer = model.run({ text: 'A text.', labels, threshold: 0.5 }, {});
     await expect(answer).rejects.toMatchObject({ code: 'INPUT_TOO_LONG' });
-    await expect(answer).rejects.toThrow(/^The labels have \d+ tokens, the model takes 256/);
+    await expect(answer).rejects.toThrow(expected);
   });
 });
 
@@ -126,4 +130,44 @@ it('leaves out words without tokens, and keeps the offsets of the others', async
     })),
   );
   await model.close();
+});
+
+describe('labels with an encoder of their own', () => {
+  const folder = path.join(FIXTURES, ROOT, 'bi-modernbert-marker');
+  const TEXT = 'Ada Lovelace met Charles Babbage in London on 5 June 1833.';
+  const labels = toLabels(['person', 'city', '\u200d', 'date of birth']);
+  const load = () => TaskModel.load(entityRecognition, folder, SCHEDULING);
+
+  it('have the same scores whatever the order, and whether they are cached or not', async () => {
+    const model = await load();
+    const scoresOf = async (
+      given: readonly { readonly name: string; readonly prompt: string }[],
+    ) => {
+      const input = { text: TEXT, labels: given, threshold: 0.01 };
+      const { candidates } = await model.run(input, {});
+      const rows = candidates?.map(({ label, ...span }) => ({ ...span, name: given[label]?.name }));
+      return new Map(rows?.map(({ score, ...span }) => [JSON.stringify(span), score]));
+    };
+    const first = await scoresOf(labels);
+    expect(first.size).toBeGreaterThan(20);
+    expect(await scoresOf(labels)).toEqual(first);
+    const reversed = await scoresOf(labels.toReversed());
+    expect(reversed.size).toBe(first.size);
+    for (const [span, score] of first) {
+      expect(Math.abs((reversed.get(span) ?? 2) - score)).toBeLessThanOrEqual(1e-6);
+    }
+    await model.close();
+  });
+
+  it('count as tokens of each text', async () => {
+    const model = await load();
+    const tokensOf = async (given: readonly string[]) => {
+      const input = { text: TEXT, labels: toLabels(given), threshold: 0.5 };
+      return (await model.run(input, {})).inference.tokens;
+    };
+    const [one, both] = [await tokensOf(['person']), await tokensOf(['person', 'city'])];
+    expect(both).toBeGreaterThan(one + 2);
+    expect(await tokensOf(['person', 'city'])).toBe(both);
+    await model.close();
+  });
 });

@@ -1,6 +1,5 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Folder } from './files';
 import { FIXTURES } from './service';
 
 /** How many have been made. */
@@ -13,7 +12,7 @@ let count = 0;
  * @returns its path
  */
 export function modelWith(
-  folder: Folder,
+  folder: { readonly path: string },
   fixture: string,
   files: Readonly<Record<string, unknown>>,
   place = `${fixture}-${count++}`,

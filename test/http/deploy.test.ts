@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { DEPLOY, readDeployed } from '../helpers/deployed';
+import { Folder } from '../helpers/files';
 import { post } from '../helpers/http';
 import { type Scrape, scrape } from '../helpers/metrics';
 import { FIRST, newDirectory, removeDirectories } from '../helpers/models-directory';
@@ -16,7 +17,7 @@ const ALERTS = path.join(DEPLOY, 'prometheus', 'alerts.yml');
 /** Metrics that only text models have. */
 const OF_TEXTS = /tokenization|truncated|result_cache/;
 /** And that only directories of models have. */
-const OF_DIRECTORIES = /load_failed|guard/;
+const OF_DIRECTORIES = /load_failed|guard|serve_files|openai_batch/;
 
 const { it: itWithPrometheus, describe: describeWithPrometheus } = needs('prometheus');
 
@@ -49,6 +50,7 @@ const CHECKS = [
 let sentiment: Service;
 let eeg: Service;
 let models: Service;
+const files = new Folder();
 
 beforeAll(async () => {
   const directory = newDirectory();
@@ -60,11 +62,12 @@ beforeAll(async () => {
   [sentiment, eeg, models] = await Promise.all([
     startService('sentiment', { env: { ...textModel('bert-single-label'), ...(await grpc()) } }),
     startService('eeg', { env: { EEG_MODEL_PATH: EEG_MODEL, ...(await grpc()) } }),
-    directory.start({ env: await grpc() }),
+    directory.start({ env: { ...(await grpc()), FILES_DIR: files.path } }),
   ]);
 });
 
 afterAll(removeDirectories);
+afterAll(() => files.remove());
 
 async function askAll(): Promise<void> {
   for (const { name, path: route, body, refused } of SERVICE_CASES) {

@@ -124,7 +124,8 @@ it('leaves those alone that open a few watches too many', async () => {
     return call;
   });
   const refused = watches.slice(16).map(({ status }) => status);
-  for (const status of await Promise.all(refused)) expect(status).toMatch(/^14 Over 16 streams/);
+  for (const status of await Promise.all(refused))
+    expect(status).toMatch(/^14 This connection has more than 16 open streams/);
   expect(watches.slice(0, 16).some(({ isOver }) => isOver)).toBe(false);
   expect(await whole(session, INFER, frame(messageOf('good')))).toBe('0 OK');
   expect(await cut(service)).toMatchObject({ stream_flood: 0 });

@@ -1,13 +1,14 @@
 """Tiny GLiNER models with the entities that the package gliner finds.
 
     pip install -r test/parity/requirements.txt && pip install --no-deps gliner==0.2.29
-    python test/parity/gliner_golden.py  # test/fixtures/gliner
+    python test/parity/gliner_golden.py  # all of test/fixtures/gliner, or the names of some
 
 gliner 0.2.29 asks for an older transformers than test/parity/requirements.txt has. It runs with both.
 """
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import gliner
@@ -48,7 +49,14 @@ MODELS = {
     "bert-marker-v1": (tiny_tokenizers.save_bert, BERT, {"span_mode": "markerV1", "embed_ent_token": False}),
     "bert-marker-v2": (tiny_tokenizers.save_bert, BERT, {"span_mode": "markerV2", "num_rnn_layers": 0, "hidden_size": 16}),
     "modernbert-marker": (tiny_tokenizers.save_modernbert, MODERNBERT, {"span_mode": "marker", "num_rnn_layers": 2}),
+    "bi-modernbert-marker": (tiny_tokenizers.save_modernbert, MODERNBERT, {}),
+    "bi-deberta-token": (tiny_tokenizers.save_deberta_v2, DEBERTA, {"span_mode": "token_level"}),
     "deberta-token": (tiny_tokenizers.save_deberta_v2, DEBERTA, {"span_mode": "token_level", "hidden_size": 24}),
+}
+# Bi-encoders: tokenizer and encoder of the labels.
+LABEL_ENCODERS = {
+    "bi-modernbert-marker": (tiny_tokenizers.save_bert, {**BERT, "hidden_size": 24}),
+    "bi-deberta-token": (tiny_tokenizers.save_modernbert, MODERNBERT),
 }
 LABELS = [
     ["person"],
@@ -80,7 +88,7 @@ def randomize(model: torch.nn.Module, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed + 100)
     with torch.no_grad():
         for name, parameter in sorted(model.named_parameters()):
-            if "bert_layer" in name:
+            if "bert_layer" in name or "labels_encoder" in name:
                 continue
             noise = torch.randn(parameter.shape, generator=generator)
             scale = 1.3 / parameter.shape[-1] ** 0.5 if parameter.dim() > 1 else 0.2
@@ -89,12 +97,22 @@ def randomize(model: torch.nn.Module, seed: int) -> None:
             parameter.copy_(scale * noise)
 
 
+def save_label_tokenizer(name: str, source: Path) -> dict:
+    make_tokenizer, encoder = LABEL_ENCODERS[name]
+    source.mkdir()
+    count = make_tokenizer(source, tiny_models.VOCABULARY_SIZE, model_max_length=16)
+    config = {"vocab_size": count, "pad_token_id": 0, **encoder}
+    return {"labels_encoder": str(source), "labels_encoder_config": config}
+
+
 def save(name: str, seed: int) -> Path:
     make_tokenizer, encoder, settings = MODELS[name]
     folder = ROOT / name
     source = folder.with_suffix(".source")
     source.mkdir(parents=True)
     count = make_tokenizer(source, tiny_models.VOCABULARY_SIZE, model_max_length=256)
+    if name in LABEL_ENCODERS:
+        settings = {**settings, **save_label_tokenizer(name, source / "labels")}
     config = GLiNERConfig(
         model_name=str(source),
         encoder_config={"vocab_size": count, "pad_token_id": 0, **encoder},
@@ -109,6 +127,9 @@ def save(name: str, seed: int) -> Path:
     path = folder / "gliner_config.json"
     saved = json.loads(path.read_text())
     saved["model_name"] = name  # not a path of this machine
+    if name in LABEL_ENCODERS:
+        saved["labels_encoder"] = f"{name}-labels"
+        tiny_models.compact(folder / "labels_tokenizer" / "tokenizer.json")
     path.write_text(json.dumps(saved, indent=2) + "\n")
     return folder
 
@@ -126,8 +147,7 @@ def finds_some(model: GLiNER) -> bool:
 
 def main() -> None:
     set_up()
-    shutil.rmtree(ROOT, ignore_errors=True)
-    for name in MODELS:
+    for name in sys.argv[1:] or MODELS:
         model = next(filter(finds_some, (load(name, seed) for seed in range(1, 100))))
         texts = BERT_TEXTS if name.startswith("bert") else TEXTS
         rows = []

@@ -18,7 +18,8 @@ MODELS = {
     "deberta-v2": "deberta_v2", "distilbert": "distilbert", "electra": "electra", "ernie": "ernie",
     "modernbert": "modernbert", "mpnet": "mpnet", "roberta": "roberta", "xlm-roberta": "xlm_roberta",
     "eurobert": "eurobert", "gemma": "gemma", "gemma3_text": "gemma3", "gte": "gte", "nomic_bert": "nomic_bert",
-    "jina_embeddings_v3": "jina_embeddings_v3", "lfm2": "lfm2", "qwen2": "qwen2", "qwen3": "qwen3",
+    "jina_embeddings_v3": "jina_embeddings_v3", "lfm2": "lfm2", "openai_privacy_filter": "openai_privacy_filter",
+    "qwen2": "qwen2", "qwen3": "qwen3",
 }  # fmt: skip
 TOKENIZERS = ["albert", "bert", "camembert", "deberta_v2", "distilbert", "mpnet", "roberta", "xlm_roberta"]
 

@@ -9,11 +9,13 @@ import tiny_models
 import tiny_tokenizers
 import torch
 import transformers
-from common import versions, write_json
+from common import floats, versions, write_json
 from tiny_specs import Spec
 from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
 
 LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "MISC-X"]
+CLASSES = ["private_person", "private_date", "secret"]
+BIOES = ["O", *(f"{prefix}-{name}" for name in CLASSES for prefix in "BIES")]
 LIMIT = tiny_models.POSITION_LIMIT
 STRATEGIES = ("none", "simple", "first", "average", "max")
 STRIDES = (0, 5)
@@ -40,7 +42,21 @@ SPECS = [
     Spec("mpnet", "MPNet", tiny_tokenizers.save_bert, 1, 10),
     Spec("deberta-v2", "DebertaV2", tiny_tokenizers.save_deberta_v2, 1, 11),
     Spec("modernbert", "ModernBert", tiny_tokenizers.save_modernbert, 1, 31),
+    # A window and trained positions that are shorter than the texts, and gates that are clamped.
+    Spec("privacy-filter", "OpenAIPrivacyFilter", tiny_tokenizers.save_o200k, 1, 1, config={
+        "num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 24, "num_local_experts": 6,
+        "num_experts_per_tok": 2, "sliding_window": 5, "swiglu_limit": 1.5, "swiglu_alpha": 1.3,
+        "pad_token_id": 2, "eos_token_id": 2, "rope_parameters": {
+            "rope_type": "yarn", "rope_theta": 1000.0, "factor": 5.0, "beta_fast": 4.0, "beta_slow": 0.5,
+            "truncate": False, "original_max_position_embeddings": 16}}),
 ]
+# Models whose logits are compared as well, and their labels.
+LABELS_OF = {"privacy-filter": BIOES}
+# Biases of Viterbi decoding, in the file that openai/privacy-filter has.
+BIASES = {
+    "background_stay": 0.5, "background_to_start": -0.25, "inside_to_continue": 0.125,
+    "inside_to_end": -0.5, "end_to_background": 0.25, "end_to_start": -0.125,
+}  # fmt: skip
 
 TEXTS = [
     "",
@@ -73,12 +89,34 @@ def make_model(spec: Spec, directory: Path) -> None:
     spec = replace(spec, tokenizer_settings={**spec.tokenizer_settings, "model_max_length": LIMIT})
     size = spec.tokenizer(directory, tiny_models.VOCABULARY_SIZE, **spec.tokenizer_settings)
     config = tiny_models.configuration(spec, size)
-    config.id2label = dict(enumerate(LABELS))
-    config.label2id = {label: index for index, label in enumerate(LABELS)}
+    labels = LABELS_OF.get(spec.name, LABELS)
+    config.id2label = dict(enumerate(labels))
+    config.label2id = {label: index for index, label in enumerate(labels)}
     model = getattr(transformers, f"{spec.architecture}ForTokenClassification")(config).eval()
     tiny_models.randomize(model, spec.seed)
     model.to(torch.float16).save_pretrained(directory)
     tiny_models.compact(directory / "tokenizer.json")
+    if spec.name in LABELS_OF:
+        biases = {f"transition_bias_{name}": bias for name, bias in BIASES.items()}
+        calibration = {"operating_points": {"default": {"biases": biases}}}
+        (directory / "viterbi_calibration.json").write_text(json.dumps(calibration, indent=1) + "\n")
+        make_logits(directory)
+
+
+def make_logits(directory: Path) -> None:
+    """Logits of the tokens of each text."""
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    model = AutoModelForTokenClassification.from_pretrained(directory, dtype=torch.float32).eval()
+    rows = []
+    for index, text in enumerate(TEXTS):
+        encoded = tokenizer(text, return_tensors="pt", truncation=True)
+        if encoded["input_ids"].numel() == 0:
+            continue
+        with torch.inference_mode():
+            logits = model(**encoded).logits[0]
+        rows.append({"text": index, "ids": encoded["input_ids"][0].tolist(),
+                     "logits": [[round(one, 7) for one in floats(row)] for row in logits]})
+    write_json(directory / "logits.json", {"versions": versions()}, "rows", rows)
 
 
 def make_golden(directory: Path, source: Path | None = None) -> None:
@@ -90,6 +128,8 @@ def make_golden(directory: Path, source: Path | None = None) -> None:
     rows = []
     exact = AutoModelForTokenClassification.from_pretrained(source, dtype=torch.float64).eval()
     for index, text in enumerate(TEXTS):
+        if not tokenizer(text)["input_ids"]:
+            continue  # the pipeline fails
         check_stability((model, exact), tokenizer, text, directory.name)
         for strategy in STRATEGIES:
             spans = tag(text, aggregation_strategy=strategy)

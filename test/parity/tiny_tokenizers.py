@@ -7,7 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 from tokenizers import (
+    Regex,
     Tokenizer,
+    decoders,
     models,
     normalizers,
     pre_tokenizers,
@@ -195,6 +197,38 @@ def save_gpt2(directory: Path, size: int, **settings) -> int:
 def save_llama(directory: Path, size: int, **settings) -> int:
     """A byte-level BPE, as Llama's since its third: one token before the text."""
     return save_byte_level(directory, size, "<s> $A", **settings)
+
+
+# Source: tiktoken, tiktoken_ext/openai_public.py (o200k_base).
+O200K_WORDS = "|".join(
+    [
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
+
+
+def save_o200k(directory: Path, size: int, **settings) -> int:
+    """A byte-level BPE that adds no special token and whose offsets include white space, like o200k."""
+    vocabulary, merges = byte_pair_model(size)
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(O200K_WORDS), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(ROBERTA_TOKENS)
+    names = {"eos_token": "</s>", "pad_token": "</s>"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names, **settings).save_pretrained(directory)
+    return tokenizer.get_vocab_size()
 
 
 def save_t5(directory: Path, size: int, **settings) -> int:

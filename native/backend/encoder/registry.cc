@@ -199,6 +199,8 @@ const Families& families() {
         bert_heads("nomic_bert.pooler.dense"),
         /*is_static=*/false,
         {.layers = kNomicNames}}},
+      {"openai_privacy_filter",
+       {make_openai_privacy_filter, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"qwen2", {make_qwen2, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"qwen3", {make_qwen3, "model", Tokenizer::TokenizerJson, kDecoderHeads}},
       {"roberta", {make_roberta, "roberta", Tokenizer::Roberta, kRobertaHeads}},

@@ -12,6 +12,7 @@
 
 #include "backend/backends.h"
 #include "common/error.h"
+#include "encoder/heads/gliner/label_encoder.h"
 #include "encoder/registry.h"
 #include "packed/parallel_for.h"
 #include "runtime/compute_types.h"
@@ -35,6 +36,7 @@ struct TextModel {
   ColbertTokenization colbert;
   std::optional<EntityPrompt> entity_prompt;
   std::optional<SchemaPrompt> schema_prompt;
+  std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;  ///< null: none
 };
 
 /// Static embeddings. config: "model2vec" selects the library, and "max_length" its limit.
@@ -67,13 +69,18 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
   const Weights base = weights / prefix;
   auto encoder = family.make_encoder(source.config, base);
   const models::EncoderSizes sizes = encoder->sizes();
+  std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;
+  if (const auto& labels = source.label_encoder) {
+    label_encoder = std::make_shared<const heads::gliner::LabelEncoder>(*labels, weights);
+  }
   const heads::HeadSource head_source{.config = source.config,
                                       .weights = weights,
                                       .base = base,
                                       .keys = family.heads,
                                       .hidden_size = sizes.hidden_size,
                                       .vocabulary_size = sizes.vocabulary_size,
-                                      .first_token_id = first_token_id};
+                                      .first_token_id = first_token_id,
+                                      .label_encoder = label_encoder};
   auto head =
       std::visit([&](const auto& what) { return heads::make(what, head_source); }, source.head);
   weights.require_all_used();
@@ -86,13 +93,19 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
       tokenizer->register_prefix_token(prefix);
     }
     tokenizer->limit_positions(static_cast<size_t>(sizes.max_length));
-    tokenizer->require_ids_below(static_cast<size_t>(sizes.vocabulary_size));
+    auto rows = static_cast<size_t>(sizes.vocabulary_size);
+    if (label_encoder && source.entity_prompt) {
+      rows += count_tokens_without_row(*tokenizer, *source.entity_prompt, rows);
+    }
+    tokenizer->require_ids_below(rows);
     ColbertTokenization colbert(source.late_interaction, *tokenizer,
                                 static_cast<size_t>(sizes.max_length));
     require_tokens(*tokenizer, source.required_tokens);
-    if (source.entity_prompt) require_prompt_tokens(*tokenizer, *source.entity_prompt);
+    if (source.entity_prompt && !label_encoder) {
+      require_prompt_tokens(*tokenizer, *source.entity_prompt);
+    }
     return {std::move(encoder), std::move(head),      std::move(tokenizer),
-            std::move(colbert), source.entity_prompt, source.schema_prompt};
+            std::move(colbert), source.entity_prompt, source.schema_prompt, label_encoder};
   } catch (const rust::Error& error) {
     throw common::LoadError(error.what());
   }
@@ -254,7 +267,12 @@ class TextEncoderBackend final : public ModelBackend {
         return tokenize_schema(*model_.tokenizer, *model_.schema_prompt, *entities);
       }
       if (!model_.entity_prompt) throw scheduler::BackendError("the model finds no entities");
-      return tokenize_entities(*model_.tokenizer, *model_.entity_prompt, *entities);
+      TokenizeLabels tokenize_labels;
+      if (const auto* const labels = model_.label_encoder.get()) {
+        tokenize_labels = [labels](const auto& texts) { return labels->tokenize(texts); };
+      }
+      return tokenize_entities(*model_.tokenizer, *model_.entity_prompt, tokenize_labels,
+                               *entities);
     }
     const auto* const text = std::get_if<TextInput>(&input);
     if (text == nullptr || text->chunk_ends.empty()) {

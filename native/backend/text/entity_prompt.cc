@@ -22,15 +22,15 @@ rust::Vec<rust::String> prompt_words(const EntityPrompt& prompt,
   return words;
 }
 
-std::shared_ptr<const EntityRows> rows_of(const tokenizers::WordsEncoding& encoding,
-                                          const EntityPrompt& prompt, const EntityInput& input) {
-  auto rows = std::make_shared<EntityRows>();
-  rows->threshold = input.threshold;
-  for (size_t i = 0; i < input.labels.size(); ++i) {
+/// Rows of the labels: tokens of the prompt.
+std::vector<int64_t> label_rows(const tokenizers::WordsEncoding& encoding,
+                                const EntityPrompt& prompt, size_t labels) {
+  std::vector<int64_t> rows;
+  rows.reserve(labels);
+  for (size_t i = 0; i < labels; ++i) {
     const int64_t row = encoding.prompt_starts[2 * i];
-    rows->labels.push_back(prompt.label_after_entity_token ? row + 1 : row);
+    rows.push_back(prompt.label_after_entity_token ? row + 1 : row);
   }
-  rows->words.assign(encoding.word_starts.begin(), encoding.word_starts.end());
   return rows;
 }
 
@@ -46,10 +46,18 @@ std::shared_ptr<const WordWindows> words_of(const tokenizers::WordsEncoding& enc
 }
 
 Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
-                           const EntityInput& input) {
+                           const TokenizeLabels& tokenize_labels, const EntityInput& input) {
   try {
+    EntityRows rows;
+    rows.threshold = input.threshold;
+    rust::Vec<rust::String> words;
+    if (tokenize_labels) {
+      rows.label_ids = tokenize_labels(input.labels);
+    } else {
+      words = prompt_words(prompt, input.labels);
+    }
     const tokenizers::WordsEncoding encoding =
-        tokenizer.encode_words(prompt_words(prompt, input.labels), tokenizers::bytes(input.text),
+        tokenizer.encode_words(words, tokenizers::bytes(input.text),
                                tokenizers::WordSplitter::Gliner, prompt.max_words, prompt.overlap);
     if (!encoding.too_long.empty()) throw scheduler::InputTooLong(std::string(encoding.too_long));
     Sequence sequence{
@@ -60,11 +68,24 @@ Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityP
     sequence.words = words_of(encoding);
     // Without words there is nothing to find; several windows are inputs of their own.
     sequence.only_tokens = sequence.words->lengths.size() != 1;
-    if (!sequence.only_tokens) sequence.entities = rows_of(encoding, prompt, input);
+    if (sequence.only_tokens) return sequence;
+    if (!tokenize_labels) rows.labels = label_rows(encoding, prompt, input.labels.size());
+    rows.words.assign(encoding.word_starts.begin(), encoding.word_starts.end());
+    sequence.entities = std::make_shared<const EntityRows>(std::move(rows));
     return sequence;
   } catch (const rust::Error& error) {
     throw scheduler::BackendError(error.what());
   }
+}
+
+// Source: gliner, model.py (_get_special_tokens, BaseBiEncoderGLiNER.resize_embeddings).
+size_t count_tokens_without_row(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
+                                size_t rows) {
+  size_t count = 0;
+  for (const std::string& token : {std::string("[FLERT]"), prompt.entity_token, prompt.separator}) {
+    if (tokenizer.token_to_id(token) == static_cast<int64_t>(rows + count)) ++count;
+  }
+  return count;
 }
 
 void require_prompt_tokens(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt) {

@@ -1,7 +1,10 @@
 // Prompts of models that find entities by labels (GLiNER).
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "backend/backends.h"
 #include "backend/model_input.h"
@@ -9,12 +12,22 @@
 
 namespace backend {
 
+/// Tokenizes labels for a label encoder. Throws scheduler::InputTooLong and
+/// scheduler::BackendError.
+using TokenizeLabels = std::function<std::vector<LabelIds>(const std::vector<std::string>& labels)>;
+
 /// Tokenizes the labels and the words of the text. If the text has several windows, or no word, the
-/// words are the response. Throws scheduler::InputTooLong if the labels leave no
-/// token for the text, and scheduler::BackendError.
-/// Source: gliner, data_processing/processor.py (UniEncoderSpanProcessor).
+/// words are the response. tokenize_labels: of the label encoder; null: the labels are in the
+/// prompt. Throws scheduler::InputTooLong if the labels leave no token for the text, and
+/// scheduler::BackendError.
+/// Source: gliner, data_processing/processor.py (UniEncoderSpanProcessor, BaseBiEncoderProcessor).
 Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
-                           const EntityInput& input);
+                           const TokenizeLabels& tokenize_labels, const EntityInput& input);
+
+/// Number of tokens that gliner adds to the tokenizer of a bi-encoder, but not to the embedding
+/// table with these rows. No word of a text is one of them.
+size_t count_tokens_without_row(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
+                                size_t rows);
 
 /// Words and windows of a text.
 std::shared_ptr<const WordWindows> words_of(const tokenizers::WordsEncoding& encoding);

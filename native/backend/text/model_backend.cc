@@ -1,5 +1,6 @@
 #include "text/model_backend.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -16,10 +17,18 @@ size_t Input::bytes() const {
   }
   if (const auto* entities = std::get_if<EntityInput>(&content)) {
     size_t bytes = entities->text.size() + entities->task.size();
-    for (const std::string& label : entities->labels) bytes += label.size() + sizeof(label);
+    for (const std::string& label : entities->labels) bytes += sizeof(std::string) + label.size();
     return bytes;
   }
   return std::get<Samples>(content).size() * sizeof(float);
+}
+
+size_t PreparedSequence::cost() const {
+  size_t tokens = sequence.input_ids.size();
+  if (sequence.entities) {
+    for (const LabelIds& label : sequence.entities->label_ids) tokens += label.size();
+  }
+  return std::max<size_t>(tokens, 1);
 }
 
 void PreparedSequence::add_to(scheduler::SipHash128& hash) const {
@@ -36,6 +45,11 @@ void PreparedSequence::add_to(scheduler::SipHash128& hash) const {
     hash.add(std::bit_cast<uint32_t>(entities->threshold));
     hash.add(entities->labels.size());
     for (const int64_t row : entities->labels) hash.add(static_cast<uint64_t>(row));
+    hash.add(entities->label_ids.size());
+    for (const LabelIds& label : entities->label_ids) {
+      hash.add(label.size());
+      for (const int64_t id : label) hash.add(static_cast<uint64_t>(id));
+    }
     hash.add(entities->words.size());
     for (const int64_t row : entities->words) hash.add(static_cast<uint64_t>(row));
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 
 #include "attention/head_operands.h"
@@ -53,8 +54,9 @@ PanelOperand FloatOperands::key_vectors(const PackedPositions& positions, int64_
           .inputs = layout_.inputs};
 }
 
-/// Softmax numerators of the scores. sums: [rows], row sums.
-RowOperand FloatOperands::exponentials_of(const QueryTile& tile, float* sums) const {
+/// Softmax numerators of the scores. sinks: [rows], or null; sums: [rows], row sums.
+RowOperand FloatOperands::exponentials_of(const QueryTile& tile, const float* sinks,
+                                          float* sums) const {
   const RowsToPack rows{.from = scores(),
                         .stride = layout_.tokens,
                         .rows = tile.rows,
@@ -63,17 +65,18 @@ RowOperand FloatOperands::exponentials_of(const QueryTile& tile, float* sums) co
                         .to_stride = layout_.tokens,
                         .padded = tile.padded};
   if (kernel_.pack_exponentials != nullptr) {
-    kernel_.pack_exponentials(rows, sums);
+    kernel_.pack_exponentials(rows, sinks, sums);
     return {.values = rows.to, .stride = rows.to_stride};
   }
-  elementwise_.exponentials(scores(), tile.rows, layout_.tokens, tile.padded, sums);
+  elementwise_.exponentials(scores(), tile.rows, layout_.tokens, tile.padded, sinks, sums);
   return pack_a(rows);
 }
 
 void FloatOperands::compute_results(const QueryTile& tile) const {
   const int64_t nr = layout_.nr;
-  float sums[kMaxMr];
-  const RowOperand weights = exponentials_of(tile, sums);
+  float sinks[kMaxMr], sums[kMaxMr];
+  std::fill_n(sinks, kMaxMr, head_.sink);
+  const RowOperand weights = exponentials_of(tile, has_sink() ? sinks : nullptr, sums);
   for (int64_t first = 0; first < head_.head_size; first += nr) {
     float results[kMaxMr * kMaxNr];
     const int64_t value = first * layout_.value_inputs + tile.start * nr;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "attention/head_layout.h"
 #include "elementwise/elementwise.h"
@@ -81,6 +82,8 @@ class HeadMemory {
   void store_results(const QueryTile& tile, int64_t first, const float* results,
                      const float* sums) const;
 
+  bool has_sink() const { return head_.sink > -std::numeric_limits<float>::infinity(); }
+
   const Elementwise& elementwise_;
   const Kernel& kernel_;
   HeadLayout layout_;
@@ -107,7 +110,7 @@ class FloatOperands : public HeadMemory {
  private:
   void round_panels(int64_t inputs, int64_t padded, int64_t panels, int64_t offset) const;
   RowOperand pack_a(const RowsToPack& rows) const;
-  RowOperand exponentials_of(const QueryTile& tile, float* sums) const;
+  RowOperand exponentials_of(const QueryTile& tile, const float* sinks, float* sums) const;
 };
 
 /// int8, see int8_kernel.h. The mean of the keys is subtracted from each key: the softmax does not
@@ -125,6 +128,8 @@ class Int8Operands : public HeadMemory {
  private:
   void pack_keys() const;
   void pack_values() const;
+  bool has_mean() const;
+  void sinks_of(const QueryTile& tile, float* sinks) const;
   const Int8Attention& functions() const { return *kernel_.int8_attention; }
 };
 

@@ -254,10 +254,12 @@ inline float power_of_shift(int32_t shift) {
   return power;
 }
 
-/// Quantizes the numerators of one row, and returns the sum of the scaled integers. Scales are
-/// powers of 2, so that the largest integer of a block is 64 or more.
+/// Quantizes the numerators of one row, and returns the sum of the scaled integers and of the
+/// sink's numerator. sink: null: none. Scales are powers of 2, so that the largest integer of a
+/// block is 64 or more.
 template <class Simd, Simd::Vector (*numerator)(typename Simd::Vector)>
-float pack_row(const float* scores, int64_t blocks, uint8_t* to, RowScale* scales) {
+float pack_row(const float* scores, int64_t blocks, uint8_t* to, RowScale* scales,
+               const float* sink) {
   using Vector = Simd::Vector;
   constexpr float kLog2E = 1.44269504F;
   constexpr float kLowest = -3.4e38F;
@@ -274,8 +276,9 @@ float pack_row(const float* scores, int64_t blocks, uint8_t* to, RowScale* scale
     scales[block * kMaxMr].scale = maximum;
     most = maximum > most ? maximum : most;
   }
+  if (sink != nullptr && *sink > most) most = *sink;
   Vector not_a_number{};
-  float sum = 0;
+  float sum = sink != nullptr ? numerator(Vector{} + (*sink - most) * kLog2E)[0] : 0;
   for (int64_t block = 0; block < blocks; ++block, scores += kBlockTokens, to += kBlockTokens) {
     const float distance = (most - scales[block * kMaxMr].scale) * kLog2E;
     const auto shift = static_cast<int32_t>(distance < kMaxShift ? distance : kMaxShift);
@@ -302,7 +305,8 @@ void pack_exponentials(const Int8Exponentials& exponentials) {
   for (int64_t row = 0; row < exponentials.rows; ++row) {
     exponentials.sums[row] = pack_row<Simd, numerator>(
         exponentials.scores + row * exponentials.stride, exponentials.count / kBlockTokens,
-        exponentials.to + row * exponentials.to_stride, exponentials.scales + row);
+        exponentials.to + row * exponentials.to_stride, exponentials.scales + row,
+        exponentials.sinks != nullptr ? exponentials.sinks + row : nullptr);
   }
 }
 

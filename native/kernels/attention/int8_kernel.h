@@ -44,8 +44,9 @@ struct Int8Exponentials {
   int64_t count;  ///< a multiple of kBlockTokens; masked scores are −∞
   uint8_t* to;    ///< [rows, count], row stride to_stride
   int64_t to_stride;
-  RowScale* scales;  ///< [count / kBlockTokens, kMaxMr]
-  float* sums;       ///< [rows], sums of the scaled integers
+  RowScale* scales;    ///< [count / kBlockTokens, kMaxMr]
+  const float* sinks;  ///< [rows], a further score of each row, for the sums only; null: none
+  float* sums;         ///< [rows], sums of the scaled integers
 };
 
 struct Int8Attention {

@@ -18,12 +18,17 @@ Int8Operands::Int8Operands(const Elementwise& elementwise, const FormatKernel& b
   pack_values();
 }
 
-void Int8Operands::pack_keys() const {
-  // Products of the mean with query position vectors are added by key_vectors().
+/// Whether the mean of the keys is subtracted. Products of the mean with query position vectors are
+/// added by key_vectors().
+bool Int8Operands::has_mean() const {
   const PackedPositions* const positions = this->positions();
-  const bool has_mean = positions == nullptr || !positions->queries || positions->keys;
+  return positions == nullptr || !positions->queries || positions->keys;
+}
+
+void Int8Operands::pack_keys() const {
+  const PackedPositions* const positions = this->positions();
   float* const mean = floats(layout_.mean);
-  if (has_mean) {
+  if (has_mean()) {
     functions().mean_of_rows(head_.key, head_.key_value_stride, head_.tokens, head_.head_size,
                              mean);
   }
@@ -32,7 +37,7 @@ void Int8Operands::pack_keys() const {
                          .count = head_.tokens,
                          .head_size = head_.head_size,
                          .scale = head_.scale,
-                         .mean = has_mean ? mean : nullptr,
+                         .mean = has_mean() ? mean : nullptr,
                          .inputs = layout_.inputs,
                          .to = reinterpret_cast<int8_t*>(value_at(layout_.keys, 0)),
                          .scales = floats(layout_.key_scales),
@@ -76,9 +81,26 @@ PanelOperand Int8Operands::key_vectors(const PackedPositions& positions, int64_t
           .bias = positions.queries ? floats(layout_.mean_products) + row : kNoBias};
 }
 
+/// Sinks of the queries, less the product of the query and the mean of the keys, which is missing
+/// in the scores as well. sinks: [rows].
+void Int8Operands::sinks_of(const QueryTile& tile, float* sinks) const {
+  std::fill_n(sinks, tile.rows, head_.sink);
+  if (!has_mean()) return;
+  // With positions, pack_keys() has multiplied the mean by the scale.
+  const PackedPositions* const positions = this->positions();
+  const bool is_scaled = positions != nullptr && positions->query_floats && positions->keys;
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    float product;
+    functions().multiply_rows(head_.query + (tile.first + i) * head_.query_stride, 1,
+                              head_.head_size, floats(layout_.mean), &product);
+    sinks[i] -= is_scaled ? product : product * head_.scale;
+  }
+}
+
 void Int8Operands::compute_results(const QueryTile& tile) const {
   const int64_t nr = layout_.nr;
-  float sums[kMaxMr];
+  float sinks[kMaxMr], sums[kMaxMr];
+  if (has_sink()) sinks_of(tile, sinks);
   auto* const weights = reinterpret_cast<uint8_t*>(value_at(layout_.weights, 0));
   RowScale* const scales = row_scales(layout_.weight_scales);
   functions().pack_exponentials({.scores = scores(),
@@ -88,6 +110,7 @@ void Int8Operands::compute_results(const QueryTile& tile) const {
                                  .to = weights,
                                  .to_stride = layout_.tokens,
                                  .scales = scales,
+                                 .sinks = has_sink() ? sinks : nullptr,
                                  .sums = sums});
   const int64_t count = tile.end - tile.start;
   for (int64_t first = 0; first < head_.head_size; first += nr) {

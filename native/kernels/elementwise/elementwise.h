@@ -25,8 +25,10 @@ struct Elementwise {
   int lanes;  ///< floats per vector
   EpilogueFunction gelu, gelu_tanh, silu, add, multiply;
   /// Replaces scores [rows, count] by exp(score − row maximum). stride: row stride in floats;
-  /// count: a multiple of two vectors. sums: [rows], the row sums.
-  void (*exponentials)(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums);
+  /// count: a multiple of two vectors. sinks: [rows], a further score of each row, which counts in
+  /// the maximum and in the sum; null: none. sums: [rows], the row sums.
+  void (*exponentials)(float* scores, int64_t rows, int64_t stride, int64_t count,
+                       const float* sinks, float* sums);
   /// Packs a head's keys, multiplied by its scale, into [panels of tokens, head_size, nr], and its
   /// values into [panels of head_size, tokens, nr], zero-padded. nr is the size of two vectors.
   void (*pack_keys)(const AttentionHead& head, float* panels);

@@ -38,10 +38,11 @@ Simd::Vector power_of_2(typename Simd::Vector x) {
 }
 
 /// Computes exp(score − row maximum) for scores [rows, count] and passes two vectors at a time to
-/// keep(row, i, first, second). count: a multiple of two vectors. sums: [rows], the row sums.
+/// keep(row, i, first, second). count: a multiple of two vectors. sinks: [rows], a further score of
+/// each row, which only adds to the sum; null: none. sums: [rows], the row sums.
 template <class Simd, Simd::Vector (*power_of_2)(typename Simd::Vector), class Keep>
 void exponentials_of_rows(const float* scores, int64_t rows, int64_t stride, int64_t count,
-                          float* sums, const Keep& keep) {
+                          const float* sinks, float* sums, const Keep& keep) {
   using Vector = Simd::Vector;
   constexpr int kLanes = Simd::kLanes;
   constexpr int64_t kStep = int64_t{2} * kLanes;
@@ -53,7 +54,8 @@ void exponentials_of_rows(const float* scores, int64_t rows, int64_t stride, int
       highest[0] = Simd::max(highest[0], Simd::load(scores + i));
       highest[1] = Simd::max(highest[1], Simd::load(scores + i + kLanes));
     }
-    const float most = hmax<kLanes>(Simd::max(highest[0], highest[1]));
+    float most = hmax<kLanes>(Simd::max(highest[0], highest[1]));
+    if (sinks != nullptr && sinks[row] > most) most = sinks[row];
     Vector sum[2] = {};
     for (int64_t i = 0; i < count; i += kStep) {
       const Vector first = power_of_2((Simd::load(scores + i) - most) * kLog2E);
@@ -63,19 +65,21 @@ void exponentials_of_rows(const float* scores, int64_t rows, int64_t stride, int
       sum[1] += second;
     }
     sums[row] = hsum<kLanes>(sum[0] + sum[1]);
+    if (sinks != nullptr) sums[row] += power_of_2(Vector{} + (sinks[row] - most) * kLog2E)[0];
   }
 }
 
 /// See Elementwise::exponentials.
 template <class Simd, Simd::Vector (*power_of_2)(typename Simd::Vector)>
-void compute_exponentials(float* scores, int64_t rows, int64_t stride, int64_t count, float* sums) {
+void compute_exponentials(float* scores, int64_t rows, int64_t stride, int64_t count,
+                          const float* sinks, float* sums) {
   using Vector = Simd::Vector;
   const auto keep = [=](int64_t row, int64_t i, Vector first, Vector second) {
     float* const to = scores + row * stride + i;
     Simd::store(to, first);
     Simd::store(to + Simd::kLanes, second);
   };
-  exponentials_of_rows<Simd, power_of_2>(scores, rows, stride, count, sums, keep);
+  exponentials_of_rows<Simd, power_of_2>(scores, rows, stride, count, sinks, sums, keep);
 }
 
 }  // namespace

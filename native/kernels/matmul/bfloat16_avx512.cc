@@ -44,14 +44,14 @@ RowScale round_row(const float* from, int64_t count, uint16_t* to) {
 }
 
 /// See Kernel::pack_exponentials.
-void pack_exponentials(const RowsToPack& scores, float* sums) {
+void pack_exponentials(const RowsToPack& scores, const float* sinks, float* sums) {
   auto* const to = static_cast<uint16_t*>(scores.to);
   const int64_t stride = scores.to_stride;
   const auto keep = [=](int64_t row, int64_t i, __m512 first, __m512 second) {
     _mm512_storeu_si512(to + row * stride + i, (__m512i)_mm512_cvtne2ps_pbh(second, first));
   };
   exponentials_of_rows<Simd, power_of_2_scaled>(scores.from, scores.rows, scores.stride,
-                                                scores.count, sums, keep);
+                                                scores.count, sinks, sums, keep);
 }
 
 /// Indices of a permutation of 32 words.

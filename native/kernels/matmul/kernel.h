@@ -68,9 +68,9 @@ struct Kernel {
   /// value that is not finite gets the scale NaN.
   void (*pack_a)(const RowsToPack& rows) = nullptr;
   /// Softmax numerators: exp(score − row maximum), rounded to the kernel's format. `count` must be
-  /// a multiple of two vectors. sums: [rows], row sums before rounding. Null: use
-  /// Elementwise::exponentials, then pack_a.
-  void (*pack_exponentials)(const RowsToPack& scores, float* sums) = nullptr;
+  /// a multiple of two vectors. sinks, sums: see Elementwise::exponentials, the sums before
+  /// rounding. Null: use Elementwise::exponentials, then pack_a.
+  void (*pack_exponentials)(const RowsToPack& scores, const float* sinks, float* sums) = nullptr;
   /// Rounds a panel of keys or values of attention. Null for int8, and if the kernel multiplies
   /// float32 values as they are.
   void (*pack_b_block)(const PanelToPack& panel) = nullptr;

@@ -52,7 +52,9 @@ import {
   type ModelVersion,
   type NamedModel,
   type ServedModel,
+  withCapability,
 } from '../../tasks/served-model';
+import { DECISIONS_SUBPAGE } from './pages';
 import { protocolOptions, type ServiceOptions, type ServiceSite, serviceInfo } from './service';
 
 /** Path segment between the name of a model and a version. */
@@ -197,13 +199,23 @@ function mountsBelow(
   }));
 }
 
-/** Pages of a model, its task's page and the API documentation, below its name and aliases. */
+/**
+ * Pages of a model below its name and aliases: its task's page and the API documentation, and a page of decisions if the
+ * model answers questions and its own page does not.
+ */
 export function pagesOf(model: NamedModel): ServiceSite['pages'] {
-  const page = currentVersion(model)?.served?.task.page ?? null;
-  if (page === null) return [];
-  return [model.name, ...model.aliases].flatMap((address) =>
-    [page, 'docs'].map((name) => ({ name, at: `${MODELS}${address}` })),
-  );
+  const served = currentVersion(model)?.served;
+  const page = served?.task.page ?? null;
+  if (!served || page === null) return [];
+  const hasSubpage = page !== 'decisions' && withCapability(served, 'decision') !== null;
+  return [model.name, ...model.aliases].flatMap((name) => {
+    const at = `${MODELS}${name}`;
+    return [
+      { name: page, at },
+      { name: 'docs', at },
+      ...(hasSubpage ? [{ name: DECISIONS_SUBPAGE, at: `${at}/decisions` }] : []),
+    ];
+  });
 }
 
 /**

@@ -9,6 +9,9 @@ const PAGES = path.join(__dirname, '../../pages');
 /** Name of a folder in dist/pages; `docs` contains the API documentation. */
 export type PageName = string;
 
+/** Page of decisions, for models whose own page is another. Its address is below the address of the model. */
+export const DECISIONS_SUBPAGE: PageName = 'decisions-subpage';
+
 /** Files of each page, with paths from the root. */
 export type Pages = Readonly<Partial<Record<PageName, readonly StaticFile[]>>>;
 
@@ -16,7 +19,7 @@ export type Pages = Readonly<Partial<Record<PageName, readonly StaticFile[]>>>;
 export async function readPages(service: Config['service'], logger: Logger): Promise<Pages> {
   const names: readonly PageName[] =
     service === 'models'
-      ? ['models', 'guard', ...TASKS.flatMap(({ page }) => page ?? []), 'docs']
+      ? ['models', 'guard', DECISIONS_SUBPAGE, ...TASKS.flatMap(({ page }) => page ?? []), 'docs']
       : [service, 'docs'];
   try {
     const read = names.map(async (name) => {

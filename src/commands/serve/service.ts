@@ -9,7 +9,8 @@ import type { Family, Sample } from '../../serving/metrics/family';
 import type { MeasuredModel } from '../../serving/metrics/metrics';
 import type { Config } from '../../settings/config';
 import type { Streams } from '../../streaming/streams';
-import type { ServedModel } from '../../tasks/served-model';
+import { CAPABILITIES } from '../../tasks/capabilities';
+import { type ServedModel, withCapability } from '../../tasks/served-model';
 import type { Task } from '../../tasks/task';
 import type { TaskModel } from '../../tasks/task-model';
 import type { PageName } from './pages';
@@ -82,11 +83,8 @@ export function measure(
 }
 
 /** Response of GET /info, without the fields of protocols. */
-export function serviceInfo(
-  { task, model, title, reason, version: modelVersion }: ServedModel,
-  version: string,
-  config: Config,
-) {
+export function serviceInfo(served: ServedModel, version: string, config: Config) {
+  const { task, model, title, reason, version: modelVersion } = served;
   return {
     service: config.service,
     version,
@@ -96,6 +94,9 @@ export function serviceInfo(
       loaded: model !== null,
       reason,
       ...(model && loadedModelInfo(task, model, config)),
+      ...(model && {
+        abilities: CAPABILITIES.filter((ability) => withCapability(served, ability) !== null),
+      }),
     },
     limits: infoLimits(config),
   };

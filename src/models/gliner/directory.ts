@@ -3,11 +3,13 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { TextHead, TextModelSource } from '../../native/engine';
 import { fileSize, ModelFileError } from '../files';
-import { readTokenizerFiles, weightsSource } from '../hugging-face/directory';
+import { readTokenizerFiles } from '../hugging-face/directory';
 import { findModelFiles } from '../hugging-face/weight-files';
 import { checkModelJson, readModelJson } from '../json';
 import { checkKeys } from '../keys/table';
+import { encoderSource } from './encoder-source';
 import { GLINER_KEYS } from './keys';
+import { labelEncoderKeys, readLabelEncoder } from './label-encoder';
 
 export const GLINER_CONFIG = 'gliner_config.json';
 
@@ -47,6 +49,7 @@ const configSchema = z.looseObject({
   embed_ent_token: or(z.boolean(), true),
   ent_token: or(z.string().min(1), '<<ENT>>'),
   sep_token: or(z.string().min(1), '<<SEP>>'),
+  ...labelEncoderKeys,
 });
 
 export interface GlinerFiles {
@@ -101,10 +104,13 @@ export function readGliner(directory: string): GlinerFiles {
     maxWidth: config.max_width,
     lstmLayers: config.num_rnn_layers,
   };
+  const key = 'encoder_config';
+  const labels = readLabelEncoder(directory, config, weightFiles);
   return {
     source: {
-      ...weightsSource(directory, config.encoder_config, { weightFiles, head }),
+      ...encoderSource(directory, { key, config: config.encoder_config, weightFiles, head }),
       basePrefix: ENCODER,
+      ...(labels && { labelEncoder: labels.labelEncoder }),
       entityPrompt: {
         entityToken: config.ent_token,
         separator: config.sep_token,
@@ -113,7 +119,12 @@ export function readGliner(directory: string): GlinerFiles {
         overlap: Math.max(OVERLAP, config.max_width),
       },
     },
-    files: [path.join(directory, GLINER_CONFIG), ...readTokenizerFiles(directory), ...weightFiles],
+    files: [
+      path.join(directory, GLINER_CONFIG),
+      ...readTokenizerFiles(directory),
+      ...(labels?.files ?? []),
+      ...weightFiles,
+    ],
     metadata: {
       name: config.name ?? null,
       version: config.version ?? null,

@@ -1,6 +1,6 @@
 import { honored, type KeyTable, noEffect, only } from '../keys/table';
 
-const ANOTHER_ARCHITECTURE = 'GLiNER models with one encoder for labels and text are supported';
+const ANOTHER_ARCHITECTURE = 'GLiNER models that only find entities are supported';
 const TRAINING = noEffect('only training uses it');
 
 /** Keys of gliner_config.json. Source: gliner 0.2.29, config.py (`BaseGLiNERConfig`). */
@@ -22,7 +22,8 @@ export const GLINER_KEYS: KeyTable = {
     sep_token: honored,
     class_token_index: noEffect('ent_token names the token'),
     vocab_size: noEffect('encoder_config has the size'),
-    labels_encoder: only([null], ANOTHER_ARCHITECTURE),
+    labels_encoder: honored,
+    labels_encoder_config: honored,
     labels_decoder: only([null], ANOTHER_ARCHITECTURE),
     relations_layer: only([null], ANOTHER_ARCHITECTURE),
     span_encoder_config: only([null], ANOTHER_ARCHITECTURE),

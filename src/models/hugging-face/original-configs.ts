@@ -1,6 +1,6 @@
 import { ModelFileError } from '../files';
 import { EVERY_KEY, TRAINING } from '../keys/every-model';
-import { LFM2 as LFM2_KEYS } from '../keys/rotary-models';
+import { LFM2 as LFM2_KEYS, OPENAI_PRIVACY_FILTER } from '../keys/rotary-models';
 import { each, honored, type KeyTable, type KeyUse, noEffect, only } from '../keys/table';
 
 /**
@@ -207,7 +207,26 @@ function lfm2Layers({ layer_types: types, full_attn_idxs, num_hidden_layers }: C
   };
 }
 
-const ORIGINALS = [NOMIC, GTE, JINA_BERT, JINA_V3, LFM2_BIDIRECTIONAL, LFM2];
+/** Source: configuration_openai_privacy_filter.py of transformers, for files without rope_parameters. */
+const PRIVACY_FILTER: OriginalConfig = {
+  isFor: ({ model_type, rope_parameters }) =>
+    model_type === 'openai_privacy_filter' && rope_parameters == null,
+  modelType: 'openai_privacy_filter',
+  keys: table(OPENAI_PRIVACY_FILTER),
+  names: {},
+  entries: () => ({
+    rope_parameters: {
+      rope_type: 'yarn',
+      factor: 32,
+      beta_fast: 32,
+      beta_slow: 1,
+      truncate: false,
+      original_max_position_embeddings: 4096,
+    },
+  }),
+};
+
+const ORIGINALS = [NOMIC, GTE, JINA_BERT, JINA_V3, LFM2_BIDIRECTIONAL, LFM2, PRIVACY_FILTER];
 
 /**
  * Translates config.json of original model code to the keys of transformers.

@@ -1,5 +1,5 @@
 import { EVERY_KEY, type Keys, SIZES, TRAINING } from './every-model';
-import { each, honored, type KeyTable, type KeyUse, noEffect, only } from './table';
+import { alias, each, honored, type KeyTable, type KeyUse, noEffect, object, only } from './table';
 
 /** Keys of one kind of rotary positions. */
 const ROPE: KeyTable = {
@@ -47,6 +47,35 @@ export const LFM2: Keys = {
   pad_token_id: noEffect('texts are not padded'),
 };
 
+/** Keys of rotary positions with YaRN scaling. */
+const YARN: KeyUse = object(
+  {
+    rope_type: only(['yarn', 'default'], 'Others are not supported'),
+    ...each(['rope_theta', 'factor', 'beta_fast', 'beta_slow', 'truncate'], honored),
+    ...each(['original_max_position_embeddings', 'attention_factor'], honored),
+    ...each(['mscale', 'mscale_all_dim'], honored),
+  },
+  'rejected',
+);
+
+/** Keys of openai/privacy-filter. */
+export const OPENAI_PRIVACY_FILTER: Keys = {
+  ...EVERY_KEY,
+  ...each([...SIZES, 'intermediate_size', 'max_position_embeddings'], honored),
+  ...each(['num_key_value_heads', 'head_dim', 'rms_norm_eps', 'rope_theta'], honored),
+  ...each(['attention_bias', 'sliding_window', 'num_local_experts'], honored),
+  ...each(['num_experts_per_tok', 'swiglu_alpha', 'swiglu_limit'], honored),
+  num_experts: alias('num_local_experts'),
+  rope_parameters: YARN,
+  rope_scaling: only([], 'Name it rope_parameters'),
+  original_max_position_embeddings: only([], 'Move it to rope_parameters'),
+  partial_rotary_factor: only([1], 'Rotary positions of a part are not supported'),
+  ...each(['attention_dropout', 'classifier_dropout', 'router_aux_loss_coef'], TRAINING),
+  output_router_logits: noEffect('says what else is returned'),
+  tie_word_embeddings: noEffect('no head has the weights of the embeddings'),
+  pad_token_id: noEffect('texts are not padded'),
+};
+
 /** Keys of encoders with BERT's embeddings and rotary positions. */
 const ROTARY_BERT: Keys = {
   ...EVERY_KEY,
@@ -91,6 +120,7 @@ export const ROTARY_MODELS = {
   jina_embeddings_v3: ROTARY_BERT,
   lfm2: LFM2,
   nomic_bert: ROTARY_BERT,
+  openai_privacy_filter: OPENAI_PRIVACY_FILTER,
   qwen2: QWEN,
   qwen3: QWEN,
 } satisfies Record<string, Keys>;

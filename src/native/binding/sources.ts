@@ -147,7 +147,10 @@ export interface RequiredToken {
   readonly id?: number;
 }
 
-/** Prompt of an `EntityInput`: the entity token before each label, and the separator after the last one. */
+/**
+ * Prompt of an `EntityInput`: the entity token before each label, and the separator after the last one. With a
+ * `LabelEncoder` there is no prompt, only windows.
+ */
 export interface EntityPrompt {
   readonly entityToken: string;
   readonly separator: string;
@@ -161,6 +164,14 @@ export interface EntityPrompt {
 
 /** Windows of an `EntityInput` of GLiNER2, whose prompt is `( [P] task ( [E] label … ) ) [SEP_TEXT]`. */
 export type SchemaPrompt = Pick<EntityPrompt, 'maxWords' | 'overlap'>;
+
+/** Encoder of labels in the weight files of another model (bi-encoders of gliner). */
+export interface LabelEncoder extends Pick<TextModelSource, 'modelType' | 'config'> {
+  /** Prefix of its keys in the weight files. */
+  readonly basePrefix: string;
+  /** Absolute path. */
+  readonly tokenizerDirectory: string;
+}
 
 /** Tokenization for a late-interaction model (ColBERT). */
 export interface LateInteraction {
@@ -248,6 +259,8 @@ export interface TextModelSource extends TokenizerOverrides {
   readonly schemaPrompt?: SchemaPrompt;
   /** Tokens that the tokenizer must have. */
   readonly requiredTokens?: readonly RequiredToken[];
+  /** Encoder of the labels of an `EntityInput`. Default: the prompt contains the labels. */
+  readonly labelEncoder?: LabelEncoder;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { DecisionsLink } from '../shared/decisions-link';
 import { percent, plural } from '../shared/format';
 import { startTaskPage } from '../shared/page';
 import { characters, ExampleButton, Examples, RequestForm, TextArea } from '../shared/request-form';
@@ -142,4 +143,4 @@ function SingleResult() {
   );
 }
 
-startTaskPage('Sentiment', Composer, Results);
+startTaskPage('Sentiment', Composer, Results, DecisionsLink);

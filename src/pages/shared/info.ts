@@ -21,6 +21,11 @@ export const isReady = computed(() => info.value?.model.loaded === true);
 /** Error of the last request for `/info`; null if it succeeded. */
 export const infoProblem = signal<Explanation | null>(null);
 
+/** Returns whether the server has several models and this page belongs to a single model. `/metrics` covers all models. */
+export function isModelOfRepository(): boolean {
+  return info.value?.service === 'models' && info.value.model !== undefined;
+}
+
 export async function loadInfo(): Promise<void> {
   infoProblem.value = null;
   try {

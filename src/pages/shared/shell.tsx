@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { isKeyRequired, key } from './api-key';
 import { KeyForm } from './api-key-form';
 import { serviceUrl } from './client';
-import { info, infoProblem, loadInfo } from './info';
+import { info, infoProblem, isModelOfRepository, loadInfo } from './info';
 import { ErrorNote, Note } from './note';
 import { switchTheme, theme } from './theme';
 
@@ -43,6 +43,9 @@ export function Shell({ title, banner, badge, children }: ShellProps) {
         <nav class="wide" aria-label="About this service">
           <span>libtorch-serve {info.value?.version}</span>
           {modelListUrl() !== null && <a href={modelListUrl() as string}>All models</a>}
+          {isModelOfRepository() && serviceUrl('') !== './' && (
+            <a href={serviceUrl('')}>Model page</a>
+          )}
           <a href={serviceUrl('docs')}>API</a>
           {key.value === null && !isKeyRequired.value && <KeylessLinks />}
           <a href="licenses.txt">Licenses</a>
@@ -64,14 +67,9 @@ function KeylessLinks() {
 
 /** URL of the list of models; null on the list itself and on servers with one model. */
 function modelListUrl(): string | null {
-  if (isModelOfRepository()) return '../../';
+  if (isModelOfRepository()) return serviceUrl('../../');
   const service = serviceUrl('');
   return service === './' ? null : service;
-}
-
-/** Returns whether the server has several models and this page belongs to a single model. `/metrics` covers all models. */
-function isModelOfRepository(): boolean {
-  return info.value?.service === 'models' && info.value.model !== undefined;
 }
 
 function ModelBadge() {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { TagClient, type TagOptions, type TagResponse } from '../../client';
+import { TagClient, type TagOptions } from '../../client';
 import { plural } from '../shared/format';
 import { info } from '../shared/info';
 import { MarkedText } from '../shared/marked-text';
@@ -14,12 +14,13 @@ import {
 } from '../shared/request-form';
 import { createRequest } from '../shared/request-state';
 import { RequestResultCard } from '../shared/result-card';
-import { Scroller, TableHead } from '../shared/table';
+import { SpanLegend, SpanTable } from '../shared/span-results';
 
-type Strategy = NonNullable<TagOptions['strategy']>;
-type Tag = TagResponse['tags'][number];
+type Strategy = NonNullable<TagOptions['strategy']> | typeof DEFAULT;
 
+const DEFAULT = 'default';
 const STRATEGIES: readonly (readonly [Strategy, string])[] = [
+  [DEFAULT, 'default of the model'],
   ['none', 'none: one span per token'],
   ['simple', 'simple: adjacent tokens with the same label'],
   ['first', 'first: words, label of the first token'],
@@ -31,20 +32,11 @@ const EXAMPLES = [
   'Marie Curie 🔬 moved from Warsaw to Paris in 1891.',
   'The Beatles recorded “Yesterday” at Abbey Road for EMI.',
 ];
-const COLUMNS = [
-  { name: 'Span', isNumber: true },
-  { name: 'Text' },
-  { name: 'Label' },
-  { name: 'Score', isNumber: true },
-  { name: 'Start – end', isNumber: true },
-];
-/** Maximum number of table rows. */
-const MAX_ROWS = 500;
 /** Overlap of the windows of a long text, relative to the maximum length of the model. */
 const STRIDE_RATIO = 1 / 4;
 
 const text = signal('');
-const strategy = signal<Strategy>('simple');
+const strategy = signal<Strategy>(DEFAULT);
 const showsOutside = signal(false);
 const usesWindows = signal(true);
 
@@ -55,7 +47,7 @@ const tagging = createRequest(
       ? null
       : {
           text: text.value,
-          strategy: strategy.value,
+          ...(strategy.value !== DEFAULT && { strategy: strategy.value }),
           ...(showsOutside.value && { ignoreLabels: [] }),
           ...(usesWindows.value && {
             stride: Math.floor((info.value?.model.max_length ?? 0) * STRIDE_RATIO),
@@ -104,71 +96,16 @@ function Results() {
     >
       {({ input, body: { tags } }) => (
         <>
-          <Legend tags={tags} />
+          <SpanLegend spans={tags} toneOf={toneOf} />
           <MarkedText
             name="Text with entities"
             text={input.text}
             marks={tags.map((tag) => ({ ...tag, tone: toneOf(tag.label) }))}
           />
-          {tags.length > 0 && <SpanTable text={input.text} tags={tags} />}
+          {tags.length > 0 && <SpanTable text={input.text} spans={tags} toneOf={toneOf} />}
         </>
       )}
     </RequestResultCard>
-  );
-}
-
-function Legend({ tags }: { readonly tags: readonly Tag[] }) {
-  if (tags.length === 0) return <p>No entities found.</p>;
-  const counts = new Map<string, number>();
-  for (const { label } of tags) counts.set(label, (counts.get(label) ?? 0) + 1);
-  return (
-    <ul class="key" aria-label="Labels">
-      {[...counts].map(([label, number]) => (
-        <li key={label}>
-          <span class={`swatch ${toneOf(label)}`} aria-hidden="true" />
-          {label}: {plural(number, 'span')}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function SpanTable({ text, tags }: { readonly text: string; readonly tags: readonly Tag[] }) {
-  return (
-    <>
-      <Scroller label="Spans">
-        <table>
-          <TableHead columns={COLUMNS} />
-          <tbody>
-            {tags.slice(0, MAX_ROWS).map((tag, index) => (
-              <tr key={index}>
-                <td class="number quiet">{index + 1}</td>
-                <td class="wrap">
-                  {text.slice(tag.start, tag.end)}
-                  {tag.word !== text.slice(tag.start, tag.end) && (
-                    <div class="quiet">tokenized as {tag.word}</div>
-                  )}
-                </td>
-                <td>
-                  <span class="labelled">
-                    <span class={`swatch ${toneOf(tag.label)}`} aria-hidden="true" />
-                    {tag.label}
-                  </span>
-                </td>
-                <td class="number">{tag.score.toFixed(4)}</td>
-                <td class="number places">
-                  {tag.start} – {tag.end}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroller>
-      <p class="quiet">
-        {tags.length > MAX_ROWS && `First ${MAX_ROWS} of ${tags.length}. `}
-        Offsets are in UTF-16 units: <code>text.slice(start, end)</code> in JavaScript.
-      </p>
-    </>
   );
 }
 

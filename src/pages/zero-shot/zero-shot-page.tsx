@@ -1,5 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
 import { ZeroShotClient } from '../../client';
+import { DecisionsLink } from '../shared/decisions-link';
 import { percent, plural } from '../shared/format';
 import { splitLines } from '../shared/lines';
 import { startTaskPage } from '../shared/page';
@@ -100,4 +101,4 @@ function Results() {
   );
 }
 
-startTaskPage('Zero-shot classification', Composer, Results);
+startTaskPage('Zero-shot classification', Composer, Results, DecisionsLink);

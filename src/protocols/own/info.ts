@@ -23,6 +23,10 @@ const model = z.object({
   version: z.string().nullable(),
   loaded: z.boolean(),
   reason: z.string().nullable().describe('Load error'),
+  abilities: z
+    .array(z.string())
+    .optional()
+    .describe('Abilities that requests may use, named as in model.json'),
   dtype: z.string().optional().describe('Number format of matrix multiplications'),
   products: z
     .object({

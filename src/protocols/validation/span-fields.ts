@@ -9,7 +9,9 @@ export const SPAN_FIELDS = {
   aggregation_strategy: z
     .enum(STRATEGIES, { error: expected(`one of ${STRATEGY_NAMES}`) })
     .nullish()
-    .describe('How tokens are aggregated into entities, as in transformers. Default: simple'),
+    .describe(
+      'How tokens are aggregated into entities, as in transformers. Default: Viterbi decoding if the model has it, otherwise simple',
+    ),
   ignore_labels: nameList('an array of strings')
     .nullish()
     .meta({

@@ -42,5 +42,5 @@ export const gliclass: Task<GliclassInput, OptionLogits, GliclassModelMetadata> 
     toInput: (text, labels, prompt) => ({ text, labels, prompt, truncationSide: 'right' }),
     toProbabilities: softmax,
   }),
-  page: null,
+  page: 'decisions',
 };

@@ -74,5 +74,5 @@ export const laya: Task<LayaInput, OptionLogits, LayaModelMetadata> = {
     }),
     toProbabilities: (logits, metadata) => layaProbabilities(logits, 'choice', metadata),
   }),
-  page: null,
+  page: 'decisions',
 };

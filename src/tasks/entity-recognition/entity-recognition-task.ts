@@ -32,5 +32,5 @@ export const entityRecognition: Task<EntityInput, Candidates, EntityMetadata> = 
     of: (_, { maxLength }) => ({ max_length: maxLength }),
   },
   tensors: entityTensors,
-  page: null,
+  page: 'entities',
 };

@@ -1,21 +1,39 @@
 import { mapInTimeSlices } from '../../lib/time-slice';
 import type { Inference, InferOptions, WordWindows } from '../../native/engine';
 import { errorOf } from '../../native/engine-error';
-import type { Candidate, Candidates, Entity, EntityOptions, EntityRecognizer } from './entities';
+import type {
+  Candidate,
+  Candidates,
+  Entity,
+  EntityLabel,
+  EntityOptions,
+  EntityRecognizer,
+} from './entities';
 import { selectEntities } from './overlaps';
+import { WindowSpans } from './window-spans';
 
 /** Windows of long texts that are queued at a time. Other requests run between these groups. */
 const WINDOWS_PER_REQUEST = 32;
 
+type Model = Pick<EntityRecognizer, 'runAll'>;
+
+/** Spans of a text with a score above the threshold. */
+export interface TextCandidates {
+  readonly candidates: readonly Candidate[];
+  /** Start and end of each word in the text, in UTF-16 units. */
+  readonly offsets: Uint32Array;
+  /** End of the last word that was read; null: the whole text was read. */
+  readonly readTo: number | null;
+}
+
 /**
- * Finds entities of texts. A text with more words or tokens than the model takes is read in overlapping windows; of the
- * scores of a span in several windows the highest counts.
+ * Finds entities of texts.
  *
  * @returns entities of each text by ascending start
  * @throws EngineError; its index refers to the text
  */
 export async function findEntities(
-  model: Pick<EntityRecognizer, 'runAll'>,
+  model: Model,
   texts: readonly string[],
   options: EntityOptions,
   inferOptions: InferOptions,
@@ -23,70 +41,105 @@ export async function findEntities(
   readonly entities: readonly (readonly Entity[])[];
   readonly inferences: readonly Inference[];
 }> {
+  const { found, inferences } = await findCandidates(model, texts, options, inferOptions);
+  const entities = await mapInTimeSlices(found, (one) =>
+    selectEntities(one.candidates, options).map((span) => toEntity(span, one, options.labels)),
+  );
+  return { entities, inferences };
+}
+
+/**
+ * Finds spans of texts, before overlaps are resolved. A text with more words or tokens than the model takes is read in
+ * overlapping windows, at most `maxWindows` of them; of the scores of a span in several windows the highest counts.
+ *
+ * @throws EngineError; its index refers to the text
+ */
+export async function findCandidates(
+  model: Model,
+  texts: readonly string[],
+  options: Pick<EntityOptions, 'labels' | 'threshold'>,
+  inferOptions: InferOptions,
+): Promise<{
+  readonly found: readonly TextCandidates[];
+  readonly inferences: readonly Inference[];
+}> {
   const { labels, threshold } = options;
   const inputs = texts.map((text) => ({ text, labels, threshold }));
   const deadline = inferOptions.timeoutMs ? performance.now() + inferOptions.timeoutMs : null;
   const answers = await model.runAll(inputs, inferOptions);
   const inferences = answers.map(({ inference }) => inference);
-  const candidates: (readonly Candidate[])[] = [];
+  const found: TextCandidates[] = [];
   for (const [index, answer] of answers.entries()) {
-    if (answer.candidates !== null) candidates.push(answer.candidates);
-    else {
-      const windows = await runWindows(model, texts[index] as string, answer, {
-        options,
-        remaining: () => remainingOptions(inferOptions, deadline),
-        inferences,
-      });
-      candidates.push(mergeCandidates(windows));
+    const { offsets } = wordsOf(answer);
+    if (answer.candidates !== null) {
+      found.push({ candidates: answer.candidates, offsets, readTo: null });
+      continue;
     }
+    const { candidates, readTo } = await runWindows(model, texts[index] as string, answer, {
+      options,
+      maxWindows: inferOptions.maxWindows ?? Number.POSITIVE_INFINITY,
+      remaining: () => remainingOptions(inferOptions, deadline),
+      inferences,
+    });
+    found.push({ candidates, offsets, readTo });
   }
-  const entities = await mapInTimeSlices(candidates, (own, index) => {
-    const { offsets } = wordsOf(answers[index] as Candidates);
-    return selectEntities(own, options).map(({ first, last, label, score }) => ({
-      label: labels[label]?.name as string,
-      score,
-      start: offsets[2 * first] as number,
-      end: offsets[2 * last + 1] as number,
-    }));
-  });
-  return { entities, inferences };
+  return { found, inferences };
+}
+
+/** Position of a span in its text. */
+export function toEntity(
+  { first, last, label, score }: Candidate,
+  { offsets }: Pick<TextCandidates, 'offsets'>,
+  labels: readonly EntityLabel[],
+): Entity {
+  return {
+    label: labels[label]?.name as string,
+    score,
+    start: offsets[2 * first] as number,
+    end: offsets[2 * last + 1] as number,
+  };
 }
 
 /** Runs the windows of a text, and adds their inferences. */
 async function runWindows(
-  model: Pick<EntityRecognizer, 'runAll'>,
+  model: Model,
   text: string,
   answer: Candidates,
   {
     options: { labels, threshold },
+    maxWindows,
     remaining,
     inferences,
   }: {
-    readonly options: EntityOptions;
+    readonly options: Pick<EntityOptions, 'labels' | 'threshold'>;
+    readonly maxWindows: number;
     /** Options with the time that is left. */
     readonly remaining: () => InferOptions;
     readonly inferences: Inference[];
   },
-): Promise<readonly Candidate[]> {
+): Promise<Pick<TextCandidates, 'candidates' | 'readTo'>> {
   const { offsets, starts, lengths } = wordsOf(answer);
-  const found: Candidate[] = [];
-  for (let begin = 0; begin < starts.length; begin += WINDOWS_PER_REQUEST) {
-    const windows = [...starts.subarray(begin, begin + WINDOWS_PER_REQUEST)];
+  const count = Math.min(starts.length, maxWindows);
+  const spans = new WindowSpans({ words: offsets.length / 2, labels: labels.length });
+  for (let begin = 0; begin < count; begin += WINDOWS_PER_REQUEST) {
+    const windows = [...starts.subarray(begin, Math.min(count, begin + WINDOWS_PER_REQUEST))];
     const inputs = windows.map((start, index) => {
       const last = start + (lengths[begin + index] as number) - 1;
       const window = text.slice(offsets[2 * start], offsets[2 * last + 1]);
       return { text: window, labels, threshold };
     });
     const predictions = await model.runAll(inputs, remaining());
-    for (const [index, { candidates, inference }] of predictions.entries()) {
+    await mapInTimeSlices(predictions, ({ candidates, inference }, index) => {
       const shift = windows[index] as number;
       inferences.push(inference);
       for (const { first, last, label, score } of candidates ?? []) {
-        found.push({ first: first + shift, last: last + shift, label, score });
+        spans.add({ first: first + shift, last: last + shift, label, score });
       }
-    }
+    });
   }
-  return found;
+  const lastRead = (starts[count - 1] ?? 0) + (lengths[count - 1] ?? 0) - 1;
+  const readTo = count < starts.length ? (offsets[2 * lastRead + 1] as number) : null;
+  return { candidates: spans.sorted(), readTo };
 }
 
 /** @throws EngineError DEADLINE_EXCEEDED */
@@ -95,19 +148,6 @@ function remainingOptions(options: InferOptions, deadline: number | null): Infer
   const timeoutMs = deadline - performance.now();
   if (timeoutMs <= 0) throw errorOf('DEADLINE_EXCEEDED');
   return { ...options, timeoutMs };
-}
-
-/** Keeps the highest score of each span and label, in the order of the words. */
-function mergeCandidates(candidates: readonly Candidate[]): readonly Candidate[] {
-  const best = new Map<string, Candidate>();
-  for (const candidate of candidates) {
-    const key = `${candidate.first} ${candidate.last} ${candidate.label}`;
-    const other = best.get(key);
-    if (!other || candidate.score > other.score) best.set(key, candidate);
-  }
-  return [...best.values()].sort(
-    (a, b) => a.first - b.first || a.last - b.last || a.label - b.label,
-  );
 }
 
 function wordsOf({ inference }: Candidates): WordWindows {

@@ -227,7 +227,7 @@ export function isReported(check: Check) {
 }
 
 /** Returns a copy of the check with all thresholds set to 0. */
-export function withoutThresholds(check: ModelCheck): ModelCheck {
+export function withoutThresholds<Check extends ModelCheck>(check: Check): Check {
   const labels =
     check.labels && Object.fromEntries(Object.keys(check.labels).map((label) => [label, 0]));
   const counts = { ...check, ...(labels && { labels }) };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkModelJson, parseModelJson } from '../../models/json';
+import { MAX_LABELS } from '../entity-recognition/labels';
 import { STRATEGIES } from '../token-classification/spans';
 import { findTemplateProblem, TEMPLATE } from '../zero-shot/classify';
 import { extProcSection } from './ext-proc-section';
@@ -106,7 +107,10 @@ const tagger = z.strictObject({
     .optional()
     .describe('Labels to report with their thresholds. Default: all except O'),
   threshold: threshold.default(0.5).describe('Threshold of all labels if `labels` is not set'),
-  aggregation_strategy: z.enum(STRATEGIES).default('simple'),
+  aggregation_strategy: z
+    .enum(STRATEGIES)
+    .optional()
+    .describe('Default: Viterbi decoding if the model has it, otherwise `simple`'),
 });
 
 const zeroShot = z.strictObject({
@@ -125,6 +129,18 @@ const zeroShot = z.strictObject({
   multi_label: z.boolean().default(false).describe('Score each candidate label independently'),
 });
 
+const entities = z.strictObject({
+  type: z.literal('entity-recognition'),
+  ...model,
+  labels: z
+    .record(label.regex(/\S/, { error: 'expected a label, which is a text' }), threshold)
+    .refine((given) => Object.keys(given).length > 0, { error: 'expected at least one label' })
+    .refine((given) => Object.keys(given).length <= MAX_LABELS, {
+      error: `expected at most ${MAX_LABELS} labels`,
+    })
+    .describe('Types of entities to find, in words, with their thresholds'),
+});
+
 const patterns = z.strictObject({
   type: z.literal('patterns'),
   ...common,
@@ -138,14 +154,16 @@ const patterns = z.strictObject({
     .describe('Regular expressions by label, in the syntax of RE2'),
 });
 
-const check = z.discriminatedUnion('type', [classifier, tagger, zeroShot, patterns], {
+const check = z.discriminatedUnion('type', [classifier, tagger, zeroShot, entities, patterns], {
   error:
-    'expected one of text-classification, token-classification, zero-shot-classification, patterns',
+    'expected one of text-classification, token-classification, zero-shot-classification, ' +
+    'entity-recognition, patterns',
 });
 
 export type Check = z.output<typeof check>;
 export type ModelCheck = Exclude<Check, { readonly type: 'patterns' }>;
-export type PatternCheck = Extract<Check, { readonly type: 'patterns' }>;
+export type CheckOf<Type extends Check['type']> = Extract<Check, { readonly type: Type }>;
+export type PatternCheck = CheckOf<'patterns'>;
 
 const limits = z.strictObject({
   characters: z

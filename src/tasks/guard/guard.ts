@@ -11,7 +11,6 @@ import {
   toFindings,
   toScoredFindings,
   toUnchecked,
-  withoutThresholds,
 } from './findings';
 import { GuardCounters } from './guard-counters';
 import type { Check, GuardFile, PatternCheck } from './guard-file';
@@ -217,8 +216,7 @@ export class Guard {
       maxWindows: this.file.limits.windows,
       ...(signal && { signal }),
     });
-    const context = { models, memo, within };
-    return runModelCheck(hasScores ? withoutThresholds(check) : check, given, context);
+    return runModelCheck(check, given, { models, memo, hasScores, within });
   }
 
   #count(ended: readonly CheckEnd[], action: GuardResult['action'], isLimited: boolean): void {

@@ -3,7 +3,9 @@ import type { Inference, InferOptions } from '../../native/engine';
 import type { TextClassifier, TokenClassifier } from '../capabilities';
 import { toSpans } from '../token-classification/spans';
 import type { ZeroShotClassifier } from '../zero-shot/zero-shot-classifier';
-import type { ModelCheck } from './guard-file';
+import { findNamedEntities } from './entity-check';
+import { withoutThresholds } from './findings';
+import type { CheckOf, ModelCheck } from './guard-file';
 import type { GuardModels } from './guard-result';
 import type { CheckResult, Hit, TextVariant, UnreadText } from './scan';
 import { classifyInChunks } from './zero-shot-chunks';
@@ -64,8 +66,6 @@ export class InferenceMemo {
   }
 }
 
-type CheckOf<Type> = Extract<ModelCheck, { readonly type: Type }>;
-
 /** Default overlap of windows in tokens. */
 const STRIDE = 64;
 /** Upper estimate of characters per token for typical texts. */
@@ -75,9 +75,14 @@ const CHARACTERS_OF_TOKEN = 4;
 export interface CheckContext {
   readonly models: GuardModels;
   readonly memo: InferenceMemo;
+  /** Whether scores below the thresholds are requested. */
+  readonly hasScores: boolean;
   /** Adds the limits and the signal of the request to inference options. */
   readonly within: (options: InferOptions) => InferOptions;
 }
+
+/** Check whose windows the policy determines. */
+type WindowedCheck = Exclude<ModelCheck, { readonly type: 'entity-recognition' }>;
 
 interface ResolvedModel<Model> {
   readonly model: Model;
@@ -91,10 +96,15 @@ interface ResolvedModel<Model> {
  * @throws Error: the model is not loaded, rejects the request or fails
  */
 export async function runModelCheck(
-  check: ModelCheck,
+  given: ModelCheck,
   variants: readonly TextVariant[],
-  { models, memo, within }: CheckContext,
+  { models, memo, hasScores, within }: CheckContext,
 ): Promise<CheckResult> {
+  if (given.type === 'entity-recognition') {
+    const { model, options } = models.find(given.model, 'entity-recognition');
+    return findNamedEntities(given, variants, model, { options: within(options), hasScores });
+  }
+  const check = hasScores ? withoutThresholds(given) : given;
   switch (check.type) {
     case 'text-classification': {
       const { model, options } = models.find(check.model, 'text-classification');
@@ -112,7 +122,7 @@ export async function runModelCheck(
 }
 
 /** Returns the window length and overlap of long-text windowing. */
-function windowsOf({ long_texts: { window, stride } }: ModelCheck, maxLength: number) {
+function windowsOf({ long_texts: { window, stride } }: WindowedCheck, maxLength: number) {
   const maxTokens = Math.min(window ?? maxLength, maxLength);
   return { maxTokens, stride: stride ?? Math.min(STRIDE, Math.floor(maxTokens / 4)) };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ModelFileError } from '../../models/files';
+import { existingFiles, ModelFileError } from '../../models/files';
 import { readArchitectures } from '../../models/hugging-face/architectures';
 import {
   CONFIG,
@@ -13,6 +13,7 @@ import { countLabels, labelConfig, labelNames } from '../../models/hugging-face/
 import { findModelFiles } from '../../models/hugging-face/weight-files';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
 import type { ClassifierMetadata } from '../capabilities';
+import { CALIBRATION, readViterbiDecoder } from './viterbi-calibration';
 
 const ARCHITECTURE = 'ForTokenClassification';
 
@@ -62,9 +63,15 @@ export function readTokenClassifier(directory: string): TokenClassifierFiles {
           head: { name: 'token-classification' },
           added: { num_labels: numLabels },
         });
+  const labels = labelNames(config.id2label, numLabels);
+  const viterbi = readViterbiDecoder(directory, config.model_type, labels);
   return {
     source,
-    files: [...files, ...('program' in found ? [found.program] : found.weightFiles)],
-    metadata: { ...readIdentity(config), labels: labelNames(config.id2label, numLabels) },
+    files: [
+      ...files,
+      ...existingFiles(directory, [CALIBRATION]),
+      ...('program' in found ? [found.program] : found.weightFiles),
+    ],
+    metadata: { ...readIdentity(config), labels, ...(viterbi && { viterbi }) },
   };
 }

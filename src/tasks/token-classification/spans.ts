@@ -3,7 +3,9 @@ import { argmax, argmaxWithin } from '../../lib/numbers';
 import { mapInTimeSlices } from '../../lib/time-slice';
 import type { Tokenization, Vocabulary } from '../../native/engine';
 import type { ClassifierMetadata, TokenClassification } from '../capabilities';
+import { decodedSpans } from './decoded-spans';
 import { dropOverlaps, groupEntities, type LabeledSpan } from './groups';
+import type { ViterbiDecoder } from './viterbi';
 
 /**
  * Aggregation strategies of the `token-classification` pipeline in transformers 5.23
@@ -13,7 +15,7 @@ export const STRATEGIES = ['none', 'simple', 'first', 'average', 'max'] as const
 export type Strategy = (typeof STRATEGIES)[number];
 
 export interface SpanOptions {
-  /** Default: none, one span per token. */
+  /** Default: Viterbi decoding if the model has it, otherwise `simple`. */
   readonly strategy?: Strategy | null | undefined;
   /** Span labels to omit. Default: O. Pass a set to reuse it for many texts. */
   readonly ignoreLabels?: readonly string[] | ReadonlySet<string> | null | undefined;
@@ -52,22 +54,25 @@ interface Source {
   readonly text: string;
   readonly labels: readonly string[];
   readonly vocabulary: Vocabulary;
-  /** Scores with the shape [tokens, labels]. */
+  /** Logits and scores with the shape [tokens, labels]. */
+  readonly logits: Float32Array;
   readonly scores: Float32Array;
+  /** Undefined: the model has no Viterbi decoding. */
+  readonly viterbi: ViterbiDecoder | undefined;
 }
 
 const OUTSIDE = ['O'];
 
 export async function toSpans(
-  { text, scores, inference: { places } }: TokenClassification,
+  { text, scores, inference: { places, values: logits } }: TokenClassification,
   {
-    metadata: { labels },
+    metadata: { labels, viterbi },
     vocabulary,
   }: { readonly metadata: ClassifierMetadata; readonly vocabulary: Vocabulary | null },
   options: SpanOptions,
 ): Promise<readonly Span[]> {
   if (!places || !vocabulary) throw new Error('the model has no token offsets');
-  const source = { text, labels, vocabulary, scores };
+  const source = { text, labels, vocabulary, logits, scores, viterbi };
   // The lock keeps the vocabulary loaded while the function yields to the event loop.
   return vocabulary.track(() => spansIn(places, source, options));
 }
@@ -77,16 +82,14 @@ async function spansIn(
   source: Source,
   { strategy, ignoreLabels }: SpanOptions,
 ): Promise<readonly Span[]> {
-  const { text, vocabulary } = source;
   const ignored: ReadonlySet<string> =
     ignoreLabels instanceof Set ? ignoreLabels : new Set(ignoreLabels ?? OUTSIDE);
-  const spans = await mapInTimeSlices(windows(places), (window) => {
-    const tagged = tagsOf(tokensOf(places, window, source), source, strategy ?? 'none');
-    const groups = strategy === 'none' || !strategy ? tagged : groupEntities(tagged, vocabulary);
-    return groups.filter(({ label }) => !ignored.has(label));
-  });
-  const found = spans.flat();
-  const whole = places.lengths.length > 1 ? dropOverlaps(found, text) : found;
+  const spans =
+    !strategy && source.viterbi
+      ? await decodeWindows(places, source, source.viterbi)
+      : await aggregateWindows(places, source, strategy ?? 'simple');
+  const found = spans.flat().filter(({ label }) => !ignored.has(label));
+  const whole = places.lengths.length > 1 ? dropOverlaps(found, source.text) : found;
   return mapInTimeSlices(whole, ({ label, score, word, start, end, index }) => ({
     label,
     score,
@@ -95,6 +98,35 @@ async function spansIn(
     end,
     index,
   }));
+}
+
+/** Finds the spans of each window by the labels of its tokens. */
+function aggregateWindows(
+  places: Tokenization,
+  source: Source,
+  strategy: Strategy,
+): Promise<readonly (readonly LabeledSpan[])[]> {
+  return mapInTimeSlices(windows(places), (window) => {
+    const tagged = tagsOf(tokensOf(places, window, source), source, strategy);
+    return strategy === 'none' ? tagged : groupEntities(tagged, source.vocabulary);
+  });
+}
+
+/**
+ * Finds the spans of each window by Viterbi decoding. Spans overlap if the tokens of two entities
+ * belong to one character.
+ */
+async function decodeWindows(
+  places: Tokenization,
+  source: Source,
+  decoder: ViterbiDecoder,
+): Promise<readonly (readonly LabeledSpan[])[]> {
+  const spans: (readonly LabeledSpan[])[] = [];
+  for (const window of windows(places)) {
+    const found = await decodedSpans(tokensOf(places, window, source), source, decoder);
+    spans.push(dropOverlaps(found, source.text));
+  }
+  return spans;
 }
 
 /** Returns the token range of each window. */

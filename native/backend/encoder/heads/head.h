@@ -16,6 +16,10 @@
 
 namespace backend::heads {
 
+namespace gliner {
+class LabelEncoder;
+}
+
 /// Head of a task: maps hidden states to the model's output. Thread-safe.
 class Head {
  public:
@@ -92,6 +96,7 @@ struct HeadSource {
   int64_t vocabulary_size;
   /// Id of the first token of a text; waits for the tokenizer.
   std::function<int64_t(const std::string&)> first_token_id;
+  std::shared_ptr<const gliner::LabelEncoder> label_encoder;  ///< null: the model has none
 };
 
 /// Weights of the language-modeling decoder: its own, or the word embedding table that it shares.

@@ -35,8 +35,8 @@ class Encoder {
   virtual at::Tensor operator()(const nn::PackedBatch& batch, nn::OutputTokens outputs) const = 0;
 };
 
-/// max_position_embeddings, at most 65,536. Rotary positions have no table, so no weight limits
-/// them. Throws LoadError.
+/// max_position_embeddings, or 65,536 if that is less. Rotary positions have no table, so no weight
+/// limits them. Throws LoadError.
 int64_t rotary_position_limit(const ModelConfig& config);
 
 // `weights`: those of the base model. All throw LoadError. bert.cc also defines ELECTRA and
@@ -57,6 +57,8 @@ std::unique_ptr<Encoder> make_lfm2_bidirectional(const ModelConfig& config, cons
 std::unique_ptr<Encoder> make_modernbert(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_mpnet(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_nomic_bert(const ModelConfig& config, const Weights& weights);
+std::unique_ptr<Encoder> make_openai_privacy_filter(const ModelConfig& config,
+                                                    const Weights& weights);
 std::unique_ptr<Encoder> make_qwen2(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_qwen3(const ModelConfig& config, const Weights& weights);
 std::unique_ptr<Encoder> make_roberta(const ModelConfig& config, const Weights& weights);

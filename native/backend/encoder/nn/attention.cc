@@ -27,6 +27,7 @@ struct Sequence {
   int64_t bias_head_stride;
   int64_t heads_per_key;         ///< query heads that share a head of keys and values
   const float* distance_slopes;  ///< [heads]; null: none
+  const float* sinks;            ///< [heads]; null: none
 
   kernels::AttentionHead head(int64_t index) const {
     kernels::AttentionHead head = first_head;
@@ -34,6 +35,7 @@ struct Sequence {
     head.key += index / heads_per_key * head.head_size;
     head.value += index / heads_per_key * head.head_size;
     if (distance_slopes != nullptr) head.distance_slope = distance_slopes[index];
+    if (sinks != nullptr) head.sink = sinks[index];
     head.result += index * head.head_size;
     if (head.bias != nullptr) head.bias += index * bias_head_stride;
     if (head.positions != nullptr) head.positions += index;
@@ -142,7 +144,8 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
   const Sequence shared{.first_head = common,
                         .bias_head_stride = 0,
                         .heads_per_key = width / key_size,
-                        .distance_slopes = options.distance_slopes.data()};
+                        .distance_slopes = options.distance_slopes.data(),
+                        .sinks = options.sinks.data()};
   const std::vector<Sequence> sequences =
       sequences_of(projections, batch, shared, biases, prefixes);
   int64_t work = 0;

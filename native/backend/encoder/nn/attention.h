@@ -51,6 +51,9 @@ struct AttentionOptions {
   // Designated initializers may omit them: NOLINTBEGIN(readability-redundant-member-init)
   /// ALiBi: for each head, the factor of the distance that is subtracted; empty: none.
   std::span<const float> distance_slopes = {};
+  /// Attention sinks: for each head, a logit that takes part in the softmax of every query and has
+  /// no value; empty: none. Must outlive the layer.
+  std::span<const float> sinks = {};
   /// One bias for each length group, broadcastable to [sequences, heads, rows, length]; empty:
   /// none.
   std::span<const at::Tensor> biases = {};

@@ -1,6 +1,7 @@
 #include "encoder/nn/linear.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/index_select.h>
 
 #include <utility>
 
@@ -23,13 +24,24 @@ Linear::Linear(const at::Tensor& weight, const at::Tensor& bias, const ComputeTy
       compute_types_(compute_types),
       count_(weight.size(0)) {}
 
+namespace {
+
+/// The rows of a weight, a bias or a LoRA factor in this order; undefined: as they are.
+at::Tensor ordered(const at::Tensor& rows, const at::Tensor& order) {
+  return order.defined() ? at::index_select(rows, 0, order) : rows;
+}
+
+}  // namespace
+
 Linear Linear::fused(std::initializer_list<Part> layers, int64_t in_features, Bias bias) {
   std::vector<at::Tensor> weights, biases;
   std::vector<LoraUpdate::Part> updates;
-  for (const auto& [layer, out_features] : layers) {
-    weights.push_back(layer.get_as_stored("weight", {out_features, in_features}));
-    if (bias == Bias::kYes) biases.push_back(layer.get("bias", {out_features}));
-    updates.push_back({out_features, layer.lora_factors(in_features, out_features)});
+  for (const auto& [layer, out_features, order] : layers) {
+    weights.push_back(ordered(layer.get_as_stored("weight", {out_features, in_features}), order));
+    if (bias == Bias::kYes) biases.push_back(ordered(layer.get("bias", {out_features}), order));
+    std::optional<LoraFactors> factors = layer.lora_factors(in_features, out_features);
+    if (factors) factors->up = ordered(factors->up, order);
+    updates.push_back({out_features, std::move(factors)});
   }
   Linear all{at::cat(weights), bias == Bias::kYes ? at::cat(biases) : at::Tensor(),
              layers.begin()->weights.compute_types()};

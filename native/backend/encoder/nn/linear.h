@@ -25,6 +25,8 @@ class Linear {
   struct Part {
     Weights weights;
     int64_t out_features;
+    /// Order of the outputs, int64 [out_features]; undefined: as stored.
+    at::Tensor order = {};  // NOLINT(readability-redundant-member-init): initializers may omit it
   };
 
   /// Several layers with the same input as one layer with concatenated outputs (query, key, value).

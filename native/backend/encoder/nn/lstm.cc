@@ -14,6 +14,16 @@
 
 namespace backend::nn {
 
+namespace {
+
+constexpr const char* kDirections[] = {"", "_reverse"};
+
+std::string key_end(int64_t layer, const char* direction) {
+  return "_l" + std::to_string(layer) + direction;
+}
+
+}  // namespace
+
 Lstm::Lstm(const Weights& weights, int64_t hidden_size, int64_t layers)
     : layers_(layers), direction_size_(hidden_size / 2) {
   if (hidden_size % 2 != 0) {
@@ -22,12 +32,22 @@ Lstm::Lstm(const Weights& weights, int64_t hidden_size, int64_t layers)
   }
   const int64_t gates = 4 * direction_size_;
   for (int64_t layer = 0; layer < layers; ++layer) {
-    for (const char* direction : {"", "_reverse"}) {
-      const std::string end = "_l" + std::to_string(layer) + direction;
+    for (const char* const direction : kDirections) {
+      const std::string end = key_end(layer, direction);
       parameters_.push_back(weights.get("weight_ih" + end, {gates, hidden_size}));
       parameters_.push_back(weights.get("weight_hh" + end, {gates, direction_size_}));
       parameters_.push_back(weights.get("bias_ih" + end, {gates}));
       parameters_.push_back(weights.get("bias_hh" + end, {gates}));
+    }
+  }
+}
+
+void Lstm::ignore(const Weights& weights, int64_t layers) {
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    for (const char* const direction : kDirections) {
+      for (const char* const name : {"weight_ih", "weight_hh", "bias_ih", "bias_hh"}) {
+        weights.ignore(name + key_end(layer, direction));
+      }
     }
   }
 }

@@ -16,6 +16,9 @@ class Lstm {
   /// Each direction has hidden_size / 2 outputs. Throws LoadError if hidden_size is odd.
   Lstm(const Weights& weights, int64_t hidden_size, int64_t layers);
 
+  /// Ignores the keys of an LSTM that the model has and does not apply.
+  static void ignore(const Weights& weights, int64_t layers);
+
   /// input: [rows, hidden], the sequences one after the other. lengths: rows of each; a sequence
   /// may be empty. Returns [rows, hidden].
   at::Tensor operator()(const at::Tensor& input, const std::vector<int64_t>& lengths) const;

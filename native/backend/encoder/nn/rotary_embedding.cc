@@ -9,6 +9,7 @@
 #include <ATen/ops/sin.h>
 
 #include <cmath>
+#include <utility>
 
 #include "kernels/elementwise.h"
 #include "packed/parallel_for.h"
@@ -53,6 +54,12 @@ RotaryEmbedding::RotaryEmbedding(int64_t head_size, double theta, const RotarySc
                                ? ntk_frequencies(head_size, theta, scaling)
                                : inverse_frequencies(head_size, theta)) {}
 
+RotaryEmbedding::RotaryEmbedding(at::Tensor inverse_frequencies, double factor)
+    : head_size_(2 * inverse_frequencies.size(0)),
+      theta_(0),
+      inverse_frequencies_(std::move(inverse_frequencies)),
+      factor_(factor) {}
+
 RotaryEmbedding::Angles RotaryEmbedding::angles(const PackedBatch& batch) const {
   const at::Tensor positions = batch.position_ids().to(at::kFloat).unsqueeze(1);
   const at::Tensor angles = positions * inverse_frequencies_;
@@ -63,7 +70,12 @@ RotaryEmbedding::Angles RotaryEmbedding::angles(const PackedBatch& batch) const 
     const int64_t count = sequences * length;
     angles.narrow(0, first, count).copy_(positions.narrow(0, first, count) * scaled);
   }
-  return {.cos = at::cos(angles), .sin = at::sin(angles)};
+  Angles result{.cos = at::cos(angles), .sin = at::sin(angles)};
+  if (factor_ != 1) {
+    result.cos.mul_(factor_);
+    result.sin.mul_(factor_);
+  }
+  return result;
 }
 
 RotaryEmbedding make_rotary(const ModelConfig& config, int64_t head_size, double default_theta) {

@@ -27,6 +27,9 @@ struct RotaryScaling {
 class RotaryEmbedding {
  public:
   RotaryEmbedding(int64_t head_size, double theta, const RotaryScaling& scaling = {});
+  /// Frequencies that do not depend on the length of the sequence, [head_size / 2], and a factor of
+  /// cosines and sines.
+  RotaryEmbedding(at::Tensor inverse_frequencies, double factor);
 
   struct Angles {
     at::Tensor cos, sin;  ///< [tokens, head_size / 2]
@@ -39,6 +42,7 @@ class RotaryEmbedding {
   double theta_;
   RotaryScaling scaling_;
   at::Tensor inverse_frequencies_;  ///< [head_size / 2]
+  double factor_ = 1;               ///< of cosines and sines
 };
 
 /// Rotary embedding of config.json: theta and scaling under rope_parameters, or rope_theta of older

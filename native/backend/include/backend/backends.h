@@ -77,6 +77,7 @@ struct TaskAdapters {
 };
 
 /// Prompt of an EntityInput: before each label the entity token, after the last one the separator.
+/// With a label encoder there is no prompt, only windows.
 struct EntityPrompt {
   std::string entity_token, separator;
   bool label_after_entity_token = false;  ///< the token after the entity token stands for the label
@@ -94,6 +95,14 @@ struct SchemaPrompt {
 struct RequiredToken {
   std::string text;
   std::optional<int64_t> id;  ///< id by the model's configuration; empty: any
+};
+
+/// Encoder of labels in the weight files of another model (bi-encoders of gliner).
+struct LabelEncoderSource {
+  std::string model_type;
+  ModelConfig config;
+  std::string base_prefix;  ///< prefix of its keys
+  std::string tokenizer_directory;
 };
 
 /// A Hugging Face model directory.
@@ -119,6 +128,8 @@ struct TextModelSource {
   std::optional<SchemaPrompt> schema_prompt{};  ///< the same for GLiNER2
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<RequiredToken> required_tokens{};  ///< tokens that the tokenizer must have
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<LabelEncoderSource> label_encoder{};  ///< null: the prompt contains the labels
 };
 
 /// A program (TorchScript or torch.export) with a tokenizer. Inputs: input_ids and attention_mask,

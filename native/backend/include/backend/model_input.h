@@ -139,12 +139,18 @@ struct WordWindows {
   std::vector<uint32_t> lengths;  ///< [windows]: number of words
 };
 
+/// Ids of the tokens of a label, for a label encoder.
+using LabelIds = std::vector<int64_t>;
+
 /// Tokens that stand for the labels and words of an EntityInput.
 struct EntityRows {
-  std::vector<int64_t> labels;  ///< [labels], token whose hidden state represents the label
-  std::vector<int64_t> words;   ///< [words], first token of each word
-  float threshold = 0;          ///< see EntityInput
-  int64_t task = -1;            ///< token that stands for the task; -1: none
+  /// [labels], token whose hidden state represents the label; empty: a label encoder reads
+  /// label_ids
+  std::vector<int64_t> labels;
+  std::vector<LabelIds> label_ids;  ///< [labels]; empty: the prompt contains the labels
+  std::vector<int64_t> words;       ///< [words], first token of each word
+  float threshold = 0;              ///< see EntityInput
+  int64_t task = -1;                ///< token that stands for the task; -1: none
 };
 
 /// An input as the model reads it. A text has ids and types, a signal has samples.
@@ -187,9 +193,9 @@ using Batch = std::span<const Sequence* const>;
 class PreparedSequence final : public scheduler::PreparedInput {
  public:
   explicit PreparedSequence(Sequence from) : sequence(std::move(from)) {}
-  size_t cost() const override {
-    return sequence.input_ids.empty() ? 1 : sequence.input_ids.size();
-  }
+  /// Tokens of the text and of the labels of a label encoder, whether these are cached or not: the
+  /// number of tokens of an input does not depend on earlier ones.
+  size_t cost() const override;
   bool is_truncated() const override { return sequence.truncated; }
   bool needs_run() const override { return !sequence.is_response(); }
   void add_to(scheduler::SipHash128& hash) const override;

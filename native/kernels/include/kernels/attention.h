@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct AttentionHead {
   bool is_causal = false;    ///< true: the query of token i attends to no token after i
   float distance_slope = 0;  ///< ALiBi: slope × |query − key| is subtracted from a score
   int64_t first_query = 0;   ///< token of query 0; 0 with positions
+  /// Logit of the attention sink: it takes part in the softmax of every query, and has no value.
+  /// −∞: no sink.
+  float sink = -std::numeric_limits<float>::infinity();
 };
 
 /// True if this processor has dedicated instructions for attention in this format.

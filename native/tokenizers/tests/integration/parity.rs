@@ -37,9 +37,10 @@ fn family(directory: &Path) -> Family {
         Some("deberta-v2") => Family::DebertaV2,
         Some("gte" | "jina_embeddings_v3") => Family::XlmRoberta,
         Some("nomic_bert") => Family::Bert,
-        Some("eurobert" | "gemma" | "gemma3_text" | "lfm2" | "modernbert" | "qwen3") => {
-            Family::TokenizerJson
-        }
+        Some(
+            "eurobert" | "gemma" | "gemma3_text" | "lfm2" | "modernbert" | "openai_privacy_filter"
+            | "qwen3",
+        ) => Family::TokenizerJson,
         _ if directory.join("model.pt").exists() => Family::Bert,
         other => panic!("{directory:?}: model_type {other:?}"),
     }

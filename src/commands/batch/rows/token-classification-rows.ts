@@ -32,7 +32,7 @@ export const tokenClassificationRows: TaskRows<
     ...TEXT_COLUMN_FLAG,
     'aggregation-strategy': {
       value: 'NAME',
-      help: `token grouping: ${STRATEGIES.join(', ')} (default: simple)`,
+      help: `token grouping: ${STRATEGIES.join(', ')} (default: Viterbi, or simple)`,
     },
     'ignore-labels': { value: 'A,B', help: 'labels to omit (default: O)' },
     stride: {
@@ -48,7 +48,7 @@ export const tokenClassificationRows: TaskRows<
   readsRecordings: false,
   parse: (values) => {
     const textColumn = values.get('text-column') ?? 'text';
-    const strategy = enumFlag(values, 'aggregation-strategy', STRATEGIES) ?? 'simple';
+    const strategy = enumFlag(values, 'aggregation-strategy', STRATEGIES);
     const ignoreLabels = values.get('ignore-labels')?.split(',') ?? ['O'];
     const ignored = new Set(ignoreLabels);
     const stride = numberFlag(values, 'stride', TOKENS);

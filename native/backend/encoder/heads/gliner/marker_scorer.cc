@@ -18,6 +18,7 @@
 #include <tuple>
 #include <utility>
 
+#include "encoder/heads/gliner/best_spans.h"
 #include "encoder/heads/gliner/projection.h"
 #include "encoder/heads/gliner/scorer.h"
 #include "packed/parallel_for.h"
@@ -104,7 +105,7 @@ class MarkerScorer final : public Scorer {
     const auto [folded, biases] = output_.fold(labels);
     const at::Tensor columns = folded.t().contiguous();
     const int64_t widths = std::min(options_.max_width, words.size(0));
-    std::vector<std::vector<Span>> found(widths);
+    SharedBestSpans found;
     parallel_for(widths, [&](int64_t width) {
       const OperatorScope scope;
       const int64_t count = words.size(0) - width;
@@ -112,9 +113,12 @@ class MarkerScorer final : public Scorer {
       if (output_.has_second_layer()) spans.relu_();
       at::Tensor logits = at::mm(spans, columns);
       if (biases.defined()) logits += biases;
-      found[width] = spans_above(threshold, at::sigmoid(logits), width);
+      found.add(spans_above(threshold, at::sigmoid(logits), width));
     });
-    return sorted(found);
+    std::vector<Span> spans = found.take();
+    std::ranges::sort(
+        spans, {}, [](const Span& span) { return std::tuple(span.first, span.last, span.label); });
+    return spans;
   }
 
  private:
@@ -125,23 +129,15 @@ class MarkerScorer final : public Scorer {
   }
 
   /// scores: [starts, labels]
-  static std::vector<Span> spans_above(float threshold, const at::Tensor& scores, int64_t width) {
-    std::vector<Span> spans;
+  static BestSpans spans_above(float threshold, const at::Tensor& scores, int64_t width) {
+    BestSpans spans;
     const float* score = scores.const_data_ptr<float>();
     for (int64_t first = 0; first < scores.size(0); ++first) {
       for (int64_t label = 0; label < scores.size(1); ++label, ++score) {
-        if (*score > threshold) spans.push_back({first, first + width, label, *score});
+        if (*score > threshold) spans.add(Span{first, first + width, label, *score});
       }
     }
     return spans;
-  }
-
-  static std::vector<Span> sorted(const std::vector<std::vector<Span>>& found) {
-    std::vector<Span> all;
-    for (const auto& spans : found) all.insert(all.end(), spans.begin(), spans.end());
-    std::ranges::sort(
-        all, {}, [](const Span& span) { return std::tuple(span.first, span.last, span.label); });
-    return all;
   }
 
   GlinerHead options_;

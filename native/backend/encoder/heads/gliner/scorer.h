@@ -24,8 +24,9 @@ class Scorer {
  public:
   virtual ~Scorer() = default;
 
-  /// Spans with a score above the threshold, in the order of gliner: by first word, last word and
-  /// label. words: float32 [words, hidden], at least one. labels: float32 [labels, hidden].
+  /// Spans with a score above the threshold, in the order of gliner. If there are more than
+  /// BestSpans::kMaxSpans, those with the highest scores. words: float32 [words, hidden], at least
+  /// one. labels: float32 [labels, hidden].
   virtual std::vector<Span> operator()(const at::Tensor& words, const at::Tensor& labels,
                                        float threshold) const = 0;
 };

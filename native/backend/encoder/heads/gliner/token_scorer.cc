@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "encoder/heads/gliner/best_spans.h"
 #include "encoder/heads/gliner/scorer.h"
 #include "encoder/nn/linear.h"
 #include "packed/parallel_for.h"
@@ -35,8 +36,8 @@ class WordScores {
 
 /// Spans whose first word is a start, whose last word is an end, and whose words are all inside.
 /// Their score is the lowest of these scores.
-void find_spans(const WordScores& scores, int64_t label, float threshold,
-                std::vector<Span>& spans) {
+BestSpans find_spans(const WordScores& scores, int64_t label, float threshold) {
+  BestSpans spans;
   for (int64_t first = 0; first < scores.words(); ++first) {
     float lowest = scores.at(first, kStart);
     if (!(lowest > threshold)) continue;
@@ -44,9 +45,10 @@ void find_spans(const WordScores& scores, int64_t label, float threshold,
       if (scores.at(last, kInside) < threshold) break;
       lowest = std::min(lowest, scores.at(last, kInside));
       const float end = scores.at(last, kEnd);
-      if (end > threshold) spans.push_back({first, last, label, std::min(lowest, end)});
+      if (end > threshold) spans.add(Span{first, last, label, std::min(lowest, end)});
     }
   }
+  return spans;
 }
 
 /// The first layer of the output, W₁ [word₀; label₀; word₁ × label₁], is applied to its parts.
@@ -74,7 +76,7 @@ class TokenScorer final : public Scorer {
     const at::Tensor of_words = at::linear(word_parts.narrow(1, 0, size_), of_word_, bias_);
     const at::Tensor of_labels = at::linear(label_parts.narrow(1, 0, size_), of_label_);
     const at::Tensor factors = word_parts.narrow(1, size_, size_);
-    std::vector<std::vector<Span>> found(labels.size(0));
+    SharedBestSpans found;
     parallel_for(labels.size(0), [&](int64_t label) {
       const OperatorScope scope;
       // The factors of the label are folded into the weight: W (word₁ × label₁).
@@ -82,10 +84,9 @@ class TokenScorer final : public Scorer {
       at::Tensor inner = at::linear(factors, folded, of_labels[label]);
       inner += of_words;
       const WordScores scores(at::sigmoid(out_(inner.relu_())).contiguous());
-      find_spans(scores, label, threshold, found[label]);
+      found.add(find_spans(scores, label, threshold));
     });
-    std::vector<Span> all;
-    for (const auto& spans : found) all.insert(all.end(), spans.begin(), spans.end());
+    std::vector<Span> all = found.take();
     // gliner: by first word and its label, then by last word.
     std::ranges::sort(
         all, {}, [](const Span& span) { return std::tuple(span.first, span.label, span.last); });
