@@ -22,7 +22,7 @@ import {
 export interface ZeroShotOptions
   extends EngineOptions,
     Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
-  /** Folder of an NLI model or of a GLiClass model, written by `save_pretrained`. */
+  /** Folder of an NLI model, or of a GLiClass or GLiNER2 model, written by `save_pretrained`. */
   readonly modelDirectory: string;
 }
 

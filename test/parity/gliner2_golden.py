@@ -72,9 +72,12 @@ ENTITIES = [
 ]
 CLASSES = [
     ("topic", ["film"], None),
+    ("classification", ["film", "music"], None),
     ("sentiment", ["positive", "negative", "neutral"], "How does the author feel?"),
     ("intent", {"buy": "wants to order", "cancel": "wants to end an order", "é 日本": "", "x": "other"}, None),
     ("decision", {"no": "nothing of the kind", "yes": "A trip is planned."}, "Does the text mention travel?"),
+    ("decision", {"refund": "money back", "exchange": "another item"}, "Which?"),
+    ("decision", ["low", "1", "high"], None),
     ("many topics", [f"topic {index}" for index in range(30)], " é "),
 ]
 TEXTS = [
@@ -89,6 +92,8 @@ TEXTS = [
     "A warm, funny film that the whole family can watch together at home. " * 3,
 ]
 THRESHOLDS = [0.5, 0.35]
+# Seeds with varied results, found by the search in main(). Others start at 1.
+FIRST_SEEDS = {"deberta-lstm": 10, "bert-lstm-v2": 67, "modernbert-moe": 5}
 
 
 def randomize(model: torch.nn.Module, seed: int) -> None:
@@ -173,7 +178,7 @@ def has_only_period(rows: list[dict]) -> bool:
 
 def is_varied(model, entities: list[dict], classes: list[dict]) -> bool:
     """Some random weights give all spans or labels nearly the same score."""
-    best = [max(row["softmax"]) for row in classes if len(row["labels"]) == 3]
+    best = [max(row["softmax"]) for row in classes if row["task"] == "sentiment"]
     if min(best) > 0.9 or max(best) < 0.4:
         return False
     if model.architecture == "boundary":
@@ -196,7 +201,7 @@ def main() -> None:
     set_up()
     shutil.rmtree(ROOT, ignore_errors=True)
     for name in MODELS:
-        for seed in range(1, 100):
+        for seed in range(FIRST_SEEDS.get(name, 1), 100):
             model = load(save(name, seed))
             entities = entity_rows(model) if model.architecture == "span" else []
             classes = class_rows(model)

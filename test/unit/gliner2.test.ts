@@ -40,7 +40,17 @@ describe('sequence of classes', () => {
   const tokens = [...parts, tokensOf(20, 21), ...names, tokensOf(40, 41, 42)];
 
   it('has markers before the classes', () => {
-    expect(recipe('right').texts).toEqual(['(', ')', '[P]', '[L]', '[SEP_TEXT]', 'task', 'a', 'b', 'a']);
+    expect(recipe('right').texts).toEqual([
+      '(',
+      ')',
+      '[P]',
+      '[L]',
+      '[SEP_TEXT]',
+      'task',
+      'a',
+      'b',
+      'a',
+    ]);
     const { ids, markers, truncated } = recipe('right').compose(tokens, 100);
     expect([...ids]).toEqual([
       ...[1, 3, 20, 21, 1, 4, 30, 31, 4, 4, 30, 31, 2, 2, 5],
@@ -96,7 +106,10 @@ describe('overlaps', () => {
   ];
 
   it('are resolved for each label by default', () => {
-    const perLabel = { ...overlapsOf(null, { ...METADATA, isFlatPerLabel: true }), isMultiLabel: false };
+    const perLabel = {
+      ...overlapsOf(null, { ...METADATA, isFlatPerLabel: true }),
+      isMultiLabel: false,
+    };
     expect(selectEntities(candidates, perLabel)).toEqual([candidates[0], candidates[2]]);
   });
 

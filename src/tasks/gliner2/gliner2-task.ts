@@ -29,6 +29,9 @@ type Gliner2Answer = Candidates | OptionLogits;
 /** Name of the task in the prompt of the Open Inference Protocol and of zero-shot classification. */
 export const CLASSIFICATION = 'classification';
 
+const NO_ENTITIES =
+  'config.json: architecture: boundary: the model classifies texts and answers questions, but finds no entities here. Use a model with the architecture span to find entities';
+
 const read = withCalibratedDecisions(readGliner2);
 
 const info = {
@@ -47,10 +50,8 @@ function folderOf(architecture: Gliner2Architecture) {
     isDeclaredFor: isOwn,
     listFiles: (directory: string) => read(directory).files,
     read,
-    validateLoaded: () => [],
     logFields: () => ({}),
     info,
-    page: null,
   } as const;
 }
 
@@ -61,12 +62,14 @@ export const gliner2: Task<Gliner2Input, Gliner2Answer, Gliner2ModelMetadata> = 
   summary:
     'Spans of texts to entity types, and texts to labels, that a request names, as `extract_entities` and `classify_text` of gliner2.',
   capabilities: ['entity-recognition', 'zero-shot', 'decision'],
+  validateLoaded: () => [],
   prepare: (input) => (isOfEntities(input) ? entityInput(input) : classRecipe(input)),
   toPrediction: (inference, _, index, input) =>
     isOfEntities(input)
       ? withoutAddedPeriod(toCandidates(inference, index, input))
       : toOptionLogits(inference, index),
   tensors: entityTensors as unknown as Tensors<Gliner2Input, Gliner2Answer, Gliner2ModelMetadata>,
+  page: 'entities',
 };
 
 /** Labels that a request names, with GLiNER2 models of the architecture `boundary`. They find no entities here. */
@@ -75,6 +78,7 @@ export const gliner2Classification: Task<ClassInput, OptionLogits, Gliner2ModelM
   name: 'gliner2-classification',
   summary: 'Texts to labels that a request names, as `classify_text` of gliner2.',
   capabilities: ['zero-shot', 'decision'],
+  validateLoaded: () => [NO_ENTITIES],
   prepare: classRecipe,
   toPrediction: (inference, _, index) => toOptionLogits(inference, index),
   tensors: optionTensors<ClassInput, Gliner2ModelMetadata>({
@@ -87,6 +91,7 @@ export const gliner2Classification: Task<ClassInput, OptionLogits, Gliner2ModelM
     }),
     toProbabilities: softmax,
   }),
+  page: 'decisions',
 };
 
 export function isGliner2(task: Task): boolean {
