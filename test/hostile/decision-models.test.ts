@@ -124,7 +124,7 @@ const LAYA_CASES: readonly Case[] = [
   [
     'an unknown encoder',
     set('encoder/config.json', { model_type: 'other' }),
-    /model_type: "other" is not supported/,
+    /^encoder\/config\.json: model_type: "other" is not supported/,
   ],
   [
     'an encoder of another size',
@@ -310,8 +310,18 @@ const GLINER2_CASES: readonly Case[] = [
   ],
   [
     'an encoder with unsupported settings',
-    set('encoder_config/config.json', { conv_kernel_size: 3 }),
-    /^encoder_config\/config\.json: conv_kernel_size: /,
+    set('encoder_config/config.json', { quantization_config: { bits: 4 } }),
+    /^encoder_config\/config\.json: quantization_config: /,
+  ],
+  [
+    'an encoder without width',
+    set('encoder_config/config.json', { hidden_size: 0 }),
+    /^encoder_config\/config\.json: hidden_size: /,
+  ],
+  [
+    'an unknown encoder',
+    set('encoder_config/config.json', { model_type: 'other' }),
+    /^encoder_config\/config\.json: model_type: /,
   ],
   ['no weights', remove('model.safetensors'), /^model\.safetensors: not found$/],
   [
@@ -326,10 +336,13 @@ const GLINER2_CASES: readonly Case[] = [
   ],
   [
     'no marker in the tokenizer',
-    editJson('tokenizer.json', (c) => {
-      c.added_tokens = c.added_tokens.filter(({ content }: Json) => content !== '[SEP_TEXT]');
-    }),
-    /\[SEP_TEXT\]/,
+    (target) => {
+      editJson('tokenizer.json', (c) => {
+        c.added_tokens = c.added_tokens.filter(({ content }: Json) => content !== '[SEP_TEXT]');
+      })(target);
+      set('tokenizer_config.json', { extra_special_tokens: [] })(target);
+    },
+    /^the tokenizer has no token \[SEP_TEXT\]/,
   ],
 ];
 

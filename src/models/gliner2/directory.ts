@@ -3,12 +3,8 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { Gliner2Head, TextModelSource } from '../../native/engine';
 import { fileSize, ModelFileError } from '../files';
-import {
-  CONFIG,
-  type ModelConfig,
-  readTokenizerFiles,
-  weightsSource,
-} from '../hugging-face/directory';
+import { CONFIG, type ModelConfig, readTokenizerFiles } from '../hugging-face/directory';
+import { encoderSource } from '../hugging-face/encoder-source';
 import { withUnlimitedPositions } from '../hugging-face/unlimited-positions';
 import { checkModelJson, readModelJson, requireModelJson } from '../json';
 import { checkKeys } from '../keys/table';
@@ -112,12 +108,17 @@ export function readGliner2(directory: string): Gliner2Files {
   checkKeys(GLINER2_KEYS, CONFIG, content);
   const config = checkModelJson(CONFIG, configSchema, content);
   if (fileSize(directory, WEIGHTS) === null) throw new ModelFileError(`${WEIGHTS}: not found`);
+  const encoder = requireModelJson(directory, ENCODER_CONFIG, encoderSchema);
   const weightFiles = [path.join(directory, WEIGHTS)];
   const head = toHead(config);
   const findsEntities = config.architecture === 'span';
   return {
     source: {
-      ...encoderSource(directory, { weightFiles, head }),
+      ...encoderSource(directory, withUnlimitedPositions(encoder, MAX_LENGTH), {
+        configLocation: `${ENCODER_CONFIG}: `,
+        weightFiles,
+        head,
+      }),
       basePrefix: ENCODER,
       maxLength: MAX_LENGTH,
       requiredTokens: TOKENS.map((text) => ({ text })),
@@ -153,19 +154,4 @@ function toHead({
   const { dropout = 0.1, classification_temperature: temperature = 1 } = boundary_head ?? {};
   // Dropout is a module of its own between the layers.
   return { ...head, classifierOutput: dropout > 0 ? '3' : '2', temperature };
-}
-
-/** @throws ModelFileError that names the file of the encoder */
-function encoderSource(
-  directory: string,
-  options: Pick<TextModelSource, 'weightFiles' | 'head'>,
-): TextModelSource {
-  const encoder = requireModelJson(directory, ENCODER_CONFIG, encoderSchema);
-  try {
-    return weightsSource(directory, withUnlimitedPositions(encoder, MAX_LENGTH), options);
-  } catch (error) {
-    const prefix = `${CONFIG}: `;
-    if (!(error instanceof ModelFileError) || !error.message.startsWith(prefix)) throw error;
-    throw new ModelFileError(`${ENCODER_CONFIG}: ${error.message.slice(prefix.length)}`);
-  }
 }

@@ -253,6 +253,8 @@ export interface TextModelSource extends TokenizerOverrides {
   readonly taskAdapters?: TaskAdapters;
   /** Prefix of the keys of the encoder in the weight files. Default: as in transformers. */
   readonly basePrefix?: string;
+  /** Start of errors about `config`: a file, and a key of it. Default: `config.json: `. */
+  readonly configLocation?: string;
   /** Settings of `EntityInput`. */
   readonly entityPrompt?: EntityPrompt;
   /** Settings of `EntityInput` for GLiNER2. */
