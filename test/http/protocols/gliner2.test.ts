@@ -1,5 +1,5 @@
 import { Folder } from '../../helpers/files';
-import { readFixture } from '../../helpers/golden';
+import { type GoldenGliner2, readGliner2Golden } from '../../helpers/gliner2';
 import { post } from '../../helpers/http';
 import { modelWith } from '../../helpers/model-folder';
 import { killAll, type Service, startService } from '../../helpers/service';
@@ -7,18 +7,8 @@ import { killAll, type Service, startService } from '../../helpers/service';
 /** Rounding of scores and probabilities. */
 const ROUNDING = 0.5e-4;
 
-interface Golden {
-  readonly texts: readonly string[];
-  readonly entities: readonly {
-    readonly text: number;
-    readonly labels: readonly string[];
-    readonly threshold: number;
-    readonly entities: Readonly<Record<string, readonly (readonly [number, number, number])[]>>;
-  }[];
-}
-
 const NAME = 'deberta-lstm';
-const golden = readFixture<Golden>('gliner2', NAME, 'golden.json');
+const golden = readGliner2Golden(NAME);
 const folder = new Folder();
 let service: Service;
 
@@ -38,7 +28,7 @@ afterAll(async () => {
 const row = golden.entities.find(
   ({ text, labels, entities }) =>
     text === 0 && Array.isArray(labels) && Object.values(entities).flat().length > 1,
-) as Golden['entities'][number];
+) as GoldenGliner2['entities'][number];
 const expected = Object.entries(row?.entities ?? {})
   .flatMap(([label, spans]) => spans.map(([start, end, score]) => ({ label, start, end, score })))
   .sort((a, b) => a.start - b.start);
@@ -70,6 +60,22 @@ it('finds entities with the Hugging Face API', async () => {
   const { status, json } = await post(service, '/models/entities', body);
   expect(status).toBe(200);
   expectTags(json as readonly Tag[]);
+});
+
+it('classifies with the Hugging Face API', async () => {
+  const parameters = { candidate_labels: ['film', 'music'] };
+  const { status, json } = await post(service, '/models/entities', {
+    inputs: 'A film!',
+    parameters,
+  });
+  expect(status).toBe(200);
+  const { classes } = golden;
+  const expected = classes.find(({ text, task }) => text === 1 && task === 'classification');
+  expect(json).toHaveLength(2);
+  for (const { label, score } of json as readonly { label: string; score: number }[]) {
+    const index = parameters.candidate_labels.indexOf(label);
+    expect(Math.abs(score - (expected?.softmax[index] as number))).toBeLessThanOrEqual(1e-5);
+  }
 });
 
 it('reads descriptions of labels', async () => {
