@@ -104,8 +104,8 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     if (source.entity_prompt && !label_encoder) {
       require_prompt_tokens(*tokenizer, *source.entity_prompt);
     }
-    return {std::move(encoder), std::move(head),      std::move(tokenizer),
-            std::move(colbert), source.entity_prompt, source.schema_prompt, label_encoder};
+    return {std::move(encoder),   std::move(head),      std::move(tokenizer), std::move(colbert),
+            source.entity_prompt, source.schema_prompt, label_encoder};
   } catch (const rust::Error& error) {
     throw common::LoadError(error.what());
   }
