@@ -9,7 +9,7 @@ const typescript = [
 ];
 
 /** Of the packages that tests load, these are ES modules, which Jest does not run. */
-const ES_MODULES = 'edfjs|marked|hyparquet|hyparquet-writer|hyparquet-compressors|hysnappy';
+const ES_MODULES = 'marked|hyparquet|hyparquet-writer|hyparquet-compressors|hysnappy';
 
 /** Folders of test/; scripts/test.mjs says which of them `npm test` runs. */
 const FOLDERS = [

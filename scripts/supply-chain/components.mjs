@@ -14,7 +14,6 @@ export const IN_THE_PAGES = [
   '@preact/signals',
   '@preact/signals-core',
   'csv-parse',
-  'edfjs',
   'preact',
   'swagger-ui-dist',
   'uplot',

@@ -18,6 +18,7 @@ const WITH_HASHES = [
 /** By hand, for golden files, training and comparisons: versions alone. */
 const WITH_VERSIONS = [
   'test/parity/requirements.txt',
+  'test/parity/recordings-requirements.txt',
   'models/training/eeg/requirements.txt',
   'models/training/sentiment/requirements.txt',
   'bench/peers/fastapi/requirements.txt',

@@ -44,6 +44,10 @@ const FORMAT_BY_EXTENSION: Readonly<Record<string, InputFormat>> = {
   '.tsv': 'tsv',
   '.parquet': 'parquet',
   '.edf': 'recording',
+  '.bdf': 'recording',
+  '.vhdr': 'recording',
+  '.xdf': 'recording',
+  '.xdfz': 'recording',
 };
 const COMPRESSION_BY_EXTENSION: Readonly<Record<string, Compression>> = {
   '.gz': 'gzip',

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs';
+import { type BigIntStats, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { glob } from 'tinyglobby';
 import { RunError, UsageError } from './file-errors';
@@ -53,6 +53,16 @@ function statInput(name: string): InputFile {
   const stat = statSync(name, { bigint: true });
   if (stat.isDirectory())
     throw new UsageError(`${name}: expected a file, found a folder. Use ${name}/*`);
+  return describe(name, stat);
+}
+
+/** Null if the path is not a file. */
+export function statIfFile(name: string): InputFile | null {
+  const stat = statSync(name, { bigint: true, throwIfNoEntry: false });
+  return stat?.isFile() ? describe(name, stat) : null;
+}
+
+function describe(name: string, stat: BigIntStats): InputFile {
   const [size, modified] = [Number(stat.size), String(stat.mtimeNs)];
   return { name, path: path.resolve(name), size, modified };
 }

@@ -1,4 +1,5 @@
-import { type Channel, type Recording, RecordingError } from './recording';
+import { requireSegmentCount } from './limits';
+import { type Channel, CONTINUOUS, type Recording, RecordingError } from './recording';
 import { readTable, type Table, type TableColumn, tableColumns } from './table';
 
 /**
@@ -16,16 +17,15 @@ export function parseCsv(text: string, name: string): Recording {
 function toRecording(table: Table): Recording {
   const { columns, unreadable, time, notes } = tableColumns(table);
   const samplingRateHz = time?.samplingRateHz ?? null;
-  const channels = columns.map(
-    (column): Channel => ({
-      label: column.label,
-      isNamed: column.isNamed,
-      unit: column.unit,
-      samplingRateHz,
-      samples: toSamples(column, table),
-    }),
-  );
-  return { name: table.name, notes, channels, unreadable };
+  const segments = time?.segments ?? CONTINUOUS;
+  requireSegmentCount(segments.length, table.name);
+  const channels = columns.map((column): Channel => {
+    const { label, isNamed, unit } = column;
+    const samples = toSamples(column, table);
+    const own = segments.filter(({ firstSample }) => firstSample < samples.length);
+    return { label, isNamed, unit, samplingRateHz, samples, segments: own };
+  });
+  return { name: table.name, notes, channels, unreadable, annotations: [], startTime: null };
 }
 
 function toSamples({ label, samples, cells }: TableColumn, { name, body }: Table): Float64Array {
@@ -58,5 +58,6 @@ function parseJson(content: string, name: string): Recording {
   if (bad >= 0) throw new RecordingError(`${name}: element ${bad} of the array is not a number.`);
   const samples = Float64Array.from(signal as number[]);
   const channel = { label: 'Channel 1', isNamed: false, unit: null, samplingRateHz: null, samples };
-  return { name, notes: [], channels: [channel], unreadable: [] };
+  const channels = [{ ...channel, segments: CONTINUOUS }];
+  return { name, notes: [], channels, unreadable: [], annotations: [], startTime: null };
 }

@@ -8,6 +8,37 @@ export interface Channel {
   /** Null if the file does not specify it. */
   readonly samplingRateHz: number | null;
   readonly samples: Float64Array;
+  /** Continuous parts in order, without overlap; the first part begins at sample 0. Gaps lie between the parts. */
+  readonly segments: readonly Segment[];
+}
+
+/** Continuous part of a channel. The part ends at the first sample of the next part. */
+export interface Segment {
+  readonly firstSample: number;
+  /** Time of the first sample in seconds since the start of the recording. */
+  readonly startSeconds: number;
+  /**
+   * Measured sampling rate in Hz, for formats with time stamps: clocks of amplifiers deviate slightly from the rate of
+   * the channel. Null if the rate of the channel is exact.
+   */
+  readonly measuredRateHz: number | null;
+}
+
+/** Segments of a channel without gaps. */
+export const CONTINUOUS: readonly Segment[] = [
+  { firstSample: 0, startSeconds: 0, measuredRateHz: null },
+];
+
+/** Event that the file marks, such as a stimulus. */
+export interface Annotation {
+  /** Seconds since the start of the recording; can be negative. */
+  readonly onsetSeconds: number;
+  /** Null if the file does not specify it. */
+  readonly durationSeconds: number | null;
+  /** Text of the annotation; may be empty. */
+  readonly text: string;
+  /** Label of the only channel of the annotation; null for all channels. */
+  readonly channel: string | null;
 }
 
 /** Channel with samples that cannot be read. */
@@ -21,6 +52,10 @@ export interface Recording {
   /** At least one channel, with at least one sample each. */
   readonly channels: readonly Channel[];
   readonly unreadable: readonly UnreadableChannel[];
+  /** Sorted by onset. */
+  readonly annotations: readonly Annotation[];
+  /** Start of the recording as ISO 8601, in local time unless it ends with an offset; null if unknown. */
+  readonly startTime: string | null;
   /** Notes for the user about how the file was read. */
   readonly notes: readonly string[];
 }
@@ -61,8 +96,43 @@ function firstElectrode(label: string): string | undefined {
     .split(/[\s\-_/.:(]+/)[0];
 }
 
-/** First samples of the complete windows, `step` samples apart. */
+/** First samples of the complete windows of a signal without gaps, `step` samples apart. */
 export function windowStarts(samples: number, length: number, step = length): readonly number[] {
   const count = Math.max(0, Math.floor((samples - length) / step) + 1);
   return Array.from({ length: count }, (_, index) => index * step);
+}
+
+/** Samples with their segments. */
+export type SegmentedSamples = Pick<Channel, 'samples' | 'segments'>;
+
+/** First samples of the complete windows of all segments, `step` samples apart. No window spans a gap. */
+export function segmentWindowStarts(
+  { samples, segments }: SegmentedSamples,
+  length: number,
+  step = length,
+): readonly number[] {
+  return segments.flatMap(({ firstSample }, index) => {
+    const end = segments[index + 1]?.firstSample ?? samples.length;
+    return windowStarts(end - firstSample, length, step).map((start) => firstSample + start);
+  });
+}
+
+/**
+ * Time of a sample in seconds since the start of the recording.
+ *
+ * @param samplingRateHz rate of the channel
+ */
+export function secondsOf(
+  { segments }: Pick<Channel, 'segments'>,
+  sample: number,
+  samplingRateHz: number,
+): number {
+  let [low, high] = [0, segments.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((segments[middle] as Segment).firstSample <= sample) low = middle;
+    else high = middle;
+  }
+  const { firstSample, startSeconds, measuredRateHz } = segments[low] as Segment;
+  return startSeconds + (sample - firstSample) / (measuredRateHz ?? samplingRateHz);
 }

@@ -1,8 +1,12 @@
+import { CONTINUOUS, type Segment } from './recording';
+
 export interface TimeColumn {
   /** Units per second; null if the column counts samples or the unit is unknown. */
   readonly unit: number | null;
   /** Null if the column counts samples or the unit is unknown. */
   readonly samplingRateHz: number | null;
+  /** Continuous parts; one part if the unit is unknown. */
+  readonly segments: readonly Segment[];
   readonly notes: readonly string[];
 }
 
@@ -11,6 +15,8 @@ const TIME_NAME =
 const COUNTS = /^(?:samples?|index|n)$/i;
 /** Minimum length of an unnamed column of times: shorter columns can rise evenly by chance. */
 const MIN_UNNAMED_LENGTH = 8;
+/** Step that is a gap, in typical steps. */
+const GAP_STEPS = 1.5;
 /** Maximum relative difference of even steps. */
 const EVEN = 0.02;
 
@@ -50,15 +56,31 @@ function describe(
   title: string | null,
 ): TimeColumn {
   const unit = unitOf(title, typical);
-  if (unit === null) return { unit, samplingRateHz: null, notes: [] };
-  const span = (times[times.length - 1] as number) - (times[0] as number);
+  const first = times[0] as number;
+  const span = (times[times.length - 1] as number) - first;
+  const isGap = (step: number) => step > GAP_STEPS * typical;
+  const hasGap = steps.some(isGap);
+  if (unit === null) {
+    const notes = hasGap
+      ? ['The sample numbers have gaps, which are ignored: samples after a gap follow directly.']
+      : [];
+    return { unit, samplingRateHz: null, segments: CONTINUOUS, notes };
+  }
   // Without gaps, the whole span gives a more precise rate than the median step.
-  const hasGap = steps.some((step) => step > 1.5 * typical);
   const period = hasGap ? typical : span / (times.length - 1);
-  const notes = hasGap
-    ? ['The times have gaps. Gaps are removed: samples after a gap follow directly.']
-    : [];
-  return { unit, samplingRateHz: roundRate(unit / period), notes };
+  const gaps = steps.flatMap((step, index) => (isGap(step) ? [index + 1] : []));
+  const segments = gaps.map((firstSample) => ({
+    firstSample,
+    startSeconds: ((times[firstSample] as number) - first) / unit,
+    measuredRateHz: null,
+  }));
+  const notes = hasGap ? ['The times have gaps. No window spans a gap.'] : [];
+  return {
+    unit,
+    samplingRateHz: roundRate(unit / period),
+    segments: [...CONTINUOUS, ...segments],
+    notes,
+  };
 }
 
 /** Units per second; null if the column counts samples. */

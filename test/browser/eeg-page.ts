@@ -36,7 +36,7 @@ export async function generate({ page }: Visit, seconds: number): Promise<void> 
 }
 
 export function openFile(page: Page, name: string, buffer: Buffer): Promise<void> {
-  return page.getByLabel('Open a CSV or EDF file').setInputFiles({ name, mimeType: '', buffer });
+  return page.getByLabel('Open a recording').setInputFiles({ name, mimeType: '', buffer });
 }
 
 export function answerOf({ page }: Visit): Locator {

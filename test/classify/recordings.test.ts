@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { EDF } from 'edfjs';
+import { gzipSync } from 'node:zlib';
+import { expandInputs } from '../../src/files/input-files';
+import { companionFiles } from '../../src/files/readers/recording-files';
 import { selectChannel, type WindowOptions } from '../../src/files/readers/recording-reader';
 import { readRecording } from '../../src/recordings/read-recording';
 import { RecordingError } from '../../src/recordings/recording';
@@ -18,7 +20,7 @@ const MODEL = { windowLength: 2, channel: 'T3', samplingRateHz: null };
 function chosen(file: Buffer | string, channel: string | null = null) {
   const bytes = Uint8Array.from(Buffer.from(file as Buffer));
   try {
-    const recording = readRecording(bytes.buffer, 'x', EDF);
+    const recording = readRecording(bytes, 'x');
     const options = { ...OPTIONS, channel };
     const { label, samples } = selectChannel(recording, { model: MODEL, options });
     return { label, samples: [...samples], notes: recording.notes };
@@ -142,7 +144,7 @@ describe('EDF', () => {
   it.each(['1', '1,0', '1.0\0', '1e0', '+1', ',1e1'])('takes %j for a second', (duration) => {
     const file = Buffer.from(WHOLE);
     file.write(duration.padEnd(8, '\0'), 244, 'latin1');
-    const recording = readRecording(Uint8Array.from(file).buffer, 'x', EDF);
+    const recording = readRecording(file, 'x');
     expect(recording.channels.map(({ samplingRateHz }) => samplingRateHz)).toEqual([2, 2]);
   });
 });
@@ -196,7 +198,6 @@ describe('classify eeg', () => {
       ...['switched-off.edf', 'minus-sign-in-t3.csv'],
     ];
     const args = ['eeg', ...names.map(fixture), '-o', 'out.jsonl'];
-    const env = { EEG_MODEL_PATH: path.join(ROOT, 'models', 'eeg', 'eeg_model.pt') };
     const { code, stderr } = await classify(args, { cwd: folder.path, env });
     const lines = readFileSync(path.join(folder.path, 'out.jsonl'), 'utf8').trim().split('\n');
     const rows = lines.map((line) => JSON.parse(line));
@@ -213,5 +214,77 @@ describe('classify eeg', () => {
       expect([name, read]).toEqual([name, answers('right.edf').slice(0, read.length)]);
     }
     expect(stderr).toContain('The file has 6 records, which are read; the header specifies 3');
+  });
+
+  const env = { EEG_MODEL_PATH: path.join(ROOT, 'models', 'eeg', 'eeg_model.pt') };
+  const recording = (name: string) => path.join(FIXTURES, 'recordings', name);
+  const rowsOf = (output: string) =>
+    readFileSync(path.join(folder.path, output), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+
+  it('classifies BDF, EDF+D, BrainVision and XDF, without windows across gaps', async () => {
+    const names = [
+      'mne-export.bdf',
+      'gaps.edf',
+      'pybv-binary_int16.vhdr',
+      'streams.xdf',
+      'streams.xdfz',
+    ];
+    const options = ['--channel', 'T3', '--resample', '--step', '16', '-o', 'formats.jsonl'];
+    const args = ['eeg', ...names.map(recording), ...options];
+    const { code, stderr } = await classify(args, { cwd: folder.path, env });
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('gaps.edf: Channel “T3” has 2 gaps'),
+    ]);
+    const rows = rowsOf('formats.jsonl');
+    const of = (name: string) => rows.filter((row) => row.recording === name);
+    expect(names.map((name) => of(name).length)).toEqual([2, 2, 2, 8, 8]);
+    // The first segment has 96 samples at 32 Hz, so 283 at 95 Hz; the others have fewer than 256.
+    expect(of('gaps.edf').map(({ start_sample: at }) => at)).toEqual([0, 16]);
+    const answers = (name: string) => of(name).map(({ confidence }) => confidence);
+    expect(answers('streams.xdfz')).toEqual(answers('streams.xdf'));
+  });
+
+  it('rejects files that are missing, too large or not whole, and classifies the others', async () => {
+    const copy = (name: string, to = name) =>
+      copyFileSync(recording(name), path.join(folder.path, to));
+    copy('neurone.vhdr', 'alone.vhdr');
+    writeFileSync(path.join(folder.path, 'bomb.xdf.gz'), gzipSync(Buffer.alloc(201 * 1024 ** 2)));
+    const cut = readFileSync(recording('mne-export.bdf')).subarray(0, 700);
+    writeFileSync(path.join(folder.path, 'cut.bdf'), cut);
+    copy('streams.xdf', 'good.xdf');
+    const names = ['alone.vhdr', 'bomb.xdf.gz', 'cut.bdf', 'good.xdf'];
+    const args = ['eeg', ...names, '--resample', '-o', 'rejects.jsonl'];
+    const { code } = await classify(args, { cwd: folder.path, env });
+    expect([code, rowsOf('rejects.jsonl').length]).toEqual([4, 1]);
+    expect(rowsOf('rejects.jsonl.rejects.jsonl').map(({ file, reason }) => [file, reason])).toEqual(
+      [
+        ['alone.vhdr', expect.stringContaining('the data file “neurone.eeg” is missing')],
+        ['bomb.xdf.gz', expect.stringContaining('the recording is larger than 200 MB')],
+        ['cut.bdf', expect.stringContaining('is truncated in its header')],
+      ],
+    );
+    const input = readFileSync(recording('neurone.vhdr'));
+    const piped = ['eeg', '-', '--input-format', 'recording', '-o', 'piped.jsonl'];
+    await classify(piped, { cwd: folder.path, env, stdin: input });
+    expect(rowsOf('piped.jsonl.rejects.jsonl')).toEqual([
+      expect.objectContaining({
+        reason: expect.stringContaining('Pass the path of the .vhdr file'),
+      }),
+    ]);
+  });
+
+  it('watches the data files of BrainVision for changes, which --resume rejects', async () => {
+    const inputs = await companionFiles(await expandInputs([recording('vectorized.vhdr')]));
+    expect(inputs.map(({ name }) => path.basename(name))).toEqual([
+      'vectorized.eeg',
+      'vectorized.vmrk',
+    ]);
+    const file = path.join(folder.path, 'broken.vhdr');
+    writeFileSync(file, 'Brain Vision Data Exchange Header File Version 1.0\n');
+    expect(await companionFiles(await expandInputs([file]))).toEqual([]);
   });
 });

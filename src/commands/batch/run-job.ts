@@ -25,6 +25,7 @@ import {
 } from '../../files/journal/output-paths';
 import { inferOutputSchema, OutputSchema } from '../../files/output-schema';
 import type { ProgressDisplay } from '../../files/progress';
+import { companionFiles } from '../../files/readers/recording-files';
 import { type Chunk, readChunks, readColumns } from '../../files/readers/row-reader';
 import { isRejected, type ReadRow } from '../../files/rows';
 import { openFileDestination, openStdoutDestination } from '../../files/writers/destination';
@@ -56,7 +57,7 @@ export async function runBatchJob(job: BatchJob, progress: ProgressDisplay): Pro
     options: job.identity,
     // Output to a pipe cannot be resumed.
     model: names ? await hashFiles(job.modelFiles()) : [],
-    inputs: inputs.map(({ path, size, modified }) => ({
+    inputs: [...inputs, ...(await companionFiles(inputs))].map(({ path, size, modified }) => ({
       path: path ?? STANDARD_STREAM,
       size,
       modified,

@@ -1,21 +1,19 @@
-import path from 'node:path';
-import { readRecording } from '../../recordings/read-recording';
 import {
   type Channel,
   findChannel,
   type Recording,
   RecordingError,
+  type Segment,
+  secondsOf,
+  segmentWindowStarts,
   type UnreadableChannel,
-  windowStarts,
 } from '../../recordings/recording';
-import { resample } from '../../recordings/resample';
+import { resampleSegments } from '../../recordings/resample';
 import type { InputFile } from '../input-files';
 import type { RowBatch } from '../rows';
-import { readBlocks } from './input-bytes';
+import { readRecordingFile } from './recording-files';
 
 const BATCH_WINDOWS = 256;
-/** Maximum size of a recording, which is read into memory. The page has the same limit. */
-const MAX_BYTES = 200 * 1024 ** 2;
 /** Relative tolerance of sampling rates, which files round to few digits. */
 const RATE_TOLERANCE = 0.005;
 
@@ -50,42 +48,32 @@ export interface Windowing extends WindowSpec {
   readonly warn: (text: string) => void;
 }
 
-/** Reads windows of a recording (EDF or a table of samples). A file that cannot be split is reported as a rejected row. */
+/** Reads windows of a recording. A file that cannot be split is reported as a rejected row. */
 export async function* readWindows(input: InputFile, cutting: Windowing): AsyncGenerator<RowBatch> {
   try {
-    const recording = await open(input);
-    for (const note of recording.notes) cutting.warn(`${input.name}: ${note}`);
-    yield* windowsOf(recording, cutting);
+    const recording = await readRecordingFile(input);
+    const warn = (note: string) => cutting.warn(`${input.name}: ${note}`);
+    recording.notes.forEach(warn);
+    yield* windowsOf(recording, { ...cutting, warn });
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
     yield { rows: [{ line: null, problem: redactCells(error.message) }], fraction: 1 };
   }
 }
 
-async function open(input: InputFile): Promise<Recording> {
-  const name = path.basename(input.name);
-  const blocks: Buffer[] = [];
-  let size = 0;
-  for await (const { bytes } of readBlocks(input)) {
-    blocks.push(bytes);
-    size += bytes.length;
-    if (size > MAX_BYTES) {
-      throw new RecordingError(`${name}: larger than 200 MB. Split the recording.`);
-    }
-  }
-  const { EDF } = await import('edfjs');
-  return readRecording(new Uint8Array(Buffer.concat(blocks)).buffer, name, EDF);
-}
-
 function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatch> {
-  const { label, rate, samples } = selectSamples(recording, cutting);
+  const { label, rate, samples, segments } = selectSamples(recording, cutting);
   const { windowLength } = cutting.model;
-  const starts = windowStarts(samples.length, windowLength, cutting.options.step ?? windowLength);
+  const step = cutting.options.step ?? windowLength;
+  const starts = segmentWindowStarts({ samples, segments }, windowLength, step);
   if (starts.length === 0) {
-    throw new RecordingError(
-      `${recording.name}: ${samples.length} samples are fewer than one window of ${windowLength}.`,
-    );
+    const found =
+      segments.length > 1
+        ? `all ${segments.length} segments between gaps are shorter than`
+        : `${samples.length} samples are fewer than`;
+    throw new RecordingError(`${recording.name}: ${found} one window of ${windowLength}.`);
   }
+  if (segments.length > 1) cutting.warn(describeGaps(label, segments));
   for (let at = 0; at < starts.length; at += BATCH_WINDOWS) {
     const rows = starts.slice(at, at + BATCH_WINDOWS).map((start, index) => ({
       line: at + index + 1,
@@ -93,7 +81,8 @@ function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatc
         recording: recording.name,
         channel: label,
         start_sample: start,
-        start_seconds: rate === null ? null : Number((start / rate).toFixed(6)),
+        start_seconds:
+          rate === null ? null : Number(secondsOf({ segments }, start, rate).toFixed(6)),
       },
       json: null,
       signal: samples.subarray(start, start + windowLength),
@@ -103,17 +92,26 @@ function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatc
   }
 }
 
+function describeGaps(label: string, segments: readonly Segment[]): string {
+  const gaps = segments.length - 1;
+  return `Channel “${label}” has ${gaps === 1 ? 'a gap' : `${gaps} gaps`}. No window spans a gap.`;
+}
+
 /** Returns the samples of the selected channel, resampled if necessary. `rate` is in Hz; null if unknown. */
 function selectSamples(recording: Recording, cutting: Windowing) {
   const { name } = recording;
-  const { label, samples, samplingRateHz } = selectChannel(recording, cutting);
+  const { label, samples, segments, samplingRateHz } = selectChannel(recording, cutting);
   const rate = samplingRateHz ?? cutting.options.samplingRate;
   const wanted = cutting.model.samplingRateHz;
-  if (wanted === null) return { label, rate, samples };
+  if (wanted === null) return { label, rate, samples, segments };
   if (rate === null) throw unknownSamplingRate(name);
   requireSamplingRate(name, rate, cutting);
-  if (isSameRate(rate, wanted)) return { label, rate, samples };
-  return { label, rate: wanted, samples: resample(samples, rate, wanted) };
+  if (isSameRate(rate, wanted)) return { label, rate, samples, segments };
+  const resampled = resampleSegments({ samples, segments }, rate, wanted);
+  if (resampled !== null) return { label, rate: wanted, ...resampled };
+  throw new RecordingError(
+    `${name}: ${samples.length} samples at ${rate} Hz are too many at ${wanted} Hz. Check --sampling-rate.`,
+  );
 }
 
 const isSameRate = (rate: number, wanted: number) =>

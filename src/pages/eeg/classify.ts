@@ -1,11 +1,10 @@
 import { effect, signal, untracked } from '@preact/signals';
 import { EegClient, type Outcome, type PredictBatchResponse } from '../../client';
-import { windowStarts } from '../../recordings/recording';
 import { collectOutcomes, RUN_OPTIONS } from '../shared/batch-run';
 import { createClient, type Timings, timeRequest } from '../shared/client';
 import { type Explanation, explainError } from '../shared/errors';
 import { isReady } from '../shared/info';
-import { samples, windowLength, windowSamples } from './state';
+import { adjacentStarts, samples, windowLength, windowSamples } from './state';
 
 /** Element of the response of `POST /predict/batch`. */
 export type Prediction = PredictBatchResponse['results'][number];
@@ -101,7 +100,7 @@ export async function classifyAll(): Promise<void> {
   if (all === null || length === null || isRunning.value) return;
   controller = new AbortController();
   const { signal } = controller;
-  const starts = windowStarts(all.length, length);
+  const starts = adjacentStarts.value;
   run.value = { starts, outcomes: [] };
   isRunning.value = true;
   runProblem.value = null;

@@ -1,4 +1,4 @@
-import type { Recording } from '../../recordings/recording';
+import { CONTINUOUS, type Recording } from '../../recordings/recording';
 
 export interface GenerateOptions {
   readonly seconds: number;
@@ -27,12 +27,14 @@ export function generate({ seconds, samplingRateHz, rhythmHz, seed }: GenerateOp
       phase += (2 * Math.PI * (rhythmHz + 0.6 * (random() - 0.5))) / samplingRateHz;
       samples[i] = RHYTHM_UV * swell * Math.sin(phase) + NOISE_UV * pink();
     }
-    return { label, isNamed: true, unit: 'µV', samplingRateHz, samples };
+    return { label, isNamed: true, unit: 'µV', samplingRateHz, samples, segments: CONTINUOUS };
   });
   return {
     name: `Generated, ${rhythmHz} Hz rhythm`,
     channels,
     unreadable: [],
+    annotations: [],
+    startTime: null,
     notes: ['This recording is artificial: predictions are meaningless.'],
   };
 }

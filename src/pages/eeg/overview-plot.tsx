@@ -1,8 +1,9 @@
 import { effect, signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type uPlot from 'uplot';
+import { drawMarks } from './marks';
 import { color, Plot } from './plot';
-import { channel, moveTo, rate, samples, start, windowLength } from './state';
+import { channel, moveTo, rate, recording, samples, start, timeline, windowLength } from './state';
 
 /** The uPlot instance of the recording. */
 const plot = signal<uPlot | null>(null);
@@ -12,13 +13,15 @@ const CLICK_PIXELS = 4;
 
 /** Plot of the whole channel. Dragging zooms, a click moves the window. */
 export function OverviewPlot() {
-  const y = samples.value;
+  const [y, axis, hz] = [samples.value, timeline.value, rate.value];
+  const x = useMemo(() => axis?.times() ?? null, [axis]);
   useEffect(followTheWindow, []);
-  if (y === null) return null;
+  if (y === null || x === null) return null;
   return (
     <Plot
       y={y}
-      rate={rate.value}
+      x={x}
+      rate={hz}
       height={230}
       label={`Signal of channel ${channel.value?.label ?? ''}. The window is chosen with the slider below.`}
       extend={extend}
@@ -60,15 +63,43 @@ export function PlotButtons() {
 
 function extend(options: uPlot.Options): void {
   options.cursor = { y: false, points: { show: false }, drag: { x: true, y: false, dist: 8 } };
-  options.hooks = { drawClear: [drawWindow], ready: [listen] };
+  options.hooks = { drawClear: [drawWindow], draw: [drawRecordingMarks], ready: [listen] };
+  const [, series] = options.series;
+  if (series) series.gaps = gapsInPixels;
+}
+
+function drawRecordingMarks(shown: uPlot): void {
+  // Without a sampling rate, the times of annotations have no place on the axis of samples.
+  const annotations = rate.peek() === null ? [] : (recording.peek()?.annotations ?? []);
+  const label = channel.peek()?.label;
+  const drawn = annotations.filter((one) => one.channel === null || one.channel === label);
+  drawMarks(shown, timeline.peek()?.gaps ?? [], drawn);
+}
+
+/** Interrupts the line of the signal at gaps. */
+function gapsInPixels(
+  shown: uPlot,
+  _series: number,
+  _first: number,
+  _last: number,
+  known: uPlot.Series.Gaps,
+): uPlot.Series.Gaps {
+  const gaps = timeline.peek()?.gaps ?? [];
+  return [
+    ...known,
+    ...gaps.map(({ from, to }): [number, number] => [
+      shown.valToPos(from, 'x', true),
+      shown.valToPos(to, 'x', true),
+    ]),
+  ];
 }
 
 function drawWindow(shown: uPlot): void {
   const length = windowLength.peek();
   if (length === null) return;
-  const unit = rate.peek() ?? 1;
-  const left = shown.valToPos(start.peek() / unit, 'x', true);
-  const right = shown.valToPos((start.peek() + length) / unit, 'x', true);
+  const { from, to } = windowTimes(length);
+  const left = shown.valToPos(from, 'x', true);
+  const right = shown.valToPos(to, 'x', true);
   const { ctx, bbox } = shown;
   ctx.save();
   ctx.beginPath();
@@ -93,7 +124,7 @@ function listen(shown: uPlot): void {
     const length = windowLength.peek();
     if (length === null || Math.abs(event.clientX - pressedAt) > CLICK_PIXELS) return;
     const x = event.clientX - shown.over.getBoundingClientRect().left;
-    moveTo(shown.posToVal(x, 'x') * (rate.peek() ?? 1) - length / 2);
+    moveTo((timeline.peek()?.toSample(shown.posToVal(x, 'x')) ?? 0) - length / 2);
   });
   // Browsers report a pinch as a wheel event with Ctrl. Without Ctrl, the page scrolls.
   shown.over.addEventListener(
@@ -112,9 +143,9 @@ function followTheWindow(): () => void {
   return effect(() => {
     const shown = plot.value;
     const length = windowLength.value;
-    const from = start.value / (rate.value ?? 1);
+    start.value; // Dependency.
     if (!shown || length === null) return;
-    const to = from + length / (rate.value ?? 1);
+    const { from, to } = windowTimes(length);
     const { min = 0, max = 0 } = shown.scales.x ?? {};
     if (min !== null && max !== null && (from < min || to > max) && to - from < max - min) {
       const middle = (from + to) / 2;
@@ -128,8 +159,8 @@ function zoom(factor: number): void {
   const view = currentView();
   if (!view) return;
   const half = ((view.max - view.min) / 2) * factor;
-  const length = (windowLength.peek() ?? 0) / (rate.peek() ?? 1);
-  const window = start.peek() / (rate.peek() ?? 1) + length / 2;
+  const { from, to } = windowTimes(windowLength.peek() ?? 0);
+  const window = (from + to) / 2;
   const isVisible = window >= view.min && window <= view.max;
   const middle = isVisible && factor < 1 ? window : (view.min + view.max) / 2;
   setView(middle - half, middle + half);
@@ -146,6 +177,12 @@ function showAll(): void {
   setView(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
 }
 
+/** Start and end of the window in seconds, or in samples without a sampling rate. */
+function windowTimes(length: number): { readonly from: number; readonly to: number } {
+  const from = timeline.peek()?.toSeconds(start.peek()) ?? 0;
+  return { from, to: from + length / (rate.peek() ?? 1) };
+}
+
 function currentView(): { min: number; max: number } | null {
   const { min, max } = plot.peek()?.scales.x ?? {};
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : null;
@@ -153,9 +190,10 @@ function currentView(): { min: number; max: number } | null {
 
 /** Clamps a range to the recording and keeps its width if possible. */
 function setView(min: number, max: number): void {
-  const end = ((samples.peek()?.length ?? 1) - 1) / (rate.peek() ?? 1);
-  const least = Math.min(end, 16 / (rate.peek() ?? 1));
-  const width = Math.min(end, Math.max(least, max - min));
-  const from = Math.min(Math.max(0, Number.isFinite(min) ? min : 0), end - width);
+  const first = timeline.peek()?.toSeconds(0) ?? 0;
+  const end = timeline.peek()?.end ?? first;
+  const least = Math.min(end - first, 16 / (rate.peek() ?? 1));
+  const width = Math.min(end - first, Math.max(least, max - min));
+  const from = Math.min(Math.max(first, Number.isFinite(min) ? min : first), end - width);
   plot.peek()?.setScale('x', { min: from, max: from + width });
 }

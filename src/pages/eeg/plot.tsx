@@ -7,8 +7,10 @@ export interface PlotProps {
   readonly y: Float64Array;
   /** Sampling rate in Hz; null if the x axis shows sample numbers. */
   readonly rate: number | null;
-  /** Number of the first sample in `y`. */
-  readonly offset?: number;
+  /** Time of the first sample, in seconds or samples. */
+  readonly from?: number;
+  /** Times of all samples; default: evenly spaced from `from` on. */
+  readonly x?: Float64Array;
   readonly height: number;
   /** Accessible description. */
   readonly label: string;
@@ -18,7 +20,7 @@ export interface PlotProps {
 }
 
 /** Line plot over time in the theme's colors. */
-export function Plot({ y, rate, offset = 0, height, label, extend, onReady }: PlotProps) {
+export function Plot({ y, x, rate, from = 0, height, label, extend, onReady }: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const shownTheme = theme.value;
   useEffect(() => {
@@ -26,7 +28,7 @@ export function Plot({ y, rate, offset = 0, height, label, extend, onReady }: Pl
     if (!element) return;
     const options = makeOptions(element.clientWidth, height, rate);
     extend?.(options);
-    const plot = new uPlot(options, toData(y, { rate, offset }), element);
+    const plot = new uPlot(options, [x ?? timesOf(y.length, rate, from), y], element);
     onReady?.(plot);
     const observer = new ResizeObserver(() => {
       if (element.clientWidth > 0) plot.setSize({ width: element.clientWidth, height });
@@ -38,7 +40,7 @@ export function Plot({ y, rate, offset = 0, height, label, extend, onReady }: Pl
       plot.destroy();
     };
     // Dependency: the drawing reads the theme's colors from the document.
-  }, [y, rate, offset, height, shownTheme]);
+  }, [y, x, rate, from, height, shownTheme]);
   return (
     <div ref={host} class="plot" role="img" aria-label={label} style={{ minHeight: height }} />
   );
@@ -48,13 +50,8 @@ export function color(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-function toData(
-  y: Float64Array,
-  { rate, offset }: { readonly rate: number | null; readonly offset: number },
-): uPlot.AlignedData {
-  const x = new Float64Array(y.length);
-  for (let i = 0; i < x.length; i++) x[i] = (i + offset) / (rate ?? 1);
-  return [x, y];
+function timesOf(length: number, rate: number | null, from: number): Float64Array {
+  return Float64Array.from({ length }, (_, index) => from + index / (rate ?? 1));
 }
 
 function makeOptions(width: number, height: number, rate: number | null): uPlot.Options {

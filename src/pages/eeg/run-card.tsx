@@ -1,4 +1,3 @@
-import { windowStarts } from '../../recordings/recording';
 import { downloadCsv } from '../shared/download';
 import { errorMessage } from '../shared/errors';
 import { count, percent, plural, toCsv } from '../shared/format';
@@ -15,16 +14,15 @@ import {
   run,
   runProblem,
 } from './classify';
-import { channel, rate, recording, samples, windowLength } from './state';
+import { adjacentStarts, channel, rate, recording, timeline } from './state';
 import { Strip } from './strip';
 import { toneOf } from './tones';
 import { meanProbabilities } from './windows';
 
 /** Classification of all windows of the recording. */
 export function RunCard() {
-  const [all, length] = [samples.value, windowLength.value];
-  if (all === null || length === null || all.length < length) return null;
-  const total = windowStarts(all.length, length).length;
+  const total = adjacentStarts.value.length;
+  if (total === 0) return null;
   return (
     <section class="card" aria-labelledby="run" aria-busy={isRunning.value}>
       <div class="row ends">
@@ -54,8 +52,9 @@ export function RunCard() {
         <RunResult run={run.value} />
       ) : (
         <p class="quiet">
-          The recording holds {plural(total, 'window')}, laid side by side. Each is classified on
-          its own, and the probabilities are averaged.
+          The recording holds {plural(total, 'window')}, laid side by side
+          {timeline.value?.gaps.length ? ' between its gaps' : ''}. Each is classified on its own,
+          and the probabilities are averaged.
         </p>
       )}
     </section>
@@ -133,6 +132,7 @@ function runCsv({ starts, outcomes }: Run): string {
     ...new Set(outcomes.flatMap((o) => (o.ok ? Object.keys(o.result.probabilities) : []))),
   ];
   const hz = rate.value;
+  const axis = timeline.value;
   const [file, label] = [recording.value?.name ?? '', channel.value?.label ?? ''];
   const header = [
     'recording',
@@ -146,7 +146,12 @@ function runCsv({ starts, outcomes }: Run): string {
   ];
   const rows = outcomes.map((outcome, index) => {
     const at = starts[index] as number;
-    const position = [file, label, at, hz === null ? null : Number((at / hz).toFixed(4))];
+    const position = [
+      file,
+      label,
+      at,
+      hz === null || !axis ? null : Number(axis.toSeconds(at).toFixed(4)),
+    ];
     if (!outcome.ok)
       return [...position, null, null, ...names.map(() => null), errorMessage(outcome.error)];
     const { diagnosis, confidence, probabilities } = outcome.result;

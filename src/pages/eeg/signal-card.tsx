@@ -4,6 +4,7 @@ import { Note } from '../shared/note';
 import { OverviewPlot, PlotButtons } from './overview-plot';
 import { RateNote } from './rate-note';
 import {
+  adjacentStarts,
   channelIndex,
   model,
   moveTo,
@@ -12,6 +13,7 @@ import {
   samples,
   selectChannel,
   start,
+  timeline,
   windowLength,
 } from './state';
 
@@ -19,6 +21,7 @@ import {
 export function SignalCard() {
   const [all, length] = [samples.value, windowLength.value];
   if (all === null) return null;
+  const hasWindow = adjacentStarts.value.length > 0;
   return (
     <section class="card" aria-labelledby="signal">
       <div class="row ends">
@@ -28,14 +31,13 @@ export function SignalCard() {
       <ChannelChoice />
       <RateNote />
       <OverviewPlot />
-      {length !== null && all.length < length && (
+      {length !== null && !hasWindow && (
         <Note tone="warn" title="This channel is shorter than a window.">
-          The model takes {count(length)} samples at a time; there are {count(all.length)}.
+          The model takes {count(length)} samples at a time; there are {count(all.length)}
+          {timeline.value?.gaps.length ? ', with gaps between them' : ''}.
         </Note>
       )}
-      {length !== null && all.length >= length && (
-        <WindowSlider last={all.length - length} length={length} />
-      )}
+      {length !== null && hasWindow && <WindowSlider last={all.length - length} length={length} />}
     </section>
   );
 }
@@ -127,8 +129,8 @@ function WindowSlider({ last, length }: { readonly last: number; readonly length
 }
 
 function describePosition(at: number, length: number): string {
-  const hz = rate.value;
-  return hz === null
-    ? `samples ${count(at)} to ${count(at + length)}`
-    : `${clock(at / hz)} to ${clock((at + length) / hz)}`;
+  const [hz, axis] = [rate.value, timeline.value];
+  if (hz === null || !axis) return `samples ${count(at)} to ${count(at + length)}`;
+  const from = axis.toSeconds(at);
+  return `${clock(from)} to ${clock(from + length / hz)}`;
 }

@@ -1,10 +1,10 @@
 import { computed, signal } from '@preact/signals';
 import { parseCsv } from '../../recordings/csv-recording';
 import { type Recording, RecordingError } from '../../recordings/recording';
-import { clock, count, plural } from '../shared/format';
 import { Note } from '../shared/note';
 import { generate } from './generate';
-import { openFile } from './open-file';
+import { openFiles } from './open-file';
+import { RecordingSummary } from './recording-summary';
 import { modelRate, recording, setRecording } from './state';
 
 type Source = 'file' | 'paste' | 'generate';
@@ -42,8 +42,7 @@ export function SourceCard() {
       onDrop={(event) => {
         event.preventDefault();
         isOver.value = false;
-        const [file] = event.dataTransfer?.files ?? [];
-        if (file) take(() => openFile(file)).catch(reportError);
+        takeFiles(event.dataTransfer?.files);
       }}
     >
       <div class="row ends">
@@ -58,7 +57,7 @@ export function SourceCard() {
         {problem.value && (
           <Note tone="bad" title="This cannot be read as a recording." detail={problem.value} />
         )}
-        {recording.value && !problem.value && <Summary recording={recording.value} />}
+        {recording.value && !problem.value && <RecordingSummary recording={recording.value} />}
       </div>
     </section>
   );
@@ -75,6 +74,12 @@ async function take(read: () => Recording | Promise<Recording>): Promise<void> {
   } finally {
     isReading.value = false;
   }
+}
+
+function takeFiles(files: FileList | null | undefined): void {
+  // The input clears its list.
+  const all = [...(files ?? [])];
+  if (all.length > 0) take(() => openFiles(all)).catch(reportError);
 }
 
 function SourceChoice() {
@@ -108,19 +113,19 @@ function FileSource() {
         <input
           type="file"
           class="visually-hidden"
-          aria-label="Open a CSV or EDF file"
-          accept=".csv,.tsv,.txt,.edf,.json,text/csv,text/plain"
+          aria-label="Open a recording"
+          multiple
           onChange={(event) => {
             const input = event.currentTarget;
-            const file = input.files?.[0];
-            if (file) take(() => openFile(file)).catch(reportError);
+            takeFiles(input.files);
             input.value = ''; // Allows opening the same file again.
           }}
         />
         <strong>Drop a file here, or choose one</strong>
         <span class="quiet">
-          CSV with a column for each channel, or EDF. It is read in this browser; only the windows
-          that are classified are sent to the service.
+          EDF, BDF, XDF, BrainVision (.vhdr together with its .eeg and .vmrk), or CSV with a column
+          for each channel. It is read in this browser; only the windows that are classified are
+          sent to the service.
         </span>
       </label>
       {recording.value === null && (
@@ -249,28 +254,6 @@ function NumberField({ id, label, value, range: [min, max], onChange }: NumberFi
           if (Number.isFinite(next)) onChange(next);
         }}
       />
-    </div>
-  );
-}
-
-function Summary({ recording: { name, channels, notes } }: { readonly recording: Recording }) {
-  const [first] = channels;
-  const length = first?.samples.length ?? 0;
-  const rate = first?.samplingRateHz ?? null;
-  return (
-    <div class="field">
-      <p class="wrap">
-        <strong>{name}</strong>{' '}
-        <span class="quiet">
-          {plural(channels.length, 'channel')}, {count(length)} samples
-          {rate === null ? '' : `, ${clock(length / rate)} at ${rate} Hz`}
-        </span>
-      </p>
-      {notes.map((note) => (
-        <p key={note} class="quiet wrap">
-          {note}
-        </p>
-      ))}
     </div>
   );
 }

@@ -1,8 +1,15 @@
 import { batch, computed, signal } from '@preact/signals';
-import { type Channel, findChannel, type Recording } from '../../recordings/recording';
-import { resample } from '../../recordings/resample';
+import {
+  type Channel,
+  findChannel,
+  type Recording,
+  type SegmentedSamples,
+  segmentWindowStarts,
+} from '../../recordings/recording';
+import { resampleSegments } from '../../recordings/resample';
 import { zNormalize } from '../../tasks/signal-classification/z-normalize';
 import { info } from '../shared/info';
+import { createTimeline, type Timeline } from './timeline';
 import { clampStart } from './windows';
 
 /** Relative difference below which two sampling rates are equal: files contain few digits. */
@@ -27,31 +34,47 @@ export const channel = computed<Channel | null>(
 /** Sampling rate of the channel in Hz. */
 export const recordedRate = computed(() => channel.value?.samplingRateHz ?? givenRate.value);
 
+/** Channel at the sampling rate of the model; null if the user did not select it, or it is too large. */
+const resampled = computed<SegmentedSamples | null>(() => {
+  const [from, to] = [recordedRate.value, modelRate.value];
+  if (channel.value === null || !isResampled.value || !from || !to) return null;
+  return resampleSegments(channel.value, from, to);
+});
+
 /** Comparison of the sampling rates of recording and model. */
 export const rateState = computed<'none' | 'unknown' | 'same' | 'differs' | 'resampled'>(() => {
   const [from, to] = [recordedRate.value, modelRate.value];
   if (channel.value === null || to === null) return 'none';
   if (from === null) return 'unknown';
   if (Math.abs(from - to) <= SAME_RATE * to) return 'same';
-  return isResampled.value ? 'resampled' : 'differs';
+  return resampled.value !== null ? 'resampled' : 'differs';
 });
 
-/** Samples that the page plots and classifies. */
-export const samples = computed(() => {
-  const source = channel.value?.samples ?? null;
-  const [from, to] = [recordedRate.value, modelRate.value];
-  if (source === null || rateState.value !== 'resampled' || !from || !to) return source;
-  return resample(source, from, to);
-});
+/** Signal that the page plots and classifies. */
+export const shown = computed<SegmentedSamples | null>(() =>
+  rateState.value === 'resampled' ? resampled.value : channel.value,
+);
+export const samples = computed(() => shown.value?.samples ?? null);
 /** Sampling rate of `samples` in Hz; null if unknown. */
 export const rate = computed(() =>
   rateState.value === 'resampled' ? modelRate.value : recordedRate.value,
 );
 
-/** Samples of the window; null without a recording, or if the recording is too short. */
+/** Time axis of the signal. */
+export const timeline = computed<Timeline | null>(
+  () => shown.value && createTimeline(shown.value.segments, shown.value.samples.length, rate.value),
+);
+/** First samples of the adjacent windows, none of which spans a gap. Empty if no segment is as long as a window. */
+export const adjacentStarts = computed<readonly number[]>(() =>
+  shown.value === null || windowLength.value === null
+    ? []
+    : segmentWindowStarts(shown.value, windowLength.value),
+);
+
+/** Samples of the window; null without a recording, or if no segment is as long as a window. */
 export const windowSamples = computed(() => {
   const [all, length] = [samples.value, windowLength.value];
-  if (all === null || length === null || all.length < length) return null;
+  if (all === null || length === null || adjacentStarts.value.length === 0) return null;
   return all.subarray(start.value, start.value + length);
 });
 /** Samples of the window after the server's preprocessing. */
@@ -67,28 +90,34 @@ export function setRecording(next: Recording): void {
     givenRate.value = null;
     isResampled.value = false;
     start.value = 0;
+    moveTo(0);
   });
 }
 
 export function selectChannel(index: number): void {
+  const time = timeline.value?.toSeconds(start.value) ?? 0;
   batch(() => {
     channelIndex.value = index;
-    moveTo(start.value);
+    moveToTime(time);
   });
 }
 
 export function setResampled(value: boolean): void {
-  const before = rate.value;
+  const time = timeline.value?.toSeconds(start.value) ?? 0;
   batch(() => {
     isResampled.value = value;
-    const after = rate.value;
-    // Keeps the time of the window.
-    moveTo(before && after ? (start.value * after) / before : start.value);
+    moveToTime(time);
   });
 }
 
+/** Keeps the time of the window when the samples change. */
+function moveToTime(seconds: number): void {
+  moveTo(timeline.value?.toSample(seconds) ?? start.value);
+}
+
+/** Moves the window to the nearest position within a segment. */
 export function moveTo(sample: number): void {
-  const [all, length] = [samples.value, windowLength.value];
-  if (all === null || length === null) return;
-  start.value = clampStart(sample, all.length, length);
+  const [signal, length] = [shown.value, windowLength.value];
+  if (signal === null || length === null) return;
+  start.value = clampStart(sample, signal, length) ?? 0;
 }

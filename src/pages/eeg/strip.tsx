@@ -59,7 +59,12 @@ function draw(canvas: HTMLCanvasElement, { starts, outcomes }: Run): void {
   context.strokeStyle = color('--text');
   context.lineWidth = 2 * scale;
   const length = windowLength.peek() ?? 1;
-  const left = (start.peek() / length) * step;
+  const index = Math.max(
+    0,
+    starts.findLastIndex((first) => first <= start.peek()),
+  );
+  const share = Math.min(1, (start.peek() - (starts[index] ?? 0)) / length);
+  const left = (index + share) * step;
   context.strokeRect(
     left + scale,
     scale,

@@ -4,7 +4,7 @@ import { ScoreBars } from '../shared/score-bars';
 import { TimingBreakdown } from '../shared/timing-breakdown';
 import { isPending, problem, response, retry } from './classify';
 import { Plot } from './plot';
-import { channel, normalized, rate, start, windowSamples } from './state';
+import { channel, normalized, rate, start, timeline, windowSamples } from './state';
 import { toneOf } from './tones';
 
 /** Samples of the window before and after preprocessing, and the prediction. */
@@ -12,6 +12,7 @@ export function WindowCards() {
   const [raw, prepared] = [windowSamples.value, normalized.value];
   if (raw === null || prepared === null) return null;
   const unit = channel.value?.unit ?? null;
+  const from = timeline.value?.toSeconds(start.value) ?? 0;
   return (
     <div class="columns window-columns">
       <section class="card" aria-labelledby="window-title">
@@ -24,7 +25,7 @@ export function WindowCards() {
             <Plot
               y={raw}
               rate={rate.value}
-              offset={start.value}
+              from={from}
               height={230}
               label="The window as recorded"
             />
@@ -36,7 +37,7 @@ export function WindowCards() {
             <Plot
               y={prepared}
               rate={rate.value}
-              offset={start.value}
+              from={from}
               height={230}
               label="The window as the model sees it: less its mean, divided by its standard deviation"
             />

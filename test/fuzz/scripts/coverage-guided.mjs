@@ -19,6 +19,9 @@ const TARGETS = {
   schemas: ['schemas', 'schemas'],
   settings: ['schemas', 'settings'],
   edf: ['recordings', 'edf'],
+  bdf: ['recordings', 'bdf'],
+  xdf: ['recordings', 'xdf'],
+  brainvision: ['recordings', 'brainVision'],
   csv: ['recordings', 'csv'],
   'z-normalization': ['numbers', 'normalization'],
   rounding: ['numbers', 'rounding'],
@@ -28,7 +31,7 @@ const TARGETS = {
 };
 
 /** What is instrumented: ours, and what reads files for the page. */
-const INSTRUMENTED = /\/(?:src\/.+\.ts|csv-parse\/.+\.js|edfjs\/.+\.js)$/;
+const INSTRUMENTED = /\/(?:src\/.+\.ts|csv-parse\/.+\.js)$/;
 /** No input takes so long; twice as long as a machine may stand still. */
 const HANG_MS = 30_000;
 const MOST_BYTES = 1 << 16;

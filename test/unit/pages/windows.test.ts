@@ -1,6 +1,13 @@
 import { generate } from '../../../src/pages/eeg/generate';
 import { clampStart, meanProbabilities } from '../../../src/pages/eeg/windows';
-import { type Channel, findChannel, windowStarts } from '../../../src/recordings/recording';
+import {
+  type Channel,
+  CONTINUOUS,
+  findChannel,
+  secondsOf,
+  segmentWindowStarts,
+  windowStarts,
+} from '../../../src/recordings/recording';
 
 function channels(...labels: string[]): Channel[] {
   return labels.map((label) => ({
@@ -9,6 +16,7 @@ function channels(...labels: string[]): Channel[] {
     unit: null,
     samplingRateHz: null,
     samples: Float64Array.of(0),
+    segments: CONTINUOUS,
   }));
 }
 
@@ -20,11 +28,24 @@ describe('windows', () => {
   });
 
   it('begin where a whole one fits', () => {
-    expect([
-      clampStart(-5, 1000, 256),
-      clampStart(10.6, 1000, 256),
-      clampStart(999, 1000, 256),
-    ]).toEqual([0, 11, 744]);
+    const signal = { samples: new Float64Array(1000), segments: CONTINUOUS };
+    expect([-5, 10.6, 999].map((start) => clampStart(start, signal, 256))).toEqual([0, 11, 744]);
+  });
+
+  it('begin where a whole one fits between gaps', () => {
+    const segments = [0, 300, 400].map((firstSample) => ({
+      firstSample,
+      startSeconds: firstSample * 2,
+      measuredRateHz: null,
+    }));
+    const signal = { samples: new Float64Array(1000), segments };
+    expect([20, 50, 200, 230, 399, 1000].map((at) => clampStart(at, signal, 256))).toEqual([
+      20, 44, 44, 400, 400, 744,
+    ]);
+    expect(clampStart(0, { ...signal, samples: new Float64Array(500) }, 400)).toBe(null);
+    expect(segmentWindowStarts(signal, 256)).toEqual([0, 400, 656]);
+    expect(segmentWindowStarts(signal, 100, 200)).toEqual([0, 200, 300, 400, 600, 800]);
+    expect([0, 299, 300, 450].map((at) => secondsOf(signal, at, 10))).toEqual([0, 29.9, 600, 805]);
   });
 
   it('have a mean probability for each class', () => {

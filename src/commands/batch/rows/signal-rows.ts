@@ -1,15 +1,16 @@
 import { type FlagValues, numberFlag } from '../../../files/flags';
 import type { WindowOptions } from '../../../files/readers/recording-reader';
 import { fieldOf } from '../../../files/rows';
-import type { Classification } from '../../../tasks/capabilities';
-import type { SignalMetadata } from '../../../tasks/signal-classification/signal-classification-task';
+import type { Classification, SignalMetadata } from '../../../tasks/capabilities';
+
+import type { SignalInput } from '../../../tasks/signal-classification/window-preparation';
 import { ALL_LABELS_FLAG, classificationFormat, type RowInput, type TaskRows } from './rows';
 
 const COLUMNS = { label: 'diagnosis', score: 'confidence', truncated: null };
 const SAMPLES = { form: /^[1-9]\d{0,6}$/, what: 'a whole number of samples above 0' };
 const RATE = { form: /^\d*[1-9]\d*(\.\d+)?$/, what: 'a rate in Hz' };
 
-export const signalRows: TaskRows<readonly number[], Classification, SignalMetadata> = {
+export const signalRows: TaskRows<SignalInput, Classification, SignalMetadata> = {
   flags: {
     'signal-column': { value: 'NAME', help: 'column of the samples of a window (default: signal)' },
     ...ALL_LABELS_FLAG,
@@ -58,7 +59,7 @@ export function windowOptionsOf(values: FlagValues): WindowOptions {
   };
 }
 
-function samplesOf(value: unknown, column: string, length: number): RowInput<readonly number[]> {
+function samplesOf(value: unknown, column: string, length: number): RowInput<SignalInput> {
   if (value === undefined) return { problem: `${column}: there is no such column` };
   if (!Array.isArray(value)) return { problem: `${column}: expected an array of numbers` };
   if (value.length !== length) {

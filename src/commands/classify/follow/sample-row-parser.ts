@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { isEdf } from '../../../recordings/edf-recording';
+import { isEdf } from '../../../recordings/edf/header';
 import { RecordingError, type UnreadableChannel } from '../../../recordings/recording';
 import { readCells, readTable, type TableColumn, tableColumns } from '../../../recordings/table';
 import { toNumber, toTime } from '../../../recordings/time-column';

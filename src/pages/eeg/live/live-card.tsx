@@ -1,7 +1,7 @@
 import { plural } from '../../shared/format';
 import { isReady } from '../../shared/info';
 import { ErrorNote } from '../../shared/note';
-import { modelRate, samples, windowLength } from '../state';
+import { modelRate, samples, timeline, windowLength } from '../state';
 import {
   goOn,
   isAway,
@@ -50,6 +50,7 @@ export function LiveCard() {
         <p class="quiet">
           Plays this channel as an amplifier would send it: each window is classified as soon as its
           last sample is there.
+          {timeline.value?.gaps.length ? ' Gaps are left out.' : ''}
         </p>
       )}
     </section>

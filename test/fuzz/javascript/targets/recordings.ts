@@ -1,22 +1,39 @@
-import { EDF } from 'edfjs';
-import { readRecording } from '../../../../src/recordings/read-recording';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { companionNames, readRecording } from '../../../../src/recordings/read-recording';
 import { findChannel, RecordingError } from '../../../../src/recordings/recording';
 import { makeEdf } from '../../../helpers/edf';
+import { FIXTURES } from '../../../helpers/service';
 import { bytesOf, type Target } from '../target';
 
 const T3 = { label: 'EEG T3', unit: 'uV', perRecord: 2, digital: [0, 100, -100, 32767] };
 const MARKS = { label: 'EDF Annotations', unit: '', perRecord: 1, digital: [0, 0] };
 
+const fixture = (name: string) => readFileSync(path.join(FIXTURES, 'recordings', name));
+/** Files that a header of BrainVision can name. */
+const COMPANIONS = new Map(
+  ['eeglab.eeg', 'eeglab.vmrk', 'text.eeg'].map((name) => [name, fixture(name)]),
+);
+
 /** A recording of finite samples, or an error that a person can read; of any bytes. */
 function run(input: Uint8Array): void {
   try {
-    const recording = readRecording(Uint8Array.from(input).buffer, 'x', EDF);
+    companionNames(input, 'x');
+    const recording = readRecording(input, 'x', COMPANIONS);
     if (recording.channels.length === 0) throw new Error('no channel');
-    for (const { samples, samplingRateHz } of recording.channels) {
+    for (const { samples, samplingRateHz, segments } of recording.channels) {
+      const isOrdered = segments.every(
+        ({ firstSample }, index) =>
+          firstSample < samples.length && firstSample > (segments[index - 1]?.firstSample ?? -1),
+      );
+      if (segments[0]?.firstSample !== 0 || !isOrdered) throw new Error('segments');
       if (samples.length === 0 || !samples.every(Number.isFinite)) throw new Error('samples');
       if (samplingRateHz !== null && !(samplingRateHz > 0 && samplingRateHz < Infinity)) {
         throw new Error(`a rate of ${samplingRateHz}`);
       }
+    }
+    if (!recording.annotations.every(({ onsetSeconds }) => Number.isFinite(onsetSeconds))) {
+      throw new Error('annotations');
     }
     const found = findChannel(recording.channels, 'T3');
     if (found !== null && !recording.channels[found]) throw new Error(`channel ${found}`);
@@ -41,6 +58,53 @@ export const edf: Target = {
     '1e9     ',
     'NaN     ',
     '\0',
+  ],
+};
+
+/** BDF files, with triggers and with annotations. */
+export const bdf: Target = {
+  run,
+  seeds: [fixture('biosemi.bdf'), fixture('several-annotation-signals.bdf')],
+  dictionary: [
+    'BDF+C   ',
+    'BDF+D   ',
+    'Status',
+    'BDF Annotations',
+    '+1\x14\x14\0',
+    '\x15',
+    '0       ',
+  ],
+};
+
+/** XDF files. */
+export const xdf: Target = {
+  run,
+  seeds: [
+    fixture('damaged-offset.xdf').subarray(0, 4000),
+    fixture('streams.xdf').subarray(0, 6000),
+  ],
+  dictionary: [
+    'string',
+    'int64',
+    '<nominal_srate>0',
+    '\x01\x14\x04\0',
+    '\x08',
+    '<![CDATA[',
+    '&#0;',
+  ],
+};
+
+/** Headers of BrainVision. */
+export const brainVision: Target = {
+  run,
+  seeds: [fixture('eeglab.vhdr'), fixture('text.vhdr')],
+  dictionary: [
+    'VECTORIZED',
+    'DataPoints=',
+    'SegmentationType=MARKERBASED',
+    'SegmentDataPoints=1',
+    '\\1',
+    '$b',
   ],
 };
 
