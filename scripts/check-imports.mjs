@@ -43,8 +43,8 @@ const MAY_IMPORT = {
 /** What lies in one folder below these imports nothing of the folder beside it, but of these. */
 const SEPARATE = ['tasks', 'protocols'];
 const SHARED = ['openapi', 'validation', 'calibration'];
-/** But these, which combine what lies beside them: `guard` asks models of several tasks. */
-const COMBINING = ['tasks/guard'];
+/** But these, which combine what lies beside them: `guard` asks models of several tasks, `gliner2` has several. */
+const COMBINING = ['tasks/guard', 'tasks/gliner2'];
 /** Packages, and files of ours with the folders of their names, that only these folders import. */
 const ONLY_IN = {
   express: ['http'],

@@ -105,7 +105,10 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['`concurrency` | {}', inFile('src/client/pipeline-options.ts', /concurrency = (\d+)/)],
   ['`batchSize` | {}', inFile('src/client/pipeline-options.ts', /batchSize = (\d+)/)],
   ['a cell has up to {} MiB', constant('src/files/readers/jsonl-reader.ts#MAX_LINE_BYTES') / MIB],
-  ['read into memory: up to {} MiB', constant('src/files/readers/recording-files.ts#MAX_BYTES') / MIB],
+  [
+    'read into memory: up to {} MiB',
+    constant('src/files/readers/recording-files.ts#MAX_BYTES') / MIB,
+  ],
   [', {} MiB as text', constant('src/recordings/read-recording.ts#MAX_TEXT_BYTES') / MIB],
   ['chunk of up to {} rows', CHUNK_ROWS],
   ['those of the first {} rows', CHUNK_ROWS],
