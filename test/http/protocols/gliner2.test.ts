@@ -108,6 +108,7 @@ it.each(['entities', 'classes'])('answers questions and classifies: %s', async (
 });
 
 it('finds no entities with a boundary model', async () => {
+  await service.waitForLog(({ msg }) => msg?.startsWith('config.json: architecture: boundary'));
   const body = { text: 'a', labels: ['b'] };
   expect((await post(service, '/models/classes/tag', body)).status).toBe(404);
 });
