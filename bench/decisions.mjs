@@ -71,7 +71,14 @@ function commandOf(side, port) {
   if (side !== 'laya') {
     return {
       run: [process.execPath, path.join(ROOT, 'dist/main.js'), 'serve', MODEL],
-      env: { ...process.env, PORT: String(port), DTYPE: side, MAX_QUEUE_WAIT_MS: '600000', REQUEST_TIMEOUT_MS: '600000', INFERENCE_TIMEOUT_MS: '600000' },
+      env: {
+        ...process.env,
+        PORT: String(port),
+        DTYPE: side,
+        MAX_QUEUE_WAIT_MS: '600000',
+        REQUEST_TIMEOUT_MS: '600000',
+        INFERENCE_TIMEOUT_MS: '600000',
+      },
     };
   }
   const uvicorn = ['-m', 'uvicorn', '--app-dir', HERE, 'server:app', '--no-access-log'];

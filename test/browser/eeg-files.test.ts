@@ -1,6 +1,7 @@
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import type { Page } from 'playwright-core';
 import { makeEdf } from '../helpers/edf';
 import { seededRandom } from '../helpers/random';
 import { FIXTURES, startService } from '../helpers/service';
@@ -76,6 +77,63 @@ describeInBrowser('the EEG page, with files and models of all kinds', () => {
       await openFile(page, `file-${round}`, file.subarray(0, 20 + random() * file.length));
       await page.locator('section').first().getByText(`file-${round}`).first().waitFor();
     }
+    expect(problems).toEqual([]);
+  });
+
+  const fixture = (name: string) => readFileSync(path.join(FIXTURES, 'recordings', name));
+  const openFixtures = (page: Page, ...names: string[]) =>
+    page
+      .getByLabel('Open a recording')
+      .setInputFiles(names.map((name) => ({ name, mimeType: '', buffer: fixture(name) })));
+
+  it('opens BDF, XDF and the three files of BrainVision', async () => {
+    const { page, problems } = await open();
+    const summary = page.getByRole('region', { name: 'Recording' });
+    await openFixtures(page, 'biosemi.bdf');
+    await summary.getByText('2 channels, 256 samples, 4.0 s at 64 Hz, 3 annotations').waitFor();
+    for (const name of ['streams.xdf', 'streams.xdfz']) {
+      await openFixtures(page, name);
+      await summary.getByText(name).first().waitFor();
+      await summary.getByText('5 channels, 1,000 samples, 4.0 s at 250 Hz').waitFor();
+      await summary.getByText('“markers 5 1” is skipped').waitFor();
+    }
+    const base = 'pybv-binary_int16';
+    await openFixtures(page, `${base}.eeg`, `${base}.vhdr`, `${base}.vmrk`);
+    await summary.getByText('3 channels, 300 samples, 3.0 s at 100 Hz, 3 annotations').waitFor();
+    await openFixtures(page, `${base}.vhdr`);
+    await summary.getByText(`the data file “${base}.eeg” is missing`).waitFor();
+    await openFixtures(page, 'biosemi.bdf', 'streams.xdf');
+    await summary.getByText('2 files: open one recording').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('shows gaps and annotations, and moves the window only between gaps', async () => {
+    const visit = await open();
+    const { page, problems } = visit;
+    // Six records of 4 s; a pause of 60 s after the third one.
+    const starts = [0, 4, 8, 72, 76, 80];
+    const text = (start: number) => `+${start}\x14\x14\0+${start + 1}\x14open eyes\x14`;
+    const marks = starts.flatMap((start) => [
+      ...new Int16Array(Uint8Array.from(Buffer.from(text(start).padEnd(60, '\0'))).buffer),
+    ]);
+    const digital = signal(95 * 4 * 6).map((value) => Math.round(value * 10));
+    const channels = [
+      { label: 'T3', unit: 'uV', perRecord: 95 * 4, digital },
+      { label: 'EDF Annotations', unit: '', perRecord: 30, digital: marks },
+    ];
+    await openFile(page, 'a.edf', makeEdf({ channels, recordSeconds: 4, reserved: 'EDF+D' }));
+    await page.getByText('24.0 s at 95 Hz, 1 gap, 6 annotations').waitFor();
+    // 1140 samples on each side of the gap: 4 windows of 256 each.
+    await page.getByRole('button', { name: 'Classify 8 windows' }).click();
+    await page.getByText('mean of 8 windows').waitFor();
+    const position = page.locator('output[for=window]');
+    for (let click = 0; click < 4; click++) {
+      await page.getByRole('button', { name: 'Next' }).click();
+    }
+    expect(await position.textContent()).toBe('1:12.0 to 1:14.7');
+    await page.locator('#window').fill('1200');
+    expect(await position.textContent()).toBe('1:12.6 to 1:15.3');
+    expect(await visit.findViolations()).toEqual([]);
     expect(problems).toEqual([]);
   });
 

@@ -105,8 +105,11 @@ export const FACTS: readonly (readonly [said: string, is: number | string])[] = 
   ['`concurrency` | {}', inFile('src/client/pipeline-options.ts', /concurrency = (\d+)/)],
   ['`batchSize` | {}', inFile('src/client/pipeline-options.ts', /batchSize = (\d+)/)],
   ['a cell has up to {} MiB', constant('src/files/readers/jsonl-reader.ts#MAX_LINE_BYTES') / MIB],
-  ['up to {} MiB as EDF', constant('src/files/readers/recording-reader.ts#MAX_BYTES') / MIB],
-  ['and {} MiB as text', constant('src/recordings/read-recording.ts#MAX_TEXT_BYTES') / MIB],
+  [
+    'read into memory: up to {} MiB',
+    constant('src/files/readers/recording-files.ts#MAX_BYTES') / MIB,
+  ],
+  [', {} MiB as text', constant('src/recordings/read-recording.ts#MAX_TEXT_BYTES') / MIB],
   ['chunk of up to {} rows', CHUNK_ROWS],
   ['those of the first {} rows', CHUNK_ROWS],
   ['row group of {}', constant('src/files/writers/parquet-encoder.ts#ROWS_PER_GROUP')],

@@ -24,6 +24,8 @@ interface Result {
 
 it('has all targets', () => {
   expect(TARGETS.sort()).toEqual([
+    'bdf',
+    'brainvision',
     'csv',
     'edf',
     'redaction',
@@ -32,6 +34,7 @@ it('has all targets', () => {
     'schemas',
     'settings',
     'traceparent',
+    'xdf',
     'z-normalization',
   ]);
 });

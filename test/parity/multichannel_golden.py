@@ -2,7 +2,7 @@
 
     python test/parity/multichannel_golden.py
 
-Writes test/fixtures/multichannel/.
+Writes test/fixtures/multichannel/. The packages are those of recordings-requirements.txt and requirements.txt.
 """
 
 import json
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import mne
 import numpy as np
+import pybv
 import torch
 from scipy import signal
 from torch import Tensor, nn
@@ -64,6 +65,36 @@ def probabilities(model: nn.Module, window: np.ndarray) -> list[float]:
         return model(torch.tensor(prepared[None], dtype=torch.float32)).softmax(1)[0].tolist()
 
 
+def epochs(model: nn.Module, data: np.ndarray) -> list[dict]:
+    """Writes the signal as a BrainVision recording with events, and classifies windows around them as MNE cuts them."""
+    events = [
+        {"onset": at, "duration": 1, "description": name, "type": "Comment"}
+        for at, name in [(10, "L"), (40, "L"), (101, "R"), (150, "rest"), (200, "R"), (300, "L")]
+    ]
+    pybv.write_brainvision(
+        data=np.vstack([np.zeros(data.shape[1]), data]) * 1e-6,
+        sfreq=RATE,
+        ch_names=["EOG", *CHANNELS],
+        fname_base="recording",
+        folder_out=str(OUTPUT),
+        events=events,
+        fmt="binary_float32",
+        overwrite=True,
+    )
+    raw = mne.io.read_raw_brainvision(OUTPUT / "recording.vhdr", preload=True, verbose="error").pick(CHANNELS)
+    processed = mne.io.RawArray(preprocess(raw.get_data() * 1e6), raw.info, verbose="error").set_annotations(raw.annotations)
+    found, names = mne.events_from_annotations(processed, {"Comment/L": 1, "Comment/R": 2}, verbose="error")
+    tmin = -13 / RATE
+    cut = mne.Epochs(
+        processed, found, names, tmin, tmin + (LENGTH - 1) / RATE, baseline=(-0.1, 0), preload=True, verbose="error"
+    )
+    labels = {1: "Comment/L", 2: "Comment/R"}
+    return [
+        {"event": labels[code], "sample": int(sample), "probabilities": probabilities(model, window)}
+        for window, (sample, _, code) in zip(cut.get_data(verbose="error"), cut.events)
+    ]
+
+
 def main() -> None:
     """Writes the model, its settings and the golden values."""
     torch.manual_seed(5)
@@ -80,7 +111,7 @@ def main() -> None:
     whole = preprocess(data)
     windows = [probabilities(model, whole[:, at : at + LENGTH]) for at in range(0, 320 - LENGTH + 1, STEP)]
     alone = [probabilities(model, preprocess(data[:, at : at + LENGTH])) for at in range(0, 320 - LENGTH + 1, STEP)]
-    content = {"signal": data.tolist(), "windows": windows, "alone": alone}
+    content = {"signal": data.tolist(), "windows": windows, "alone": alone, "epochs": epochs(model, data)}
     (OUTPUT / "golden.json").write_text(json.dumps(content) + "\n")
 
 

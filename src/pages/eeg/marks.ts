@@ -38,13 +38,24 @@ function drawAnnotations(plot: uPlot, annotations: readonly Annotation[]): void 
   const pixel = devicePixelRatio;
   ctx.font = `${11 * pixel}px system-ui, sans-serif`;
   ctx.textBaseline = 'top';
-  ctx.fillStyle = color('--warn');
+  ctx.textAlign = 'left';
   let nextText = Number.NEGATIVE_INFINITY;
   for (const { onsetSeconds, text } of annotations.filter(isVisible).slice(0, MAX_DRAWN)) {
     const x = plot.valToPos(onsetSeconds, 'x', true);
+    ctx.fillStyle = color('--warn');
     ctx.fillRect(x, bbox.top, pixel, bbox.height);
     if (x < nextText) continue;
-    ctx.fillText(text.slice(0, MAX_TEXT), x + 3 * pixel, bbox.top + 2 * pixel, TEXT_PIXELS * pixel);
+    drawText(ctx, text.slice(0, MAX_TEXT), x + pixel, bbox.top);
     nextText = x + TEXT_PIXELS * pixel;
   }
+}
+
+/** Draws text on a background, so that it is readable above the signal. */
+function drawText(ctx: CanvasRenderingContext2D, text: string, x: number, y: number): void {
+  const pixel = devicePixelRatio;
+  const width = Math.min(ctx.measureText(text).width, (TEXT_PIXELS - 8) * pixel);
+  ctx.fillStyle = color('--surface');
+  ctx.fillRect(x, y, width + 6 * pixel, 16 * pixel);
+  ctx.fillStyle = color('--warn');
+  ctx.fillText(text, x + 3 * pixel, y + 2 * pixel, width);
 }

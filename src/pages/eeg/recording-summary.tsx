@@ -15,7 +15,7 @@ export function RecordingSummary({ recording }: { readonly recording: Recording 
       : `${count(length)} samples, ${clock(length / rate)} at ${rate} Hz`,
     ...(gaps > 0 ? [plural(gaps, 'gap')] : []),
     ...(annotations.length > 0 ? [plural(annotations.length, 'annotation')] : []),
-    ...(startTime === null ? [] : [`recorded ${startTime.replace('T', ' ')}`]),
+    ...(startTime === null ? [] : [`recorded ${startTime.replace('T', ' ').replace(/\.0+$/, '')}`]),
   ];
   return (
     <div class="field">

@@ -7,6 +7,7 @@ import {
   adjacentStarts,
   channelIndex,
   model,
+  moveBy,
   moveTo,
   rate,
   recording,
@@ -84,7 +85,7 @@ function WindowSlider({ last, length }: { readonly last: number; readonly length
         </output>
       </div>
       <div class="slider">
-        <button type="button" class="small" disabled={at === 0} onClick={() => moveTo(at - length)}>
+        <button type="button" class="small" disabled={at === 0} onClick={() => moveBy(-length)}>
           Previous
         </button>
         <input
@@ -108,15 +109,10 @@ function WindowSlider({ last, length }: { readonly last: number; readonly length
             const direction = steps[event.key];
             if (direction === undefined) return;
             event.preventDefault();
-            moveTo(at + (direction * length) / 4);
+            moveBy((direction * length) / 4);
           }}
         />
-        <button
-          type="button"
-          class="small"
-          disabled={at >= last}
-          onClick={() => moveTo(at + length)}
-        >
+        <button type="button" class="small" disabled={at >= last} onClick={() => moveBy(length)}>
           Next
         </button>
       </div>

@@ -10,7 +10,7 @@ import { resampleSegments } from '../../recordings/resample';
 import { zNormalize } from '../../tasks/signal-classification/z-normalize';
 import { info } from '../shared/info';
 import { createTimeline, type Timeline } from './timeline';
-import { clampStart } from './windows';
+import { clampStart, shiftStart } from './windows';
 
 /** Relative difference below which two sampling rates are equal: files contain few digits. */
 const SAME_RATE = 0.005;
@@ -120,4 +120,11 @@ export function moveTo(sample: number): void {
   const [signal, length] = [shown.value, windowLength.value];
   if (signal === null || length === null) return;
   start.value = clampStart(sample, signal, length) ?? 0;
+}
+
+/** Moves the window by samples, over gaps. */
+export function moveBy(by: number): void {
+  const [signal, length] = [shown.value, windowLength.value];
+  if (signal === null || length === null) return;
+  start.value = shiftStart(start.value, by, signal, length) ?? 0;
 }

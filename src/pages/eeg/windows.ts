@@ -18,6 +18,27 @@ export function clampStart(
   return nearest;
 }
 
+/**
+ * First sample of a window that is `by` samples later, or earlier if negative. Skips segments that are shorter than a
+ * window; stays if no window follows.
+ */
+export function shiftStart(
+  start: number,
+  by: number,
+  signal: SegmentedSamples,
+  length: number,
+): number | null {
+  const nearest = clampStart(start + by, signal, length);
+  if (nearest === null || Math.sign(nearest - start) === Math.sign(by)) return nearest;
+  const { samples, segments } = signal;
+  const others = segments.flatMap(({ firstSample }, index) => {
+    const last = (segments[index + 1]?.firstSample ?? samples.length) - length;
+    const entry = by > 0 ? firstSample : last;
+    return last >= firstSample && Math.sign(entry - start) === Math.sign(by) ? [entry] : [];
+  });
+  return (by > 0 ? others[0] : others[others.length - 1]) ?? nearest;
+}
+
 /** Mean probability per class over windows, in the order of the first window. */
 export function meanProbabilities(
   all: readonly Readonly<Record<string, number>>[],

@@ -29,5 +29,7 @@ export function parseIni(bytes: Uint8Array): Sections {
 
 /** Splits a value at commas; `\1` stands for a comma within a part. */
 export function splitValue(value: string): readonly string[] {
-  return value.split(',').map((part) => part.replaceAll('\\1', ',').trim());
+  const parts = value.split(',');
+  const escaped = value.includes('\\1');
+  return parts.map((part) => (escaped ? part.replaceAll('\\1', ',') : part).trim());
 }

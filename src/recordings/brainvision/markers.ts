@@ -5,7 +5,7 @@ import { parseIni, splitValue } from './ini';
 
 const FIRST_LINE = /^(?:\xef\xbb\xbf)?Brain ?Vision .{0,40}Marker File/i;
 /** Maximum size of a marker file. */
-const MAX_MARKER_BYTES = 64 * 1024 ** 2;
+const MAX_MARKER_BYTES = 32 * 1024 ** 2;
 /** Marker at which the recording starts, or continues after a pause. */
 const NEW_SEGMENT = 'New Segment';
 
@@ -35,7 +35,7 @@ export function readMarkers(
   { samplingRateHz, channels }: BrainVisionHeader,
 ): Markers {
   if (bytes.length > MAX_MARKER_BYTES)
-    throw new RecordingError(`${name}: is larger than 64 MB. Shorten the marker file.`);
+    throw new RecordingError(`${name}: is larger than 32 MB. Shorten the marker file.`);
   if (!isMarkerFile(bytes)) {
     throw new RecordingError(
       `${name}, line 1: expected "Brain Vision Data Exchange Marker File". Correct MarkerFile in the header file.`,

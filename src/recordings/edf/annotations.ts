@@ -1,7 +1,7 @@
 import type { AnnotationList } from '../limits';
 import type { Annotation } from '../recording';
 import { decodeText } from '../text';
-import type { EdfHeader, EdfSignal } from './header';
+import type { EdfHeader, EdfSignal, Fail } from './header';
 
 const LABEL = /^(?:EDF|BDF) Annotations$/;
 /** Separates the channel from the text of an annotation: "spike@@T3". */
@@ -9,6 +9,9 @@ const CHANNEL_SEPARATOR = '@@';
 const DURATION_SEPARATOR = '\x15';
 const ONSET = /^[-+]\d+(?:\.\d*)?$/;
 const DURATION = /^\d+(?:\.\d*)?$/;
+
+/** Maximum number of lists of a file: a long recording has one list per second and annotation. */
+const MAX_LISTS = 2_000_000;
 
 export interface RecordTimes {
   /** Start of each record in seconds since the first record; NaN if a record does not specify it. */
@@ -29,12 +32,14 @@ export function isAnnotationSignal({ label }: Pick<EdfSignal, 'label'>): boolean
  * @param records number of complete records
  * @param found list that the annotations are added to
  * @returns null if the file has no annotation signal
+ * @throws the error of `fail`
  */
 export function readAnnotations(
   bytes: Uint8Array,
   header: EdfHeader,
   records: number,
   found: AnnotationList,
+  fail: Fail,
 ): RecordTimes | null {
   const signals = header.signals.filter(isAnnotationSignal);
   if (signals.length === 0) return null;
@@ -42,9 +47,12 @@ export function readAnnotations(
   const starts = new Float64Array(records).fill(Number.NaN);
   let originSeconds: number | null = null;
   let damaged = 0;
+  let lists = 0;
   for (let record = 0; record < records; record++) {
     for (const [index, signal] of signals.entries()) {
       for (const [position, list] of listsOf(bytes, header, signal, record).entries()) {
+        if (++lists > MAX_LISTS)
+          throw fail(`has more than ${MAX_LISTS} lists of annotations. Split the recording.`);
         const parsed = parseList(list);
         originSeconds ??= parsed?.isRecordStart ? parsed.onset : 0;
         if (parsed === null) {

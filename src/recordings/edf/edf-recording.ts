@@ -39,7 +39,7 @@ export function readEdf(bytes: Uint8Array, name: string): Recording {
   }
   const header = { ...file, recordSeconds: file.recordSeconds || 1 };
   const found = new AnnotationList();
-  const times = readAnnotations(bytes, header, records, found);
+  const times = readAnnotations(bytes, header, records, found, fail);
   if (times !== null && times.damaged > 0)
     notes.push(`${times.damaged} damaged annotations are skipped.`);
   const runs = findRuns(header, records, times, fail);

@@ -22,8 +22,9 @@ export function readTriggers(
   const signal = header.signals.find(({ label }) => label === LABEL);
   if (header.bytesPerSample !== 3 || !signal) return;
   let before: number | null = null;
-  for (const [sample, value] of readDigital(bytes, header, signal, records).entries()) {
-    const code = value & TRIGGER_BITS;
+  const values = readDigital(bytes, header, signal, records);
+  for (let sample = 0; sample < values.length; sample++) {
+    const code = (values[sample] as number) & TRIGGER_BITS;
     // The code of the first sample was set before the recording.
     if (before !== null && code !== before && code !== 0) {
       const onsetSeconds = secondsAt(signal, sample);

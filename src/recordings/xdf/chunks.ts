@@ -9,6 +9,8 @@ export const TAG = {
   boundary: 5,
   streamFooter: 6,
 } as const;
+/** Number of damaged places after which reading ends. */
+export const MAX_DAMAGED = 10_000;
 /** Highest plausible tag: readers skip tags that they do not know. */
 const MAX_TAG = 0xff;
 const MAGIC = 'XDF:';
@@ -43,6 +45,7 @@ export function visitChunks(bytes: Uint8Array, visit: (chunk: Chunk) => void): n
     const chunk = chunkAt(view, at);
     const isRead = chunk !== null && tryVisit(chunk, visit);
     if (!isRead) damaged++;
+    if (damaged > MAX_DAMAGED) return damaged;
     const isNext =
       chunk !== null && (isRead || chunk.end === bytes.length || chunkAt(view, chunk.end));
     at = isNext ? chunk.end : findBoundary(bytes, at);
@@ -78,11 +81,12 @@ function tryVisit(chunk: Chunk, visit: (chunk: Chunk) => void): boolean {
 
 /** Offset behind the next boundary; the end of the file if no boundary follows. */
 function findBoundary(bytes: Uint8Array, from: number): number {
-  let at = bytes.indexOf(BOUNDARY[0] as number, from);
-  while (at >= 0) {
-    const found = at;
-    if (BOUNDARY.every((byte, index) => bytes[found + index] === byte)) return at + BOUNDARY.length;
-    at = bytes.indexOf(BOUNDARY[0] as number, at + 1);
+  let matched = 0;
+  // No proper prefix of the boundary ends with its first byte, so that a mismatch restarts at this byte.
+  for (let at = from; at < bytes.length; at++) {
+    if (bytes[at] !== BOUNDARY[matched]) matched = 0;
+    if (bytes[at] === BOUNDARY[matched]) matched++;
+    if (matched === BOUNDARY.length) return at + 1;
   }
   return bytes.length;
 }

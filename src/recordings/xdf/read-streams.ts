@@ -1,7 +1,7 @@
 import { MAX_SAMPLES } from '../limits';
 import { RecordingError } from '../recording';
 import { ByteReader, DamageError } from './bytes';
-import { type Chunk, TAG, visitChunks } from './chunks';
+import { type Chunk, MAX_DAMAGED, TAG, visitChunks } from './chunks';
 import type { ClockOffsets } from './clock';
 import {
   parseSampleCount,
@@ -96,6 +96,9 @@ export function readStreams(bytes: Uint8Array, name: string): Streams {
       stream.declaredSamples = parseSampleCount(content);
     }
   });
+  if (damaged > MAX_DAMAGED) {
+    throw new RecordingError(`${name}: is damaged at more than ${MAX_DAMAGED} places.`);
+  }
   requireMemory(open, name);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const streams = [...open.values()].map((stream) => storeSamples(view, stream));

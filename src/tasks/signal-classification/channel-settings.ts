@@ -8,6 +8,12 @@ import {
   type WindowStepSettings,
 } from '../../preprocessing/schema';
 import type { Position } from '../../preprocessing/spherical-splines';
+import {
+  baselineSamples,
+  type EpochSettings,
+  epochsSchema,
+  toEpochSettings,
+} from './epoch-settings';
 
 /** Maximum number of channels. */
 export const MAX_CHANNELS = 512;
@@ -28,6 +34,10 @@ export interface ChannelSettings {
   readonly positions: ReadonlyMap<string, Position>;
   /** Steps over the signal. */
   readonly continuous: readonly StepSettings[];
+  /** Windows around annotations of recordings; null: windows `step` samples apart. */
+  readonly epochs: EpochSettings | null;
+  /** First and last sample of a window whose mean is subtracted before `window`; null: none is subtracted. */
+  readonly baseline: readonly [number, number] | null;
   /** Steps over each window. */
   readonly window: readonly WindowStepSettings[];
 }
@@ -84,6 +94,7 @@ export const CHANNEL_KEYS = {
     )
     .optional()
     .describe('Position of each electrode, [x, y, z] from the center of the head, in any unit'),
+  epochs: epochsSchema.optional().describe('Windows around annotations of recordings'),
   preprocess: preprocessSchema
     .optional()
     .describe('Steps over signals and windows before the model, in order. Default: none'),
@@ -96,10 +107,20 @@ interface Given {
   readonly step?: number | undefined;
   readonly missing_channels?: 'error' | 'interpolate' | undefined;
   readonly positions?: Readonly<Record<string, Position>> | undefined;
+  readonly epochs?: z.output<typeof epochsSchema> | undefined;
   readonly preprocess?: readonly StepSettings[] | undefined;
 }
 
-export function toChannelSettings(given: Given): ChannelSettings {
+/**
+ * @param rate of the model in Hz
+ * @throws RangeError: the baseline is not within a window
+ */
+export function toChannelSettings(
+  given: Given,
+  rate: number,
+  windowLength: number,
+): ChannelSettings {
+  const epochs = given.epochs ? toEpochSettings(given.epochs) : null;
   const steps = given.preprocess ?? [];
   const found = steps.findIndex(({ type }) => type === 'standardize');
   const at = found < 0 ? steps.length : found;
@@ -110,6 +131,8 @@ export function toChannelSettings(given: Given): ChannelSettings {
     step: given.step ?? null,
     interpolates: given.missing_channels === 'interpolate',
     positions: new Map(Object.entries(given.positions ?? {})),
+    epochs,
+    baseline: epochs && baselineSamples(epochs, rate, windowLength),
     continuous: steps.slice(0, at),
     window: steps.slice(at) as readonly WindowStepSettings[],
   };
@@ -133,12 +156,26 @@ export function findChannelProblem(
       message: 'expected a rate in Hz beside channels, found none',
     };
   }
-  const settings = toChannelSettings(given);
+  const settings = settingsOrProblem(given, rate, windowLength);
+  if ('message' in settings) return settings;
   return (
     findPositionProblem(settings) ??
     findWindowStepProblem(settings) ??
     findPipelineProblem(settings, rate, windowLength)
   );
+}
+
+function settingsOrProblem(
+  given: Given,
+  rate: number,
+  windowLength: number,
+): ChannelSettings | KeyProblem {
+  try {
+    return toChannelSettings(given, rate, windowLength);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { path: ['epochs', 'baseline_s'], message: error.message };
+  }
 }
 
 function findPositionProblem({

@@ -197,11 +197,18 @@ export function readModelSettings(modelPath: string): ModelSettings {
     inputShape: given.input_shape ?? null,
     samplingRateHz: given.sampling_rate_hz ?? null,
     channel: given.channel ?? null,
-    channels: given.channels ? toChannelSettings({ ...given, channels: given.channels }) : null,
+    channels: channelsOf(given),
     quality: toQualitySettings(given.quality),
     name: given.name ?? null,
     version: given.version ?? null,
   };
+}
+
+/** Null: the model takes one channel. */
+function channelsOf(given: Given): ChannelSettings | null {
+  const { channels, sampling_rate_hz: rate, window_length: length = WINDOW_LENGTH } = given;
+  if (!channels || rate === undefined) return null;
+  return toChannelSettings({ ...given, channels }, rate, length);
 }
 
 function defaultLength({ input_shape, channels }: Partial<Given>): number {

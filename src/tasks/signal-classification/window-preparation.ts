@@ -72,7 +72,9 @@ class ChannelPreparation implements WindowPreparation {
 
   prepare(input: SignalInput): Float32Array {
     const window = input instanceof ChannelWindow ? input.samples : this.#process(input);
-    return applyWindowSteps(this.#settings.window, window, this.#windowLength);
+    const { baseline, window: steps } = this.#settings;
+    const samples = baseline ? withoutBaseline(window, baseline, this.#windowLength) : window;
+    return applyWindowSteps(steps, samples, this.#windowLength);
   }
 
   #process(input: ArrayLike<number>): Float64Array {
@@ -114,6 +116,22 @@ function applyWindowSteps(
     }
   }
   return Float32Array.from(samples);
+}
+
+/** Subtracts the mean of the samples from `first` to `last` from each row. */
+function withoutBaseline(
+  window: Float64Array,
+  [first, last]: readonly [number, number],
+  windowLength: number,
+): Float64Array {
+  const result = new Float64Array(window.length);
+  for (let row = 0; row < window.length; row += windowLength) {
+    let sum = 0;
+    for (let i = first; i <= last; i++) sum += window[row + i] as number;
+    const mean = sum / (last - first + 1);
+    for (let i = row; i < row + windowLength; i++) result[i] = (window[i] as number) - mean;
+  }
+  return result;
 }
 
 /** z-normalizes rows of `length` samples. */

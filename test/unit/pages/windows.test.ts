@@ -1,5 +1,5 @@
 import { generate } from '../../../src/pages/eeg/generate';
-import { clampStart, meanProbabilities } from '../../../src/pages/eeg/windows';
+import { clampStart, meanProbabilities, shiftStart } from '../../../src/pages/eeg/windows';
 import {
   type Channel,
   CONTINUOUS,
@@ -43,6 +43,17 @@ describe('windows', () => {
       20, 44, 44, 400, 400, 744,
     ]);
     expect(clampStart(0, { ...signal, samples: new Float64Array(500) }, 400)).toBe(null);
+    const shifts = [
+      [0, 256],
+      [44, 256],
+      [44, 64],
+      [400, -64],
+      [744, 256],
+      [0, -256],
+    ] as const;
+    expect(shifts.map(([at, by]) => shiftStart(at, by, signal, 256))).toEqual([
+      400, 400, 400, 44, 744, 0,
+    ]);
     expect(segmentWindowStarts(signal, 256)).toEqual([0, 400, 656]);
     expect(segmentWindowStarts(signal, 100, 200)).toEqual([0, 200, 300, 400, 600, 800]);
     expect([0, 299, 300, 450].map((at) => secondsOf(signal, at, 10))).toEqual([0, 29.9, 600, 805]);

@@ -48,7 +48,7 @@ export const entityRows: TaskRows<EntityInput, Candidates, EntityMetadata> = {
       bind: (model) => ({
         ...TAGS_FORMAT,
         omittedColumns: [],
-        windowing: null,
+        split: null,
         toInput: (row) => {
           const text = textOf(row, textColumn);
           return typeof text === 'string' ? { input: { text, labels, threshold } } : text;

@@ -3,13 +3,14 @@ import path from 'node:path';
 import { companionNames, readRecording } from '../../../../src/recordings/read-recording';
 import { findChannel, RecordingError } from '../../../../src/recordings/recording';
 import { makeEdf } from '../../../helpers/edf';
-import { FIXTURES } from '../../../helpers/service';
 import { bytesOf, type Target } from '../target';
 
 const T3 = { label: 'EEG T3', unit: 'uV', perRecord: 2, digital: [0, 100, -100, 32767] };
 const MARKS = { label: 'EDF Annotations', unit: '', perRecord: 1, digital: [0, 0] };
 
-const fixture = (name: string) => readFileSync(path.join(FIXTURES, 'recordings', name));
+// The bundle runs in the root of the checkout.
+const fixture = (name: string) =>
+  readFileSync(path.resolve('test', 'fixtures', 'recordings', name));
 /** Files that a header of BrainVision can name. */
 const COMPANIONS = new Map(
   ['eeglab.eeg', 'eeglab.vmrk', 'text.eeg'].map((name) => [name, fixture(name)]),
@@ -80,8 +81,8 @@ export const bdf: Target = {
 export const xdf: Target = {
   run,
   seeds: [
-    fixture('damaged-offset.xdf').subarray(0, 4000),
-    fixture('streams.xdf').subarray(0, 6000),
+    fixture('damaged-offset.xdf').subarray(0, 1800),
+    fixture('streams.xdf').subarray(0, 3200),
   ],
   dictionary: [
     'string',
