@@ -1,4 +1,4 @@
-import { AnnotationList } from '../limits';
+import { AnnotationList, skipped } from '../limits';
 import { RecordingError } from '../recording';
 import type { BrainVisionHeader } from './header';
 import { parseIni, splitValue } from './ini';
@@ -68,7 +68,7 @@ export function readMarkers(
       channel: channels[Number(channel) - 1]?.label ?? null,
     });
   }
-  const notes = damaged === 0 ? [] : [`${name}: ${damaged} damaged markers are skipped.`];
+  const notes = damaged === 0 ? [] : [`${name}: ${skipped(damaged, 'damaged marker')}.`];
   return { annotations, gaps, startTime, notes };
 }
 
