@@ -39,15 +39,3 @@ export class AnnotationList {
     return [`The file has more than ${MAX_ANNOTATIONS} annotations: ${this.#ignored} are skipped.`];
   }
 }
-
-/** "1 marker is skipped", "2 markers are skipped". */
-export function skipped(count: number, what: string): string {
-  return count === 1 ? `1 ${what} is skipped` : `${count} ${what}s are skipped`;
-}
-
-/** Note for each channel that cannot be read. */
-export function skippedNotes(
-  unreadable: readonly { readonly label: string; readonly reason: string }[],
-): readonly string[] {
-  return unreadable.map(({ label, reason }) => `“${label}” is skipped: it ${reason}.`);
-}

@@ -1,4 +1,5 @@
-import { AnnotationList, skipped } from '../limits';
+import { AnnotationList } from '../limits';
+import { skipped } from '../notes';
 import { RecordingError } from '../recording';
 import type { BrainVisionHeader } from './header';
 import { parseIni, splitValue } from './ini';

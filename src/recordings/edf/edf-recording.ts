@@ -1,4 +1,5 @@
-import { AnnotationList, MAX_SAMPLES, requireSegmentCount, skipped, skippedNotes } from '../limits';
+import { AnnotationList, MAX_SAMPLES, requireSegmentCount } from '../limits';
+import { skipped, skippedNotes } from '../notes';
 import {
   type Channel,
   type Recording,
