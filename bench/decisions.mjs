@@ -39,7 +39,7 @@ const { values: options } = parseArgs({
   options: {
     tokens: { type: 'string', default: '200,800' },
     clients: { type: 'string', default: '1,8' },
-    sides: { type: 'string', default: 'float32,bfloat16,int8,laya' },
+    sides: { type: 'string', default: 'float32,int8,laya' },
     seconds: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '1' },
   },
@@ -71,7 +71,14 @@ function commandOf(side, port) {
   if (side !== 'laya') {
     return {
       run: [process.execPath, path.join(ROOT, 'dist/main.js'), 'serve', MODEL],
-      env: { ...process.env, PORT: String(port), DTYPE: side, MAX_QUEUE_WAIT_MS: '600000' },
+      env: {
+        ...process.env,
+        PORT: String(port),
+        DTYPE: side,
+        MAX_QUEUE_WAIT_MS: '600000',
+        REQUEST_TIMEOUT_MS: '600000',
+        INFERENCE_TIMEOUT_MS: '600000',
+      },
     };
   }
   const uvicorn = ['-m', 'uvicorn', '--app-dir', HERE, 'server:app', '--no-access-log'];

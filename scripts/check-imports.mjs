@@ -10,20 +10,22 @@ const MAY_IMPORT = {
 
   recordings: [],
   settings: [],
-  files: ['lib', 'recordings'],
+  files: ['lib', 'preprocessing', 'recordings'],
   native: ['lib'],
   client: ['lib', 'protocols', 'streaming'], // of protocols types alone; of streaming also places and times
   models: ['lib', 'native'],
-  tasks: ['lib', 'files', 'models', 'native'],
+  preprocessing: ['lib', 'models'],
+  tasks: ['lib', 'files', 'models', 'native', 'preprocessing', 'recordings'],
   repository: ['lib', 'models', 'native', 'serving', 'settings', 'tasks'],
   serving: ['lib', 'native', 'settings'],
-  services: ['lib', 'native', 'serving', 'tasks'],
+  services: ['lib', 'native', 'preprocessing', 'serving', 'tasks'],
   batches: ['lib', 'files', 'native', 'serving', 'settings'],
   protocols: ['batches', 'lib', 'native', 'serving', 'services', 'tasks'],
   streaming: [
     'lib',
     'native',
     'numeric',
+    'preprocessing',
     'protocols',
     'recordings',
     'serving',
@@ -32,17 +34,17 @@ const MAY_IMPORT = {
   ],
   grpc: ['lib', 'native', 'serving', 'protocols'],
   http: ['lib', 'native', 'serving', 'protocols'],
-  embedded: ['lib', 'native', 'settings', 'tasks'],
+  embedded: ['lib', 'native', 'preprocessing', 'settings', 'tasks'],
   integrations: ['client', 'lib'],
   commands: null, // all of them
   '.': null,
-  pages: ['.', 'lib', 'client', 'recordings', 'tasks', 'protocols'],
+  pages: ['.', 'lib', 'client', 'preprocessing', 'recordings', 'tasks', 'protocols'],
 };
 /** What lies in one folder below these imports nothing of the folder beside it, but of these. */
 const SEPARATE = ['tasks', 'protocols'];
 const SHARED = ['openapi', 'validation', 'calibration'];
-/** But these, which combine what lies beside them: `guard` asks models of several tasks. */
-const COMBINING = ['tasks/guard'];
+/** But these, which combine what lies beside them: `guard` asks models of several tasks, `gliner2` has several. */
+const COMBINING = ['tasks/guard', 'tasks/gliner2'];
 /** Packages, and files of ours with the folders of their names, that only these folders import. */
 const ONLY_IN = {
   express: ['http'],

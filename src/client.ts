@@ -9,6 +9,8 @@ export type { ClientOptions } from './client/client';
 export { NoAnswerError, ResponseError, StreamError } from './client/client-errors';
 export { DecideClient, type DecideOptions } from './client/decide-client';
 export {
+  type ChannelOptions,
+  type ChannelSignals,
   EegClient,
   type PredictAllOptions,
   type PredictOptions,

@@ -75,6 +75,7 @@ backend::TextInput text_input(const Napi::Object& from) {
   input.parts = embedding_parts(from);
   input.only_tokens = flag(from, "onlyTokens");
   input.omit_special_tokens = flag(from, "omitSpecialTokens");
+  input.by_words = flag(from, "byWords");
   return input;
 }
 
@@ -111,6 +112,7 @@ backend::EntityInput entity_input(const Napi::Object& from) {
   if (input.labels.empty()) fail(from.Get("labels"), "at least one element", "labels");
   input.threshold =
       static_cast<float>(number(from.Get("threshold"), {.min = 0, .max = 1}, "threshold"));
+  input.task = optional<std::string>(text, from, "task");
   return input;
 }
 

@@ -117,6 +117,25 @@ backend::TextHead gliner(const Napi::Object& from) {
           static_cast<int64_t>(number(from.Get("lstmLayers"), kLstmLayers, "lstmLayers"))};
 }
 
+constexpr Named<backend::CountLayerType> kCountLayers[] = {
+    {"count_lstm", backend::CountLayerType::kPlain},
+    {"count_lstm_v2", backend::CountLayerType::kTransformer},
+    {"count_lstm_moe", backend::CountLayerType::kMixture}};
+constexpr Range kTemperatures{.min = 1e-6, .max = 1e6};
+
+backend::TextHead gliner2(const Napi::Object& from) {
+  backend::Gliner2Head head{
+      .counting = {},
+      .max_width = size(from, "maxWidth"),
+      .classifier_output = text(from, "classifierOutput"),
+      .temperature = number(from.Get("temperature"), kTemperatures, "temperature")};
+  if (!from.Get("counting").IsUndefined()) {
+    head.counting =
+        choice<backend::CountLayerType>(from.Get("counting"), "counting", {}, kCountLayers);
+  }
+  return head;
+}
+
 backend::TextHead laya(const Napi::Object& from) {
   return backend::LayaHead{.layers =
                                static_cast<int64_t>(number(from.Get("layers"), kLayers, "layers"))};
@@ -158,6 +177,7 @@ constexpr Named<backend::TextHead (*)(const Napi::Object&)> kHeads[] = {
     {"embedding", embedding},
     {"bge-m3", bge_m3},
     {"gliner", gliner},
+    {"gliner2", gliner2},
     {"laya", laya},
     {"gliclass", gliclass}};
 
@@ -240,6 +260,13 @@ std::optional<backend::EntityPrompt> entity_prompt(const Napi::Object& from, con
                                .overlap = count(given, "overlap")};
 }
 
+/// SchemaPrompt of src/native/binding/sources.ts.
+std::optional<backend::SchemaPrompt> schema_prompt(const Napi::Object& from, const char* name) {
+  const Napi::Object given = object(from.Get(name), name);
+  return backend::SchemaPrompt{.max_words = count(given, "maxWords"),
+                               .overlap = count(given, "overlap")};
+}
+
 /// RequiredToken of src/native/binding/sources.ts.
 backend::RequiredToken required_token(const Napi::Value& value, const std::string& name) {
   const Napi::Object from = object(value, name);
@@ -298,6 +325,7 @@ Source source_argument(const Napi::Object& from) {
         .task_adapters = optional(task_adapters, from, "taskAdapters"),
         .base_prefix = optional<std::string>(text, from, "basePrefix"),
         .entity_prompt = optional(entity_prompt, from, "entityPrompt"),
+        .schema_prompt = optional(schema_prompt, from, "schemaPrompt"),
         .required_tokens =
             optional<std::vector<backend::RequiredToken>>(required_tokens, from, "requiredTokens"),
         .label_encoder = optional(label_encoder, from, "labelEncoder")};

@@ -10,6 +10,8 @@ import type {
 import { entityRecognition } from '../tasks/entity-recognition/entity-recognition-task';
 import { findEntities } from '../tasks/entity-recognition/find-entities';
 import { findLabelProblem, toDescribedLabels, toLabels } from '../tasks/entity-recognition/labels';
+import { overlapsOf } from '../tasks/entity-recognition/overlaps';
+import { gliner2 } from '../tasks/gliner2/gliner2-task';
 import {
   type EngineOptions,
   environment,
@@ -22,16 +24,19 @@ import {
 export interface EntityRecognizerOptions
   extends EngineOptions,
     Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
-  /** Folder of a GLiNER model, written by `GLiNER.save_pretrained`. */
+  /** Folder of a GLiNER or GLiNER2 model, written by `save_pretrained`. */
   readonly modelDirectory: string;
 }
 
 export interface EntityTagOptions extends RunOptions {
-  /** Types of entities: names, or names with descriptions, which the model reads instead. */
+  /** Types of entities: names, or names with descriptions. GLiNER models read them instead of the names. */
   readonly labels: readonly string[] | Readonly<Record<string, string>>;
   /** Score above which a span is an entity. Default: 0.5. */
   readonly threshold?: number;
-  /** Whether entities must not overlap. Otherwise one can contain others. Default: true. */
+  /**
+   * Whether entities must not overlap. Otherwise one can contain others. Default: true; of GLiNER2 models, entities with
+   * different labels can overlap.
+   */
   readonly flat?: boolean;
   /** Whether the same words can have several labels. Default: false. */
   readonly multiLabel?: boolean;
@@ -41,7 +46,7 @@ export interface EntityTagOptions extends RunOptions {
 export type RecognizedEntity = Entity;
 
 /**
- * GLiNER model, equivalent to `GLiNER.predict_entities`. Load it once and call `close` to release it.
+ * GLiNER model, equivalent to `GLiNER.predict_entities`, or to `extract_entities` of gliner2. Load it once and call `close` to release it.
  * Long texts are read in windows.
  */
 export class EntityRecognizer extends ModelEngine<EntityInput, Candidates, EntityMetadata> {
@@ -57,7 +62,9 @@ export class EntityRecognizer extends ModelEngine<EntityInput, Candidates, Entit
   }: EntityRecognizerOptions): Promise<EntityRecognizer> {
     const { scheduling } = configFromOptions('sentiment', options, environment());
     const folder = path.resolve(modelDirectory);
-    return new EntityRecognizer(await loadTexts(entityRecognition, folder, scheduling));
+    const isGliner2 = gliner2.findModelPaths(folder).length > 0;
+    const task = (isGliner2 ? gliner2 : entityRecognition) as typeof entityRecognition;
+    return new EntityRecognizer(await loadTexts(task, folder, scheduling));
   }
 
   /**
@@ -86,7 +93,7 @@ export class EntityRecognizer extends ModelEngine<EntityInput, Candidates, Entit
   async #find(
     texts: readonly unknown[],
     firstIndex: number | null,
-    { labels, threshold = 0.5, flat = true, multiLabel = false, ...options }: EntityTagOptions,
+    { labels, threshold = 0.5, flat, multiLabel = false, ...options }: EntityTagOptions,
   ): Promise<readonly (readonly RecognizedEntity[])[]> {
     for (const [index, text] of texts.entries()) {
       if (typeof text === 'string') continue;
@@ -95,7 +102,7 @@ export class EntityRecognizer extends ModelEngine<EntityInput, Candidates, Entit
       throw new InputError(message, firstIndex === null ? null : index);
     }
     const names = Array.isArray(labels) ? labels : Object.values(labels ?? {});
-    const problem = findLabelProblem(names);
+    const problem = findLabelProblem(names) ?? findLabelProblem(Object.keys(labels ?? {}));
     if (problem !== null) throw new InputError(`labels: ${problem}`, null);
     if (!(threshold >= 0 && threshold <= 1)) {
       throw new InputError('threshold: expected a number from 0 to 1', null);
@@ -108,7 +115,7 @@ export class EntityRecognizer extends ModelEngine<EntityInput, Candidates, Entit
           ? toLabels(labels)
           : toDescribedLabels(labels as Readonly<Record<string, string>>),
         threshold,
-        isFlat: flat,
+        ...overlapsOf(flat ?? null, this.model.metadata),
         isMultiLabel: multiLabel,
       },
       options,

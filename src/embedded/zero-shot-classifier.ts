@@ -3,6 +3,7 @@ import type { SchedulingOptions } from '../native/engine';
 import { configFromOptions } from '../settings/config';
 import type { ModelMetadata, Prediction } from '../tasks/capabilities';
 import { gliclass } from '../tasks/decision/gliclass-task';
+import { gliner2, gliner2Classification } from '../tasks/gliner2/gliner2-task';
 import { zeroShot } from '../tasks/registry';
 import type { Task } from '../tasks/task';
 import type { TaskModel } from '../tasks/task-model';
@@ -21,20 +22,20 @@ import {
 export interface ZeroShotOptions
   extends EngineOptions,
     Pick<SchedulingOptions, 'dtype' | 'attentionDtype'> {
-  /** Folder of an NLI model or of a GLiClass model, written by `save_pretrained`. */
+  /** Folder of an NLI model, or of a GLiClass or GLiNER2 model, written by `save_pretrained`. */
   readonly modelDirectory: string;
 }
 
 export interface ZeroShotQuestionOptions extends RunOptions {
-  /** Template with `{}` for the label. Default: `This example is {}.`; the label for GLiClass models. */
+  /** Template with `{}` for the label. Default: `This example is {}.`; the label for GLiClass and GLiNER2 models. */
   readonly hypothesisTemplate?: string;
   /** Whether each label is scored independently. Default: false, the scores sum to 1. */
   readonly multiLabel?: boolean;
 }
 
 /**
- * Zero-shot classifier, equivalent to the `zero-shot-classification` pipeline of transformers, or to that of gliclass. Load
- * it once and call `close` to release it.
+ * Zero-shot classifier, equivalent to the `zero-shot-classification` pipeline of transformers, to that of gliclass or
+ * to `classify_text` of gliner2. Load it once and call `close` to release it.
  */
 export class ZeroShot extends ModelEngine<unknown, Prediction, ModelMetadata> {
   readonly #classifier: ZeroShotClassifier;
@@ -52,7 +53,8 @@ export class ZeroShot extends ModelEngine<unknown, Prediction, ModelMetadata> {
   static async load({ modelDirectory, ...options }: ZeroShotOptions): Promise<ZeroShot> {
     const { scheduling } = configFromOptions('sentiment', options, environment());
     const folder = path.resolve(modelDirectory);
-    const task = (gliclass.findModelPaths(folder).length > 0 ? gliclass : zeroShot) as Task;
+    const isOwn = (task: Pick<Task, 'findModelPaths'>) => task.findModelPaths(folder).length > 0;
+    const task = ([gliclass, gliner2, gliner2Classification].find(isOwn) ?? zeroShot) as Task;
     return new ZeroShot(task, await loadTexts(task, folder, scheduling));
   }
 

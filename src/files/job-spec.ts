@@ -1,5 +1,6 @@
 import type { FileOptions } from './formats';
 import type { Windowing } from './readers/recording-reader';
+import type { Row } from './rows';
 
 /** Type of an output column. `integer` and `unsigned` have 64 bits; `json` holds mixed types. */
 export const COLUMN_TYPES = [
@@ -39,6 +40,15 @@ export interface ResultField<Prediction = unknown> extends ResultColumn {
   extract(prediction: Prediction): unknown;
 }
 
+/** Prediction of a window, for the summary of its recording. */
+export interface WindowResult {
+  readonly label: string;
+  /** Probabilities by label. */
+  readonly scores: Readonly<Record<string, number>>;
+  /** Label that an annotation names; null: none does. */
+  readonly expected: string | null;
+}
+
 /** Input columns and output fields of a task. */
 export interface RowFormat<Prediction = unknown> {
   /** Columns that each row must have. */
@@ -55,9 +65,14 @@ export interface RowFormat<Prediction = unknown> {
    */
   readonly charactersPerPart?: number;
   /** Labels of a prediction for the summary, and whether the input was truncated. */
-  summarize(prediction: Prediction): {
+  summarize(
+    prediction: Prediction,
+    row: Pick<Row, 'window'>,
+  ): {
     readonly labels: readonly string[];
     readonly truncated: boolean;
+    /** Window of a recording; undefined: another input. */
+    readonly window?: WindowResult | undefined;
   };
 }
 

@@ -10,6 +10,8 @@ export interface Row {
   readonly json: string | null;
   /** Samples of a window; null for other rows. */
   readonly signal: Float64Array | null;
+  /** Window of a recording: the label that its event names, or null; undefined: another row. */
+  readonly window?: { readonly expected: string | null } | undefined;
   /** Approximate memory in characters. */
   readonly size: number;
 }

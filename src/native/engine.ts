@@ -12,6 +12,7 @@ import type {
   SchedulingOptions,
   Tokenization,
 } from './binding';
+import { withConfigLocation } from './config-location';
 import { EngineError, errorOf, isInputFault, refusalError, withIndex } from './engine-error';
 import { requireListSize } from './list-size';
 import {
@@ -26,6 +27,7 @@ import { Vocabulary } from './vocabulary';
 import { requireWindowLimit, runWindows, unrunWindowsOf, WindowMemory } from './windows';
 
 export type * from './binding';
+export { withConfigLocation } from './config-location';
 export { EngineError } from './engine-error';
 export type { EngineObserver, InferOptions } from './pending-requests';
 export type { Vocabulary } from './vocabulary';
@@ -100,7 +102,9 @@ export class Engine {
       const native = await addon().load(source, options, pending.onCompletions);
       return new Engine(native, pending, options);
     } catch (error) {
-      throw new EngineError('MODEL_LOAD_FAILED', printable((error as Error).message));
+      const location = source.type === 'text-encoder' ? source.configLocation : undefined;
+      const message = withConfigLocation((error as Error).message, location);
+      throw new EngineError('MODEL_LOAD_FAILED', printable(message));
     }
   }
 

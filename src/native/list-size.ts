@@ -33,7 +33,8 @@ function minimumBytes(inputs: readonly NativeInput[]): number {
     if ('ids' in input) return sum + input.ids.byteLength + (input.markers?.byteLength ?? 0);
     if ('chunks' in input) return input.chunks.reduce((all, { length }) => all + length, sum);
     if ('labels' in input) {
-      return input.labels.reduce((all, { length }) => all + length, sum + input.text.length);
+      const own = input.text.length + (input.task?.length ?? 0);
+      return input.labels.reduce((all, { length }) => all + length, sum + own);
     }
     return sum + input.text.length + (input.pair?.length ?? 0) + (input.prompt?.length ?? 0);
   }, 0);

@@ -4,10 +4,12 @@ import type { ServiceRequest } from '../serving/service-request';
 import type {
   Entity,
   EntityLabel,
+  EntityMetadata,
   EntityOptions,
   EntityRecognizer,
 } from '../tasks/entity-recognition/entities';
 import { findEntities } from '../tasks/entity-recognition/find-entities';
+import { overlapsOf } from '../tasks/entity-recognition/overlaps';
 import type { ServedModel } from '../tasks/served-model';
 import { requireModel } from './inference';
 
@@ -19,23 +21,21 @@ export interface EntitySettings {
   readonly labels: readonly EntityLabel[];
   /** Default: 0.5. */
   readonly threshold?: number | null | undefined;
-  /** Default: true. */
+  /** Default: true; models of GLiNER2 resolve overlaps for each label alone. */
   readonly flat?: boolean | null | undefined;
   /** Default: false. */
   readonly multi_label?: boolean | null | undefined;
 }
 
-/** Applies the defaults of gliner. */
-export function toEntityOptions({
-  labels,
-  threshold,
-  flat,
-  multi_label,
-}: EntitySettings): EntityOptions {
+/** Applies the defaults of gliner, or of gliner2 for its models. */
+export function toEntityOptions(
+  { labels, threshold, flat, multi_label }: EntitySettings,
+  metadata: EntityMetadata,
+): EntityOptions {
   return {
     labels,
     threshold: threshold ?? THRESHOLD,
-    isFlat: flat ?? true,
+    ...overlapsOf(flat ?? null, metadata),
     isMultiLabel: multi_label ?? false,
   };
 }
@@ -58,7 +58,7 @@ export async function recognizeEntities(
   const model = requireModel(served.model);
   const options = caller.inferOptions(served);
   try {
-    return await findEntities(model, texts, toEntityOptions(settings), options);
+    return await findEntities(model, texts, toEntityOptions(settings, model.metadata), options);
   } catch (error) {
     const index = error instanceof EngineError && field !== null ? error.index : null;
     throw index === null ? error : new ElementError(`${field}[${index}]`, error as Error);

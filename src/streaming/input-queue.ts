@@ -29,16 +29,43 @@ function bytesOf(input: SignalInput): number {
   return inputBytes(input.type === 'samples' ? input.samples.length : 0);
 }
 
-/** Decodes samples from a JSON array; null becomes NaN. @throws SessionError that names the element */
-export function decodeNumbers(values: readonly unknown[]): Float64Array {
+/**
+ * Decodes samples from a JSON array of values, or of frames with a value per channel; null becomes NaN.
+ *
+ * @param width values of a frame
+ * @throws SessionError that names the element
+ */
+export function decodeNumbers(values: readonly unknown[], width = 1): Float64Array {
+  if (width > 1 && Array.isArray(values[0])) return decodeFrames(values, width);
   const samples = new Float64Array(values.length);
   for (let i = 0; i < samples.length; i++) {
     const value = values[i];
+    // Names are only built for errors: this loop runs for each sample of all streams.
     if (typeof value === 'number') samples[i] = value;
-    else if (value === null) samples[i] = Number.NaN;
-    else throw new SessionError(CLOSE.INVALID, `samples[${i}]: expected a number or null`);
+    else samples[i] = toSample(value, `samples[${i}]`);
   }
   return samples;
+}
+
+function decodeFrames(frames: readonly unknown[], width: number): Float64Array {
+  const samples = new Float64Array(frames.length * width);
+  for (const [index, frame] of frames.entries()) {
+    if (!Array.isArray(frame) || frame.length !== width) {
+      const what = `expected a frame of ${width} numbers`;
+      throw new SessionError(CLOSE.INVALID, `samples[${index}]: ${what}`);
+    }
+    for (let i = 0; i < width; i++) {
+      const value = frame[i];
+      samples[index * width + i] =
+        typeof value === 'number' ? value : toSample(value, `samples[${index}][${i}]`);
+    }
+  }
+  return samples;
+}
+
+function toSample(value: unknown, field: string): number {
+  if (value === null) return Number.NaN;
+  throw new SessionError(CLOSE.INVALID, `${field}: expected a number or null`);
 }
 
 /** Decodes samples from little-endian float32. @throws SessionError */

@@ -1,8 +1,11 @@
 import { CLOSE, type Peer, runInSession } from '../serving/session';
+import { planStream } from './channel-windows';
+import { createWindows } from './create-windows';
 import { InputQueue, type SignalInput } from './input-queue';
-import { SlidingWindows, type Windowing, windowingOf } from './sliding-windows';
+import { type Windowing, windowingOf } from './sliding-windows';
 import type { StreamHost, StreamModel } from './stream-host';
-import type { StreamOptions } from './stream-messages';
+import type { StreamOpened, StreamOptions } from './stream-messages';
+import type { StreamWindows } from './stream-windows';
 import { PositionError, Timeline } from './timeline';
 import { WindowDispatcher } from './window-dispatcher';
 import type { WindowResults } from './window-results';
@@ -21,7 +24,7 @@ export class SignalStream {
   readonly model: StreamModel;
   readonly windowing: Windowing;
   readonly #host: StreamHost;
-  readonly #windows: SlidingWindows;
+  readonly #windows: StreamWindows;
   readonly #timeline: Timeline;
   readonly #dispatcher: WindowDispatcher;
   readonly #results: WindowResults;
@@ -42,7 +45,7 @@ export class SignalStream {
     this.options = options;
     this.#host = host;
     this.windowing = windowingOf(options, model.settings);
-    this.#windows = new SlidingWindows(this.windowing);
+    this.#windows = createWindows(options, model.settings);
     this.#timeline = new Timeline(options.start, options.sampling_rate_hz);
     const { rawLength } = this.#windows;
     const onResult = () => this.proceed();
@@ -73,13 +76,28 @@ export class SignalStream {
 
   /** Look-ahead of the resampling filter behind a window, in ms. */
   get delayMs(): number {
-    const { filter } = this.#windows;
-    return filter === null ? 0 : (Math.ceil(filter.reach) / filter.from) * 1000;
+    return this.#windows.delayMs;
   }
 
   /** Hz; null if samples are not resampled. */
   get resampledToHz(): number | null {
-    return this.#windows.filter?.to ?? null;
+    return this.#windows.resampledToHz;
+  }
+
+  /** Channels of a frame, and channels of the model that the frames lack. Empty for models of one channel. */
+  get channels(): Pick<StreamOpened, 'channels' | 'interpolated'> {
+    const { channels } = this.model.settings;
+    if (channels === null) return {};
+    const { interpolated } = planStream(this.options, this.model.settings);
+    return {
+      channels: [...(this.options.channels ?? channels.inputs)],
+      interpolated: [...interpolated],
+    };
+  }
+
+  /** Number of values of a sample: one per channel. */
+  get valuesPerSample(): number {
+    return this.#windows.valuesPerSample;
   }
 
   /** Whether the client has sent the end of the signal. */
@@ -179,7 +197,8 @@ export class SignalStream {
 
   #processSamples(input: SamplesInput): boolean {
     const windows = this.#windows;
-    this.#timeline.requireRoom(input.samples.length - input.offset);
+    const width = windows.valuesPerSample;
+    this.#timeline.requireRoom((input.samples.length - input.offset) / width);
     for (;;) {
       if (this.#isSliceOver()) return false;
       if (windows.isComplete) {
@@ -192,7 +211,7 @@ export class SignalStream {
       } else {
         const taken = windows.take(input.samples, input.offset);
         input.offset += taken;
-        this.#timeline.advance(taken);
+        this.#timeline.advance(taken / width);
       }
     }
   }

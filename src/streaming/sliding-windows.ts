@@ -1,6 +1,10 @@
 import { ResampleFilter, reachOf } from '../recordings/resample-filter';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
 
+import { SampleBuffer } from './sample-buffer';
+import type { SignalQualityAnalyzer } from './signal-quality';
+import type { StreamWindows, WindowQuality } from './stream-windows';
+
 /** Relative difference below which two sampling rates are equal: amplifiers report rates with few digits. */
 const SAME_RATE = 0.005;
 /** Share of extra buffer space, which makes moves of the samples rare, and its minimum in samples. */
@@ -8,7 +12,6 @@ const BUFFER_SLACK = 0.5;
 const MIN_BUFFER_SLACK = 64;
 /** Maximum number of multiplications in one call of `resample`: some milliseconds. */
 const MAX_MULTIPLICATIONS = 2 ** 21;
-const EMPTY = new Float64Array(0);
 
 /** How a signal is divided into windows. */
 export interface Windowing {
@@ -24,11 +27,12 @@ export interface Windowing {
 
 export function windowingOf(
   options: { readonly sampling_rate_hz: number; readonly step?: number | undefined },
-  { windowLength, samplingRateHz }: ModelSettings,
+  { windowLength, samplingRateHz, channels }: ModelSettings,
 ): Windowing {
   const rate = options.sampling_rate_hz;
   const perModelSample = samplingRateHz === null ? 1 : rate / samplingRateHz;
-  const step = options.step ?? Math.max(1, Math.round(windowLength * perModelSample));
+  const usual = channels?.step ?? windowLength;
+  const step = options.step ?? Math.max(1, Math.round(usual * perModelSample));
   return { windowLength, samplingRate: rate, modelRate: samplingRateHz, step };
 }
 
@@ -50,7 +54,8 @@ function filterSpan({ windowLength, samplingRate, modelRate }: Windowing): numbe
  *
  * Call `take` until `isComplete`, then read `window`, then call `advance`.
  */
-export class SlidingWindows {
+export class SlidingWindows implements StreamWindows {
+  readonly valuesPerSample = 1;
   /** Resampling filter; null if the signal has the model's rate. */
   readonly filter: ResampleFilter | null;
   /** Window length in samples of the signal. */
@@ -120,6 +125,21 @@ export class SlidingWindows {
   /** Number of the sample at or before `position`. */
   get firstRaw(): number {
     return Math.floor(this.position);
+  }
+
+  get delayMs(): number {
+    const { filter } = this;
+    return filter === null ? 0 : (Math.ceil(filter.reach) / filter.from) * 1000;
+  }
+
+  get resampledToHz(): number | null {
+    return this.filter?.to ?? null;
+  }
+
+  analyze(analyzer: SignalQualityAnalyzer): WindowQuality {
+    const { rawWindow } = this;
+    analyzer.analyze(rawWindow, this.filter === null ? rawWindow : this.window);
+    return analyzer;
   }
 
   /** Whether received samples have to be resampled before `take` accepts more. */
@@ -216,66 +236,4 @@ export class SlidingWindows {
 
 function withSlack(count: number): number {
   return count + Math.max(MIN_BUFFER_SLACK, Math.ceil(count * BUFFER_SLACK));
-}
-
-/** The last samples of a signal, in a buffer of fixed capacity that is allocated with the first sample. */
-class SampleBuffer {
-  values: Float64Array = EMPTY;
-  readonly #capacity: number;
-  /** Number of the sample `values[0]`. */
-  first = 0;
-  /** Number of the next sample. */
-  end = 0;
-
-  /** @param capacity in samples; more than are ever needed at once */
-  constructor(capacity: number) {
-    this.#capacity = capacity;
-  }
-
-  /** Free space in samples, after the removal of samples before `keepFrom`. */
-  roomFor(keepFrom: number): number {
-    return this.#capacity - (this.end - this.#clamp(keepFrom));
-  }
-
-  /** Appends samples, for which there is room. @param keepFrom samples before this number may be removed */
-  append(samples: Float64Array, keepFrom: number): void {
-    this.#makeRoom(samples.length, keepFrom);
-    this.values.set(samples, this.end - this.first);
-    this.end += samples.length;
-  }
-
-  push(value: number, keepFrom: number): void {
-    this.#makeRoom(1, keepFrom);
-    this.values[this.end - this.first] = value;
-    this.end++;
-  }
-
-  /** Removes all samples if the next sample has a number below `number`, which it then gets. */
-  skipTo(number: number): void {
-    if (number <= this.end) return;
-    this.first = number;
-    this.end = number;
-  }
-
-  /** View of the samples from `start` to `end` (exclusive), valid until the next `append` or `push`. */
-  view(start: number, end: number): Float64Array {
-    return this.values.subarray(start - this.first, end - this.first);
-  }
-
-  clear(): void {
-    this.first = 0;
-    this.end = 0;
-  }
-
-  #clamp(number: number): number {
-    return Math.min(Math.max(number, this.first), this.end);
-  }
-
-  #makeRoom(count: number, keepFrom: number): void {
-    if (this.values === EMPTY) this.values = new Float64Array(this.#capacity);
-    if (this.end - this.first + count <= this.values.length) return;
-    const from = this.#clamp(keepFrom);
-    this.values.copyWithin(0, from - this.first, this.end - this.first);
-    this.first = from;
-  }
 }

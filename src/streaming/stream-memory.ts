@@ -1,4 +1,5 @@
 import { bankBytes } from '../recordings/resample-filter';
+import { windowBytes } from './create-windows';
 import { SignalQualityAnalyzer } from './signal-quality';
 import { isResampled, SlidingWindows, windowingOf } from './sliding-windows';
 import type { StreamModel } from './stream-host';
@@ -27,7 +28,7 @@ export function sizeOf({ settings, model }: StreamModel, options: StreamOptions)
   const smoothed = span * model.metadata.labels.length * Float64Array.BYTES_PER_ELEMENT;
   const filterBytes = isResampled(windowing) ? bankBytes(samplingRate, modelRate ?? 0) : 0;
   return {
-    own: OBJECT_BYTES + SlidingWindows.bytesOf(windowing) + patient + smoothed,
+    own: OBJECT_BYTES + windowBytes(options, settings) + patient + smoothed,
     shared: [
       [
         `${rawLength} ${samplingRate} ${quality.mainsHz}`,

@@ -5,14 +5,13 @@ import {
   type ElementProblem,
   expected,
   findListProblem,
+  nameList,
   object,
 } from '../protocols/validation/fields';
 import { ServiceError } from '../serving/errors';
 import { parseJson } from '../serving/json';
 import { CLOSE, SessionError } from '../serving/session';
-import type { ModelSettings } from '../tasks/signal-classification/model-settings';
 import { QUALITY_FLAGS } from '../tasks/signal-classification/quality-settings';
-import { windowingOf } from './sliding-windows';
 import { ANY_POSITION, MAX_SAMPLE_INDEX, parsePosition, type SamplePosition } from './timeline';
 
 /** Range of sampling rates in Hz: from telemetry to intracranial recordings. */
@@ -20,9 +19,6 @@ const RATE = { min: 0.1, max: 200_000 };
 const MAX_STEP = 100_000_000;
 const MAX_MEDIAN = 101;
 const MAX_DEADLINE_MS = 600_000;
-/** Maximum ratio of the signal's and the model's sampling rates, which bounds the length of the filter. */
-const MAX_RATIO = 512;
-
 function integer(noun: string, min: number, max: number) {
   const error = expected(`${noun} from ${min} to ${max}`);
   return z.int({ error }).min(min, { error }).max(max, { error });
@@ -52,19 +48,38 @@ const position = checked<SamplePosition>(
 /** Numbers beyond the float64 range are parsed as infinite. */
 function findSampleProblem(value: unknown): ElementProblem | null {
   if (typeof value === 'number' || value === null) return null;
+  if (Array.isArray(value)) return findListProblem(value, 'a frame', findValueProblem);
+  return { message: 'expected a number or null', path: [] };
+}
+
+/** Problem of a value of a frame of several channels. */
+function findValueProblem(value: unknown): ElementProblem | null {
+  if (typeof value === 'number' || value === null) return null;
   return { message: 'expected a number or null', path: [] };
 }
 
 export const SAMPLES_SCHEMA = {
   type: 'array',
-  items: { type: ['number', 'null'] },
+  items: {
+    anyOf: [
+      { type: ['number', 'null'] },
+      {
+        type: 'array',
+        items: { type: ['number', 'null'] },
+        description: 'A frame of all channels',
+      },
+    ],
+  },
   description:
-    'Samples in any linear unit. null: missing; windows with missing samples get no prediction',
+    'Samples in any linear unit. null: missing; windows with missing samples get no prediction. Several channels: frames as arrays, or the values of frames one after another',
 } as const;
 
-const samples = checked<readonly (number | null)[]>(
+/** A value, or a frame with a value per channel. null: missing. */
+export type Sample = number | null | readonly (number | null)[];
+
+const samples = checked<readonly Sample[]>(
   (value) => findListProblem(value, 'an array of numbers', findSampleProblem),
-  (value) => value as readonly (number | null)[],
+  (value) => value as readonly Sample[],
 ).meta(SAMPLES_SCHEMA);
 
 const smoothing = z.union(
@@ -113,6 +128,14 @@ export const streamOptions = object({
     .describe(
       'Hop size: distance between the starts of consecutive windows, in input samples. Default: the window length',
     ),
+  channels: nameList('an array of channel names')
+    .optional()
+    .meta({
+      type: 'array',
+      items: { type: 'string' },
+      description:
+        'Channels of a frame, in order. Default: the channels of the model, see GET /info',
+    }),
   start: position.prefault(0).meta({
     ...POSITION_SCHEMA,
     description: 'Position of the first sample; results report times in the same format',
@@ -159,20 +182,6 @@ export const CONTROLS = {
 };
 
 export type StreamOptions = z.output<typeof streamOptions>;
-
-/** Validates the options against the model. @returns error message; null if valid */
-export function findOptionsProblem(options: StreamOptions, settings: ModelSettings): string | null {
-  const { sampling_rate_hz: rate } = options;
-  const { samplingRateHz } = settings;
-  if (samplingRateHz === null) return null;
-  const ratio = rate / samplingRateHz;
-  if (ratio > MAX_RATIO || ratio < 1 / MAX_RATIO) {
-    const range = `from ${samplingRateHz / MAX_RATIO} to ${samplingRateHz * MAX_RATIO}`;
-    return `sampling_rate_hz: expected a rate ${range}`;
-  }
-  if (windowingOf(options, settings).step >= ratio) return null;
-  return `step: expected at least ${Math.ceil(ratio)} samples, one sample at the model's sampling rate`;
-}
 
 const prediction = {
   diagnosis: z
@@ -228,6 +237,11 @@ export const streamOpened = z.object({
   patient_id: z.string().nullable(),
   model: z.string(),
   classes: z.array(z.string()),
+  channels: z.array(z.string()).optional().describe('Channels of a frame, in order'),
+  interpolated: z
+    .array(z.string())
+    .optional()
+    .describe('Channels of the model that the frames lack: they are computed from the others'),
   window_length: z.int().describe("Window length in samples, at the model's sampling rate"),
   step: z.int().describe('Hop size in samples sent'),
   sampling_rate_hz: z.number(),

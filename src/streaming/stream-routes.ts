@@ -8,16 +8,10 @@ import type { ServiceRequest } from '../serving/service-request';
 import { runInSession, SessionError } from '../serving/session';
 import type { SignalClassifier } from '../tasks/capabilities';
 import { type ServedModel, withCapability } from '../tasks/served-model';
-import type { SignalMetadata } from '../tasks/signal-classification/signal-classification-task';
 import { describeStreamProtocol } from './asyncapi';
 import type { StreamModel } from './stream-host';
-import {
-  findOptionsProblem,
-  resumption,
-  streamCursor,
-  streamOpened,
-  streamRequest,
-} from './stream-messages';
+import { resumption, streamCursor, streamOpened, streamRequest } from './stream-messages';
+import { findOptionsProblem } from './stream-options';
 import { StreamSession } from './stream-session';
 import type { Streams } from './streams';
 
@@ -61,7 +55,7 @@ function modelOf(
 ): StreamModel {
   access.require({ model: name });
   const loaded = requireModel(model);
-  const { settings } = loaded.metadata as SignalMetadata;
+  const { settings } = loaded.metadata;
   return { name: title, model: loaded, settings, queue: streams.queueOf(loaded) };
 }
 

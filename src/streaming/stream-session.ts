@@ -4,14 +4,8 @@ import { CLOSE, type CloseCode, type Peer, SessionError } from '../serving/sessi
 import { decodeFloat32, decodeNumbers, inputBytes, type SignalInput } from './input-queue';
 import type { SignalStream } from './signal-stream';
 import type { StreamModel } from './stream-host';
-import {
-  CONTROLS,
-  decodeJson,
-  findOptionsProblem,
-  resumption,
-  streamOptions,
-  validate,
-} from './stream-messages';
+import { CONTROLS, decodeJson, resumption, streamOptions, validate } from './stream-messages';
+import { findOptionsProblem } from './stream-options';
 import type { Session, StreamRecord, Streams } from './streams';
 
 /** Maximum size of a close reason in bytes (RFC 6455, 5.5). */
@@ -208,6 +202,7 @@ export class StreamSession implements Session {
       patient_id: stream.options.patient_id,
       model: name,
       classes: model.metadata.labels,
+      ...stream.channels,
       window_length: settings.windowLength,
       step: stream.windowing.step,
       sampling_rate_hz: stream.options.sampling_rate_hz,
@@ -252,12 +247,18 @@ export class StreamSession implements Session {
     if (stream.options.format !== 'json') {
       throw new SessionError(CLOSE.UNSUPPORTED, 'samples: are JSON, but "format" is "f32"');
     }
-    this.#requireRoom(values.length);
-    this.#pushSamples(stream, decodeNumbers(values));
+    const width = stream.valuesPerSample;
+    this.#requireRoom(Array.isArray(values[0]) ? values.length * width : values.length);
+    this.#pushSamples(stream, decodeNumbers(values, width));
   }
 
   #pushSamples(stream: SignalStream, samples: Float64Array): void {
     if (samples.length === 0) return;
+    const width = stream.valuesPerSample;
+    if (samples.length % width !== 0) {
+      const detail = `samples: expected frames of ${width} channels, found ${samples.length} values`;
+      throw new SessionError(CLOSE.INVALID, detail);
+    }
     this.#push(stream, { type: 'samples', samples, offset: 0, arrivedAt: performance.now() });
   }
 

@@ -4,9 +4,9 @@ import { type Peer, runInSession } from '../serving/session';
 import type { Classification } from '../tasks/capabilities';
 import { SKIPPED_WINDOW, UNUSABLE } from './result-ring';
 import { SignalQualityAnalyzer } from './signal-quality';
-import type { SlidingWindows } from './sliding-windows';
 import type { StreamHost, StreamModel } from './stream-host';
 import type { StreamOptions } from './stream-messages';
+import type { StreamWindows } from './stream-windows';
 import type { WindowOwner } from './window-queue';
 import { WindowResults } from './window-results';
 
@@ -78,7 +78,7 @@ export class WindowDispatcher implements WindowOwner {
   }
 
   /** Sends a complete window to the model, or skips it after its deadline. @returns false if it has to wait */
-  dispatch(windows: SlidingWindows, times: WindowTimes): boolean {
+  dispatch(windows: StreamWindows, times: WindowTimes): boolean {
     const { deadline_ms: deadline } = this.#options;
     if (!this.results.hasRoom) return false;
     const isBlocked = this.checkBlocked();
@@ -92,13 +92,12 @@ export class WindowDispatcher implements WindowOwner {
     }
     if (this.#inFlight >= MAX_IN_FLIGHT) return false;
     const number = this.#addResult(times);
-    const { filter, rawWindow, window } = windows;
-    this.#analyzer.analyze(rawWindow, filter === null ? rawWindow : window);
-    this.results.setQuality(number, this.#analyzer);
-    if (this.#analyzer.isUsable) {
+    const quality = windows.analyze(this.#analyzer);
+    this.results.setQuality(number, quality);
+    if (quality.isUsable) {
       this.#inFlight++;
       this.#host.addBytes(this.#windowBytes);
-      this.#model.queue.push(this, number, window, until);
+      this.#model.queue.push(this, number, windows.window, until);
     } else this.results.setState(number, UNUSABLE);
     return true;
   }
@@ -146,6 +145,7 @@ export class WindowDispatcher implements WindowOwner {
 
   /** Size in bytes of a window in inference. */
   get #windowBytes(): number {
-    return this.#model.settings.windowLength * Float32Array.BYTES_PER_ELEMENT;
+    const { windowLength, channels } = this.#model.settings;
+    return (channels?.names.length ?? 1) * windowLength * Float32Array.BYTES_PER_ELEMENT;
   }
 }

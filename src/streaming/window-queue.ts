@@ -1,6 +1,7 @@
 import { EngineError } from '../native/engine';
 import { errorOf } from '../native/engine-error';
 import type { Classification, InferenceCallbacks, SignalClassifier } from '../tasks/capabilities';
+import type { SignalInput } from '../tasks/signal-classification/window-preparation';
 
 /** Maximum number of windows in one call of the engine: the default maximum batch size. */
 const MAX_WINDOWS = 32;
@@ -43,11 +44,10 @@ export class WindowQueue {
   }
 
   /** @param until deadline for the start of inference, as `performance.now()` */
-  push(owner: WindowOwner, window: number, samples: Float64Array, until: number): void {
+  push(owner: WindowOwner, window: number, signal: SignalInput, until: number): void {
     const model = this.#model;
     this.#waiting.push({
-      // The model reads only elements.
-      input: model.prepare(samples as unknown as readonly number[]),
+      input: model.prepare(signal),
       until,
       resolve: (inference) => {
         let prediction: Classification;

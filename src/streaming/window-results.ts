@@ -10,8 +10,8 @@ import {
   serializerFor,
   UNUSABLE,
 } from './result-ring';
-import type { SignalQualityAnalyzer } from './signal-quality';
 import type { StreamOptions } from './stream-messages';
+import type { WindowQuality } from './stream-windows';
 
 /** Counts the windows of streams by outcome. */
 export interface WindowCounter {
@@ -115,10 +115,7 @@ export class WindowResults {
     return this.#ring.end - 1;
   }
 
-  setQuality(
-    window: number,
-    { problems, peakToPeak, mainsShare }: Readonly<SignalQualityAnalyzer>,
-  ): void {
+  setQuality(window: number, { problems, peakToPeak, mainsShare }: WindowQuality): void {
     this.#ring.setQuality(window, problems, peakToPeak, mainsShare);
   }
 

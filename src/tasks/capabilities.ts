@@ -4,6 +4,8 @@ import type { HypothesisTemplates } from './decision/hypotheses';
 import type { DecisionModel } from './decision/questions';
 import type { EntityRecognizer } from './entity-recognition/entities';
 import type { BatchPredictor, Capability, ModelMetadata, Prediction, Predictor } from './predictor';
+import type { ModelSettings } from './signal-classification/model-settings';
+import type { SignalInput } from './signal-classification/window-preparation';
 import type { ViterbiDecoder } from './token-classification/viterbi';
 import type { ZeroShotClassifier } from './zero-shot/zero-shot-classifier';
 
@@ -44,6 +46,8 @@ export interface Classification extends Prediction {
   readonly score: number;
   /** Scores of all labels, in the order of `ClassifierMetadata.labels`. */
   readonly scores: Float32Array;
+  /** Channels of a signal that are computed from others; undefined: none, or a model of one channel. */
+  readonly interpolated?: readonly string[];
   /** Windows of a long text, if windowing was requested. `scores` combines their scores. */
   readonly windows?: readonly ClassifiedWindow[];
 }
@@ -70,9 +74,14 @@ export type TokenClassifier = Predictor<
   ClassifierMetadata
 >;
 export type TextClassifier = Predictor<string | TextInput, Classification, ClassifierMetadata>;
-/** Classifier of signal windows: `maxLength` finite samples in any linear unit. */
-export type SignalClassifier = Predictor<readonly number[], Classification, ClassifierMetadata> &
-  BatchPredictor<readonly number[], Classification>;
+/** Metadata of a signal model. Its labels are the classes of the settings. */
+export interface SignalMetadata extends ClassifierMetadata {
+  readonly settings: ModelSettings;
+}
+
+/** Classifier of signal windows: `maxLength` finite samples. Models of one channel take any linear unit. */
+export type SignalClassifier = Predictor<SignalInput, Classification, SignalMetadata> &
+  BatchPredictor<SignalInput, Classification>;
 
 /** Prediction of a cross-encoder for a query and a document. */
 export interface PairScore extends Prediction {

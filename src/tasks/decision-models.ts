@@ -3,6 +3,7 @@ import { createGliclassDecisionModel } from './decision/gliclass-decision-model'
 import { createLayaDecisionModel } from './decision/laya-decision-model';
 import { createNliDecisionModel } from './decision/nli-decision-model';
 import type { DecisionModel } from './decision/questions';
+import { createGliner2DecisionModel } from './gliner2/gliner2-decision-model';
 import type { Task } from './task';
 import type { TaskModel } from './task-model';
 
@@ -17,6 +18,7 @@ const FACTORIES: readonly DecisionModelFactory[] = [
   createNliDecisionModel,
   createLayaDecisionModel,
   createGliclassDecisionModel,
+  createGliner2DecisionModel,
 ];
 
 /** The decision model of a loaded model; null: it does not answer questions. */

@@ -2,6 +2,7 @@ import { gliclass } from './decision/gliclass-task';
 import { laya } from './decision/laya-task';
 import { embedding } from './embedding/embedding-task';
 import { entityRecognition } from './entity-recognition/entity-recognition-task';
+import { gliner2, gliner2Classification } from './gliner2/gliner2-task';
 import { createRerankingTask } from './reranking/reranking-task';
 import { signalClassification } from './signal-classification/signal-classification-task';
 import { sparseEmbedding } from './sparse-embedding/sparse-embedding-task';
@@ -30,6 +31,8 @@ export const TASKS: readonly Task[] = [
   entityRecognition,
   laya,
   gliclass,
+  gliner2,
+  gliner2Classification,
 ];
 
 /** A task and the path of a model that it can load. */

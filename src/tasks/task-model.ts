@@ -87,7 +87,7 @@ export class TaskModel<
   }
 
   get maxLength(): number {
-    return this.#engine.description.maxLength;
+    return this.#task.inputLength?.(this.metadata) ?? this.#engine.description.maxLength;
   }
 
   get vocabulary(): Vocabulary | null {

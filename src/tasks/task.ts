@@ -50,6 +50,8 @@ export interface Task<
     metadata: Metadata,
     place: string,
   ): readonly string[];
+  /** Length of an input, for `Predictor.maxLength`. Default: the maximum length of the model. */
+  inputLength?(metadata: Metadata): number;
   /** Converts an input to the input of the engine, or to texts whose tokens become the input of the engine. */
   prepare(input: Input, metadata: Metadata): NativeInput | TokenRecipe;
   /**

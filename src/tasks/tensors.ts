@@ -31,6 +31,8 @@ export type OutputTensor = {
 export interface Tensors<Input, Answer, Metadata> {
   /** The first input is required. Errors of an element name the first input. */
   readonly inputs: readonly TensorInput[];
+  /** Shape of a window of samples. Default: its length. */
+  windowShape?(metadata: Metadata): readonly number[];
   outputs(metadata: Metadata): readonly TensorOutput[];
   /** The first output has a row for each token of all inputs. Further outputs can have such rows. */
   readonly hasRowPerToken?: true;

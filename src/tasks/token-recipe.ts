@@ -4,6 +4,7 @@ import {
   EngineError,
   type Inference,
   type InferOptions,
+  type TextInput,
   type TokenInput,
   type Tokenization,
 } from '../native/engine';
@@ -20,8 +21,10 @@ export interface TokenRecipe {
   readonly texts: readonly string[];
   /** The tokenizer adds special tokens to the texts. Equal for all inputs of a task. */
   readonly addsSpecialTokens: boolean;
+  /** A text whose words are tokenized as in gliner2. Default: none. */
+  readonly textOfWords?: string;
   /**
-   * @param tokens those of `texts`
+   * @param tokens those of `texts`, then of `textOfWords`
    * @param maxLength maximum number of tokens of the model
    * @throws EngineError INPUT_TOO_LONG
    */
@@ -45,7 +48,7 @@ export async function runRecipes(
   const { maxLength } = engine.description;
   let count = 0;
   const inputs = await mapInTimeSlices(recipes, (recipe, index) => {
-    const tokens = recipe.texts.map((text) => tokenized.get(text) as TextTokens);
+    const tokens = partsOf(recipe).map((part) => tokenized.get(part) as TextTokens);
     const one = composeInput(recipe, tokens, maxLength, index);
     count += one.ids.length;
     if (count > MAX_TOKENS) throw tooManyTokens(recipes.length);
@@ -74,27 +77,58 @@ async function tokenizeTexts(
   engine: Engine,
   options: InferOptions,
 ): Promise<{
-  readonly tokenized: ReadonlyMap<string, TextTokens>;
+  readonly tokenized: PartMap<TextTokens>;
   readonly tokenizationMs: number;
 }> {
-  const texts = [...new Set(recipes.flatMap((recipe) => recipe.texts))];
+  const distinct = new PartMap<Part>();
+  for (const part of recipes.flatMap(partsOf)) distinct.set(part, part);
+  const parts = distinct.values();
   const omitSpecialTokens = !recipes[0]?.addsSpecialTokens;
-  const inputs = texts.map((text) => ({ text, onlyTokens: true, omitSpecialTokens }));
+  const inputs = parts.map((part) => ({ ...part, onlyTokens: true, omitSpecialTokens }));
   try {
     const inferences = await engine.inferAll(inputs, options);
+    const tokenized = new PartMap<TextTokens>();
+    for (const [index, part] of parts.entries()) {
+      tokenized.set(part, inferences[index]?.places as TextTokens);
+    }
     return {
-      tokenized: new Map(
-        texts.map((text, index) => [text, inferences[index]?.places as TextTokens]),
-      ),
+      tokenized,
       tokenizationMs: inferences.reduce((most, one) => Math.max(most, one.tokenizationMs), 0),
     };
   } catch (error) {
     if (!(error instanceof EngineError) || error.index === null) throw error;
-    const text = texts[error.index] as string;
+    const failed = parts[error.index] as Part;
+    const isFailed = ({ text, byWords }: Part) =>
+      text === failed.text && byWords === failed.byWords;
     throw withIndex(
       error,
-      recipes.findIndex((recipe) => recipe.texts.includes(text)),
+      recipes.findIndex((recipe) => partsOf(recipe).some(isFailed)),
     );
+  }
+}
+
+type Part = Pick<TextInput, 'text' | 'byWords'>;
+
+function partsOf({ texts, textOfWords }: TokenRecipe): readonly Part[] {
+  const parts: Part[] = texts.map((text) => ({ text }));
+  return textOfWords === undefined ? parts : [...parts, { text: textOfWords, byWords: true }];
+}
+
+/** Values by part. */
+class PartMap<Value> {
+  readonly #ofTexts = new Map<string, Value>();
+  readonly #ofWords = new Map<string, Value>();
+
+  get({ text, byWords }: Part): Value | undefined {
+    return (byWords ? this.#ofWords : this.#ofTexts).get(text);
+  }
+
+  set({ text, byWords }: Part, value: Value): void {
+    (byWords ? this.#ofWords : this.#ofTexts).set(text, value);
+  }
+
+  values(): readonly Value[] {
+    return [...this.#ofTexts.values(), ...this.#ofWords.values()];
   }
 }
 

@@ -3,26 +3,33 @@ import { EngineError, type InferOptions } from '../native/engine';
 import { withIndex } from '../native/engine-error';
 import type { EntailmentClassifier } from './capabilities';
 import type { GliclassInput } from './decision/gliclass-prompt';
-import { type GliclassModelMetadata, gliclass } from './decision/gliclass-task';
+import { gliclass } from './decision/gliclass-task';
 import type { OptionLogits } from './decision/option-logits';
-import type { Predictor } from './predictor';
+import type { ClassInput } from './gliner2/class-sequence';
+import { CLASSIFICATION, isGliner2 } from './gliner2/gliner2-task';
+import type { ModelMetadata, Predictor } from './predictor';
 import type { Task } from './task';
 import type { TaskModel } from './task-model';
 import { hypothesisOf, rankByScore } from './zero-shot/classify';
 import { NliClassifier } from './zero-shot/nli-classifier';
 import type { ZeroShotAnswers, ZeroShotClassifier } from './zero-shot/zero-shot-classifier';
 
-type GliclassModel = Predictor<GliclassInput, OptionLogits, GliclassModelMetadata>;
+type LabelModel<Input> = Predictor<Input, OptionLogits, ModelMetadata>;
 
-/** Zero-shot classification with a GLiClass model: one input for each text, with all labels. */
-class GliclassClassifier implements ZeroShotClassifier {
-  readonly #model: GliclassModel;
+/** Zero-shot classification with a model that reads all labels at once: one input for each text. */
+class LabelClassifier<Input> implements ZeroShotClassifier {
+  readonly #model: LabelModel<Input>;
+  readonly #toInput: (text: string, labels: readonly string[]) => Input;
 
-  constructor(model: GliclassModel) {
+  constructor(
+    model: LabelModel<Input>,
+    toInput: (text: string, labels: readonly string[]) => Input,
+  ) {
     this.#model = model;
+    this.#toInput = toInput;
   }
 
-  get metadata(): GliclassModelMetadata {
+  get metadata(): ModelMetadata {
     return this.#model.metadata;
   }
 
@@ -43,9 +50,7 @@ class GliclassClassifier implements ZeroShotClassifier {
       template === null
         ? request.labels
         : request.labels.map((label) => hypothesisOf(template, label));
-    const inputs = texts.map(
-      (text): GliclassInput => ({ text, labels, prompt: null, truncationSide: 'right' }),
-    );
+    const inputs = texts.map((text) => this.#toInput(text, labels));
     const predictions = await this.#model.runAll(inputs, options).catch(withoutIndex);
     const scores = isMultiLabel ? sigmoid : softmax;
     return {
@@ -61,10 +66,23 @@ function withoutIndex(error: unknown): never {
   throw error instanceof EngineError && error.index !== null ? withIndex(error, null) : error;
 }
 
+function gliclassInput(text: string, labels: readonly string[]): GliclassInput {
+  return { text, labels, prompt: null, truncationSide: 'right' };
+}
+
+function gliner2Input(text: string, labels: readonly string[]): ClassInput {
+  const classes = labels.map((name) => ({ name, description: null }));
+  return { text, truncationSide: 'right', task: CLASSIFICATION, instructions: null, classes };
+}
+
 /** The zero-shot classifier of a loaded model of a task with this capability; null: another model. */
 export function createZeroShotClassifier(task: Task, model: TaskModel): ZeroShotClassifier | null {
   if (!task.capabilities.includes('zero-shot')) return null;
-  return task === (gliclass as unknown as Task)
-    ? new GliclassClassifier(model as unknown as GliclassModel)
-    : new NliClassifier(model as unknown as EntailmentClassifier);
+  if (task === (gliclass as unknown as Task)) {
+    return new LabelClassifier(model as unknown as LabelModel<GliclassInput>, gliclassInput);
+  }
+  if (isGliner2(task)) {
+    return new LabelClassifier(model as unknown as LabelModel<ClassInput>, gliner2Input);
+  }
+  return new NliClassifier(model as unknown as EntailmentClassifier);
 }

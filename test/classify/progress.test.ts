@@ -63,7 +63,7 @@ function jobOf(args: readonly string[]) {
 
 describe('the summary', () => {
   const counts = { answered: 3, rejected: 1, truncated: 1, labels: { bad: 1, good: 2 } };
-  const outcome = { ...counts, seconds: 61.23456 };
+  const outcome = { ...counts, recordings: {}, seconds: 61.23456 };
   const model = { metadata: { name: 'm', version: null } } as RowTask['model'];
   const task = { labels: ['bad', 'good', 'never'], model };
   const summary = (...args: readonly string[]) => summarize(jobOf(args), task, 2, outcome);

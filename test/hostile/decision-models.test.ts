@@ -1,8 +1,9 @@
-/** Files of Laya and GLiClass that must not load: each is an error that names the file and the key. */
+/** Files of Laya, GLiClass and GLiNER2 that must not load: each is an error that names the file and the key. */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gliclass } from '../../src/tasks/decision/gliclass-task';
 import { laya } from '../../src/tasks/decision/laya-task';
+import { gliner2, gliner2Classification } from '../../src/tasks/gliner2/gliner2-task';
 import type { Task } from '../../src/tasks/task';
 import { TaskModel } from '../../src/tasks/task-model';
 import { Folder } from '../helpers/files';
@@ -123,7 +124,7 @@ const LAYA_CASES: readonly Case[] = [
   [
     'an unknown encoder',
     set('encoder/config.json', { model_type: 'other' }),
-    /model_type: "other" is not supported/,
+    /^encoder\/config\.json: model_type: "other" is not supported/,
   ],
   [
     'an encoder of another size',
@@ -270,6 +271,99 @@ const GLICLASS_CASES: readonly Case[] = [
   ],
 ];
 
+const GLINER2_CASES: readonly Case[] = [
+  [
+    'an unknown architecture',
+    set(CONFIG, { architecture: 'other' }),
+    /^config\.json: architecture: /,
+  ],
+  [
+    'weights of another architecture',
+    set(CONFIG, { architecture: 'boundary' }),
+    /^model\.safetensors: classifier\.3\./,
+  ],
+  [
+    'an unknown counting layer',
+    set(CONFIG, { counting_layer: 'other' }),
+    /^config\.json: counting_layer: /,
+  ],
+  [
+    'weights of another counting layer',
+    set(CONFIG, { counting_layer: 'count_lstm_moe' }),
+    /^model\.safetensors: count_embed\./,
+  ],
+  [
+    'the mean of the tokens of a word',
+    set(CONFIG, { token_pooling: 'mean' }),
+    /^config\.json: token_pooling: expected "first", received "mean"/,
+  ],
+  [
+    'a width of 0',
+    set(CONFIG, { span_head: { max_width: 0 } }),
+    /^config\.json: span_head\.max_width: /,
+  ],
+  ['no encoder', remove('encoder_config/config.json'), /^encoder_config\/config\.json: not found/],
+  [
+    'an encoder without model_type',
+    editJson('encoder_config/config.json', (c) => void delete c.model_type),
+    /^encoder_config\/config\.json: model_type: /,
+  ],
+  [
+    'an encoder with unsupported settings',
+    set('encoder_config/config.json', { quantization_config: { bits: 4 } }),
+    /^encoder_config\/config\.json: quantization_config: /,
+  ],
+  [
+    'an encoder without width',
+    set('encoder_config/config.json', { hidden_size: 0 }),
+    /^encoder_config\/config\.json: hidden_size: /,
+  ],
+  [
+    'an unknown encoder',
+    set('encoder_config/config.json', { model_type: 'other' }),
+    /^encoder_config\/config\.json: model_type: /,
+  ],
+  ['no weights', remove('model.safetensors'), /^model\.safetensors: not found$/],
+  [
+    'a classifier of another shape',
+    reshape('classifier.0.weight', [32, 64]),
+    /^model\.safetensors: classifier\.0\.weight: /,
+  ],
+  [
+    'a GRU of another shape',
+    reshape('count_embed.gru.weight_hh_l0', [32, 96]),
+    /^model\.safetensors: count_embed\.gru\.weight_hh_l0: /,
+  ],
+  [
+    'no marker in the tokenizer',
+    (target) => {
+      editJson('tokenizer.json', (c) => {
+        c.added_tokens = c.added_tokens.filter(({ content }: Json) => content !== '[SEP_TEXT]');
+      })(target);
+      set('tokenizer_config.json', { extra_special_tokens: [] })(target);
+    },
+    /^the tokenizer has no token \[SEP_TEXT\]/,
+  ],
+];
+
+const BOUNDARY_CASES: readonly Case[] = [
+  [
+    'a temperature of 0',
+    set(CONFIG, { boundary_head: { classification_temperature: 0 } }),
+    /^config\.json: boundary_head\.classification_temperature: /,
+  ],
+  [
+    'dropout that the weights contradict',
+    set(CONFIG, { boundary_head: { dropout: 0.1 } }),
+    /^model\.safetensors: classifier\.3\./,
+  ],
+  [
+    'weights of an unknown module',
+    rename('boundary_head.count_head.bias', 'other.bias'),
+    /^model\.safetensors: other\.bias: unexpected/,
+  ],
+];
+
 it.each(LAYA_CASES)('Laya: %s', async (_, make, error) => {
   await expect(loadDamaged(laya as unknown as Task, 'laya/english', make)).rejects.toThrow(error);
 });
@@ -277,6 +371,16 @@ it.each(LAYA_CASES)('Laya: %s', async (_, make, error) => {
 it.each(GLICLASS_CASES)('GLiClass: %s', async (_, make, error) => {
   const load = loadDamaged(gliclass as unknown as Task, 'gliclass/bert-mlp', make);
   await expect(load).rejects.toThrow(error);
+});
+
+it.each(GLINER2_CASES)('GLiNER2: %s', async (_, make, error) => {
+  const load = loadDamaged(gliner2 as unknown as Task, 'gliner2/deberta-lstm', make);
+  await expect(load).rejects.toThrow(error);
+});
+
+it.each(BOUNDARY_CASES)('GLiNER2, boundary: %s', async (_, make, error) => {
+  const task = gliner2Classification as unknown as Task;
+  await expect(loadDamaged(task, 'gliner2/bert-boundary', make)).rejects.toThrow(error);
 });
 
 it('loads the files that are not damaged', async () => {

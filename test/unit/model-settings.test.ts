@@ -100,6 +100,7 @@ describe('readModelSettings', () => {
       inputShape: null,
       samplingRateHz: null,
       channel: null,
+      channels: null,
       quality: DEFAULT_QUALITY,
       name: null,
       version: null,

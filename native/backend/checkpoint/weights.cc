@@ -229,6 +229,13 @@ void Weights::ignore(std::string_view name) const {
   if (const auto* found = find(full_name(name))) usage_->used.insert(found->first);
 }
 
+void Weights::ignore_below(std::string_view name) const {
+  const std::string prefix = full_name(name) + ".";
+  for (const auto& [key, entry] : checkpoint_->entries()) {
+    if (key.starts_with(prefix) && !entry.is_of_adapter) usage_->used.insert(key);
+  }
+}
+
 void Weights::ignore_outside_base() const {
   const auto& entries = checkpoint_->entries();
   const auto is_in_base = [prefix = usage_->base_prefix + "."](const auto& entry) {

@@ -83,6 +83,9 @@ class Weights {
   /// Ignores a key that older releases wrote.
   void ignore(std::string_view name) const;
 
+  /// Ignores all keys under `name`: modules that the head does not run.
+  void ignore_below(std::string_view name) const;
+
   /// Throws LoadError with missing keys, or with keys that were neither used, ignored nor known to
   /// be harmless.
   void require_all_used() const;

@@ -21,6 +21,7 @@
 #include "text/colbert.h"
 #include "text/entity_prompt.h"
 #include "text/model_backend.h"
+#include "text/schema_prompt.h"
 #include "text/tokenize.h"
 #include "tokenizers/bridge.h"
 
@@ -34,6 +35,7 @@ struct TextModel {
   rust::Box<tokenizers::Tokenizer> tokenizer;
   ColbertTokenization colbert;
   std::optional<EntityPrompt> entity_prompt;
+  std::optional<SchemaPrompt> schema_prompt;
   std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;  ///< null: none
 };
 
@@ -102,16 +104,18 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     if (source.entity_prompt && !label_encoder) {
       require_prompt_tokens(*tokenizer, *source.entity_prompt);
     }
-    return {std::move(encoder), std::move(head),      std::move(tokenizer),
-            std::move(colbert), source.entity_prompt, label_encoder};
+    return {std::move(encoder),   std::move(head),      std::move(tokenizer), std::move(colbert),
+            source.entity_prompt, source.schema_prompt, label_encoder};
   } catch (const rust::Error& error) {
     throw common::LoadError(error.what());
   }
 }
 
-/// Throws BackendError unless the sequence has markers exactly if the head reads them.
+/// Throws BackendError unless the sequence has markers exactly if the head reads them. Inputs of
+/// entities have none.
 void require_markers(const Sequence& sequence, size_t question_types) {
-  if (sequence.markers.empty() && sequence.question_type == 0 && question_types == 0) return;
+  const bool has_none = sequence.markers.empty() && sequence.question_type == 0;
+  if (has_none && (question_types == 0 || sequence.entities)) return;
   if (question_types == 0) throw scheduler::BackendError("markers: the model reads no markers");
   if (sequence.markers.empty()) {
     throw scheduler::BackendError("markers: the model answers questions, expected at least one");
@@ -246,7 +250,9 @@ class TextEncoderBackend final : public ModelBackend {
   /// An input that the head computes completely.
   ModelInput warm_up_input() const {
     const std::string text(kWarmUpText);
-    if (model_.entity_prompt) return EntityInput{.text = text, .labels = {"label"}};
+    if (model_.entity_prompt || model_.schema_prompt) {
+      return EntityInput{.text = text, .labels = {"label"}, .task = "entities"};
+    }
     if (model_.head->question_types() == 0) return TextInput{.text = text};
     Sequence tokens = tokenize(*model_.tokenizer, TextInput{.text = text});
     const size_t last = tokens.input_ids.empty() ? 0 : tokens.input_ids.size() - 1;
@@ -257,6 +263,9 @@ class TextEncoderBackend final : public ModelBackend {
 
   Sequence tokenize_input(ModelInput input) const {
     if (const auto* const entities = std::get_if<EntityInput>(&input)) {
+      if (model_.schema_prompt) {
+        return tokenize_schema(*model_.tokenizer, *model_.schema_prompt, *entities);
+      }
       if (!model_.entity_prompt) throw scheduler::BackendError("the model finds no entities");
       TokenizeLabels tokenize_labels;
       if (const auto* const labels = model_.label_encoder.get()) {

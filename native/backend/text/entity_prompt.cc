@@ -34,6 +34,8 @@ std::vector<int64_t> label_rows(const tokenizers::WordsEncoding& encoding,
   return rows;
 }
 
+}  // namespace
+
 std::shared_ptr<const WordWindows> words_of(const tokenizers::WordsEncoding& encoding) {
   const auto copy = [](const rust::Vec<uint32_t>& values) {
     return std::vector<uint32_t>(values.begin(), values.end());
@@ -42,8 +44,6 @@ std::shared_ptr<const WordWindows> words_of(const tokenizers::WordsEncoding& enc
                                                    .starts = copy(encoding.window_starts),
                                                    .lengths = copy(encoding.window_lengths)});
 }
-
-}  // namespace
 
 Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
                            const TokenizeLabels& tokenize_labels, const EntityInput& input) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityP
 /// table with these rows. No word of a text is one of them.
 size_t count_tokens_without_row(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
                                 size_t rows);
+
+/// Words and windows of a text.
+std::shared_ptr<const WordWindows> words_of(const tokenizers::WordsEncoding& encoding);
 
 /// Throws LoadError if the vocabulary lacks a token of the prompt.
 void require_prompt_tokens(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt);

@@ -16,7 +16,7 @@ size_t Input::bytes() const {
            tokens->markers.size() * sizeof(size_t);
   }
   if (const auto* entities = std::get_if<EntityInput>(&content)) {
-    size_t bytes = entities->text.size();
+    size_t bytes = entities->text.size() + entities->task.size();
     for (const std::string& label : entities->labels) bytes += sizeof(std::string) + label.size();
     return bytes;
   }

@@ -79,8 +79,10 @@ Sequence encode_with_offsets(const tokenizers::Tokenizer& tokenizer, const token
 }
 
 Sequence encode_whole_text(const tokenizers::Tokenizer& tokenizer, const TextInput& text) {
+  const auto bytes = tokenizers::bytes(text.text);
   EncodingWithOffsets encoding =
-      copy(tokenizer.encode_whole_text(tokenizers::bytes(text.text), !text.omit_special_tokens));
+      copy(text.by_words ? tokenizer.encode_text_by_words(bytes)
+                         : tokenizer.encode_whole_text(bytes, !text.omit_special_tokens));
   Sequence sequence{.input_ids = encoding.tokens.ids, .token_type_ids = {}, .samples = {}};
   sequence.encoding = std::make_shared<const EncodingWithOffsets>(std::move(encoding));
   sequence.only_tokens = true;

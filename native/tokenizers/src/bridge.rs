@@ -112,6 +112,9 @@ mod ffi {
     pub enum WordSplitter {
         /// Letters, digits and `_`, joined by hyphens; each other character except white space (gliner).
         Gliner,
+        /// URLs, e-mail addresses, names after `@`, letters with their combining marks, in lower case. There are no
+        /// special tokens, and a text without punctuation at its end gets a period (gliner2).
+        Gliner2,
     }
 
     /// Tokens of a prompt and of the words of a text.
@@ -123,7 +126,7 @@ mod ffi {
         token_type_ids: Vec<i64>,
         /// Index of the first token of each word of the prompt, or of the next token if it has none.
         prompt_starts: Vec<u32>,
-        /// Index of the first token of each word of the text.
+        /// Index of the first token of each word of the text, and of the period that `Gliner2` adds.
         word_starts: Vec<u32>,
         /// Start and end of each word in the text that has tokens, in UTF-16 units.
         offsets: Vec<u32>,
@@ -211,6 +214,9 @@ mod ffi {
             max_words: usize,
             overlap: usize,
         ) -> Result<WordsEncoding>;
+        /// Encodes the words of a whole text as `WordSplitter::Gliner2`, without a limit. Offsets are those of the words,
+        /// in bytes of UTF-8.
+        fn encode_text_by_words(self: &Tokenizer, text: &[u8]) -> Result<EncodingWithOffsets>;
         /// Decodes ids to text. Unknown ids are ignored, see `find_unknown_id`.
         fn decode(self: &Tokenizer, ids: &[u32], skip_special_tokens: bool) -> Result<String>;
         /// Index of the first id without a token; -1 if all ids have a token.
@@ -354,6 +360,11 @@ impl Tokenizer {
             ..WordsEncoding::default()
         };
         catch(|| catch_too_long(self.0.encode_words(&input), too_long))
+    }
+
+    pub fn encode_text_by_words(&self, text: &[u8]) -> FfiResult<EncodingWithOffsets> {
+        let text = String::from_utf8_lossy(text);
+        catch(|| self.0.encode_text_by_words(&text))
     }
 
     pub fn decode(&self, ids: &[u32], skip_special_tokens: bool) -> FfiResult<String> {

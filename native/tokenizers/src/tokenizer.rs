@@ -14,6 +14,7 @@ use errors::{Result, anyhow, ensure};
 
 mod ascii_wordpiece;
 mod frame;
+mod gliner2_words;
 mod offsets;
 mod static_embedding;
 pub(crate) mod text_encoding;

@@ -11,7 +11,7 @@ const SHAPES = 'an array of samples, or an object with `samples`, `at` or `gap`'
  */
 export function addInput(buffer: UnackedBuffer, element: unknown, name: string): void {
   if (isList(element)) {
-    const elements = samplesOf(element, name);
+    const elements = samplesOf(element, name, buffer.width);
     withName(name, () => buffer.addSamples(elements));
     return;
   }
@@ -26,7 +26,7 @@ export function addInput(buffer: UnackedBuffer, element: unknown, name: string):
     }
     withName(`${name}.gap`, () => buffer.addGap(gap as number));
   }
-  const list = samples === undefined ? null : samplesOf(samples, `${name}.samples`);
+  const list = samples === undefined ? null : samplesOf(samples, `${name}.samples`, buffer.width);
   if (at !== undefined) addPosition(buffer, at, `${name}.at`);
   if (list) withName(`${name}.samples`, () => buffer.addSamples(list));
 }
@@ -52,16 +52,34 @@ function isList(value: unknown): value is ArrayLike<unknown> {
   return isObject && 'length' in value && typeof value.length === 'number';
 }
 
-function samplesOf(values: unknown, name: string): Float64Array | Float32Array {
+/** @param width values of a frame: one per channel */
+function samplesOf(values: unknown, name: string, width: number): Float64Array | Float32Array {
   if (!isList(values)) throw new TypeError(`${name}: expected an array of samples`);
-  if (values instanceof Float32Array || values instanceof Float64Array) return values;
-  const samples = new Float64Array(values.length);
-  for (let i = 0; i < samples.length; i++) {
-    const value = values[i];
-    if (typeof value !== 'number' && value !== null) {
-      throw new TypeError(`${name}[${i}]: expected a number or null`);
-    }
-    samples[i] = value ?? Number.NaN;
+  if (width > 1 && isList(values[0])) return framesOf(values, name, width);
+  if (values.length % width !== 0) {
+    throw new TypeError(
+      `${name}: expected frames of ${width} channels, found ${values.length} values`,
+    );
   }
-  return samples;
+  if (values instanceof Float32Array || values instanceof Float64Array) return values;
+  return Float64Array.from(values, (value, index) => toSample(value, `${name}[${index}]`));
+}
+
+function framesOf(frames: ArrayLike<unknown>, name: string, width: number): Float64Array {
+  const values = new Float64Array(frames.length * width);
+  for (const [index, frame] of Array.from(frames).entries()) {
+    if (!isList(frame) || frame.length !== width) {
+      throw new TypeError(`${name}[${index}]: expected a frame of ${width} numbers`);
+    }
+    for (let i = 0; i < width; i++) {
+      values[index * width + i] = toSample(frame[i], `${name}[${index}][${i}]`);
+    }
+  }
+  return values;
+}
+
+function toSample(value: unknown, name: string): number {
+  if (typeof value === 'number') return value;
+  if (value === null) return Number.NaN;
+  throw new TypeError(`${name}: expected a number or null`);
 }

@@ -1,8 +1,11 @@
 import type { GapNotice, StreamOpened, WindowResult } from '../../streaming/stream-messages';
 import type { CallOptions } from '../retry';
 
-/** Samples in any linear unit. Null and numbers that are not finite are missing samples. */
-export type Samples = ArrayLike<number | null>;
+/**
+ * Samples in any linear unit. Null and numbers that are not finite are missing samples. Of several channels: frames, or
+ * the values of frames one after another.
+ */
+export type Samples = ArrayLike<number | null> | readonly ArrayLike<number | null>[];
 
 /** Position of a sample: its number, seconds on any clock, or a date such as "2026-01-31T12:00:00.000Z". */
 export type StreamPosition = number | string | { readonly seconds: number };
@@ -28,6 +31,8 @@ export type StreamResult = WindowResult | GapNotice;
 export interface StreamOptions extends CallOptions {
   /** Sampling rate in Hz. The server resamples if the model's rate differs. */
   readonly samplingRateHz: number;
+  /** Channels of a frame, in order. Models of several channels need it. */
+  readonly channels?: readonly string[];
   /** Hop size from one window to the next, in samples of the source. Default: the window length. */
   readonly step?: number;
   /** Position of the first sample; results report times in the same format. Default: 0. */
@@ -48,9 +53,10 @@ export interface StreamOptions extends CallOptions {
 
 /** First message of a stream without `start` and `first_window`, which differ when the stream is opened again. */
 export function toStreamOptions(options: StreamOptions): object {
-  const { samplingRateHz, step, format, patientId, smoothing, deadlineMs } = options;
+  const { samplingRateHz, channels, step, format, patientId, smoothing, deadlineMs } = options;
   return {
     sampling_rate_hz: samplingRateHz,
+    ...(channels !== undefined && { channels }),
     ...(step !== undefined && { step }),
     ...(format !== undefined && { format }),
     ...(patientId !== undefined && { patient_id: patientId }),

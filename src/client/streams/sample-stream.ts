@@ -90,7 +90,8 @@ export class SampleStream implements AsyncIterableIterator<StreamResult> {
     this.#route = route;
     this.#source = new SourceReader(source, 'samples');
     this.#options = options;
-    this.#buffer = new UnackedBuffer(position, samplingRateHz, firstWindow);
+    const width = options.channels?.length ?? 1;
+    this.#buffer = new UnackedBuffer(position, samplingRateHz, firstWindow, width);
     this.#results = new ReceivedResults(this.#buffer, firstWindow);
   }
 

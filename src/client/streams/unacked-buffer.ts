@@ -7,8 +7,8 @@ import {
 } from '../../streaming/timeline';
 import type { WindowGrid } from './window-grid';
 
-/** Maximum number of samples in a message. */
-const MAX_SAMPLES = 4096;
+/** Maximum number of values in a message, unless a frame has more. */
+const MAX_VALUES = 4096;
 
 /** Element of the source, at a sample. */
 interface Entry {
@@ -20,7 +20,7 @@ interface Entry {
   readonly count: number;
   /** Time of the first sample. */
   readonly seconds: number;
-  /** Null: `message` is a gap or a position. */
+  /** Values of all channels, frame by frame; null: `message` is a gap or a position. */
   readonly samples: Float64Array | Float32Array | null;
   readonly message: object;
 }
@@ -46,6 +46,8 @@ export interface RestartPoint {
  * breaks: the windows without a result need them.
  */
 export class UnackedBuffer {
+  /** Number of values of a sample: one per channel. */
+  readonly width: number;
   readonly #timeline: Timeline;
   #entries: Entry[] = [];
   /** Next entry to send, and the index of its next sample. */
@@ -63,7 +65,8 @@ export class UnackedBuffer {
   /** Gaps without a notice from the server. */
   #gaps: GapNotice[] = [];
 
-  constructor(start: SamplePosition, samplingRate: number, firstWindow: number) {
+  constructor(start: SamplePosition, samplingRate: number, firstWindow: number, width: number) {
+    this.width = width;
     this.#timeline = new Timeline(start, samplingRate);
     this.#segments = [{ base: this.#timeline.next, count: 0 }];
     this.#window = firstWindow;
@@ -95,14 +98,17 @@ export class UnackedBuffer {
     return count + this.#index * (this.#grid?.step ?? 0);
   }
 
-  /** Copies samples into the buffer. @throws PositionError */
-  addSamples(samples: Float64Array | Float32Array): void {
-    this.#timeline.requireRoom(samples.length);
-    for (let at = 0; at < samples.length; at += MAX_SAMPLES) {
-      const piece = samples.slice(at, at + MAX_SAMPLES);
-      this.#add({ length: piece.length, samples: piece, message: {} });
-      this.#count += piece.length;
-      this.#timeline.advance(piece.length);
+  /** Copies samples into the buffer. @param values of all channels, frame by frame. @throws PositionError */
+  addSamples(values: Float64Array | Float32Array): void {
+    const { width } = this;
+    this.#timeline.requireRoom(values.length / width);
+    const most = Math.max(1, Math.floor(MAX_VALUES / width)) * width;
+    for (let at = 0; at < values.length; at += most) {
+      const piece = values.slice(at, at + most);
+      const length = piece.length / width;
+      this.#add({ length, samples: piece, message: {} });
+      this.#count += length;
+      this.#timeline.advance(length);
     }
   }
 
@@ -123,7 +129,7 @@ export class UnackedBuffer {
     const { samples, message } = entry;
     const end = Math.min(entry.length, this.#offset + Math.floor(max));
     if (samples && end <= this.#offset) return null;
-    const piece = samples?.subarray(this.#offset, end);
+    const piece = samples?.subarray(this.#offset * this.width, end * this.width);
     this.#offset = piece && end < entry.length ? end : 0;
     if (this.#offset === 0) this.#at++;
     return piece ?? message;

@@ -1,5 +1,6 @@
-import type { JobTotals } from '../../files/journal/journal';
+import type { JobTotals, RecordingTotals } from '../../files/journal/journal';
 import { formatCount, formatDuration } from '../../files/progress';
+import { roundToFourDecimals } from '../../lib/numbers';
 import type { BatchJob, RowTask } from './job';
 
 export type Summary = ReturnType<typeof summarize>;
@@ -27,7 +28,31 @@ export function summarize(
     truncated,
     /** Number of predictions or entities by label, including labels with 0. */
     labels: { ...Object.fromEntries(labels.map((label) => [label, 0])), ...outcome.labels },
+    ...(Object.keys(outcome.recordings).length > 0 && {
+      recordings: Object.entries(outcome.recordings).map(describeRecording),
+    }),
     seconds: Number(seconds.toFixed(3)),
+  };
+}
+
+function describeRecording([file, totals]: readonly [string, RecordingTotals]) {
+  const { windows, labels, scores, compared, agreed } = totals;
+  const byLabel = (values: Readonly<Record<string, number>>) =>
+    Object.fromEntries(
+      Object.keys(scores).map((label) => [
+        label,
+        roundToFourDecimals((values[label] ?? 0) / windows),
+      ]),
+    );
+  return {
+    file,
+    windows,
+    /** Share of the windows by class. */
+    shares: byLabel(labels),
+    mean_probabilities: byLabel(scores),
+    /** Windows whose event names a class; null: none does. */
+    agreement:
+      compared === 0 ? null : { compared, agreed, share: roundToFourDecimals(agreed / compared) },
   };
 }
 
@@ -45,10 +70,27 @@ export function describeSummary(summary: Summary): string {
       const share = ((100 * times) / counted).toFixed(1);
       return `  ${label.padEnd(width)}  ${formatCount(times)} (${share} %)`;
     }),
+    ...(summary.recordings ?? []).map(describeShares),
     ...(truncated > 0
       ? [`  ${formatCount(truncated)} texts were longer than the model takes`]
       : []),
     ...(summary.notice ? [summary.notice] : []),
     '',
   ].join('\n');
+}
+
+function describeShares({
+  file,
+  windows,
+  shares,
+  agreement,
+}: ReturnType<typeof describeRecording>) {
+  const most = Object.entries(shares)
+    .filter(([, share]) => share > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([label, share]) => `${label} ${(100 * share).toFixed(1)} %`);
+  const agreed = agreement
+    ? `; ${agreement.agreed} of ${agreement.compared} agree with their event`
+    : '';
+  return `  ${file}: ${windows === 1 ? '1 window' : `${formatCount(windows)} windows`}: ${most.join(', ')}${agreed}`;
 }

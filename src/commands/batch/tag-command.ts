@@ -1,4 +1,5 @@
 import { entityRecognition } from '../../tasks/entity-recognition/entity-recognition-task';
+import { gliner2 } from '../../tasks/gliner2/gliner2-task';
 import { tokenClassification } from '../../tasks/token-classification/token-classification-task';
 import type { BatchCommand } from './batch-command';
 import { taskCommand } from './task-command';
@@ -9,10 +10,15 @@ const TOKENS = taskCommand('tag', tokenClassification, [
   'With --labels a GLiNER model finds entities of these types, see below.',
 ]);
 
-const ENTITIES = taskCommand('tag', entityRecognition, [
-  'Finds entities of the types in --labels as GLiNER.predict_entities does: a column `tags`, a list of',
-  'objects; CSV contains it as JSON. Long texts are read in windows.',
-]);
+const ENTITIES = taskCommand(
+  'tag',
+  entityRecognition,
+  [
+    'Finds entities of the types in --labels as GLiNER.predict_entities does, or extract_entities of',
+    'gliner2: a column `tags`, a list of objects; CSV contains it as JSON. Long texts are read in windows.',
+  ],
+  (folder) => (gliner2.findModelPaths(folder).length > 0 ? gliner2 : entityRecognition),
+);
 
 const isLabels = (argument: string) => argument === '--labels' || argument.startsWith('--labels=');
 

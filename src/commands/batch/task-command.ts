@@ -12,11 +12,13 @@ const MODEL = { model: { value: 'FOLDER', help: 'model folder' } } as const;
  * Creates a command that runs the model in `--model` on the rows of files.
  *
  * @param description lines of the help text
+ * @param taskOf task of a model folder whose rows are those of `task`
  */
 export function taskCommand(
   name: string,
   task: Task,
   description: readonly string[],
+  taskOf: (folder: string) => Task = () => task,
 ): BatchCommand {
   const flags = withCommonFlags({ ...MODEL, ...rowsOf(task).flags });
   return {
@@ -41,7 +43,7 @@ export function taskCommand(
         name,
         service: 'sentiment',
         notice: task.disclaimer,
-        task,
+        task: taskOf(modelPath()),
         modelPath,
       } as const;
       return createTaskJob({ ...choice, inputs: words }, values, settings);

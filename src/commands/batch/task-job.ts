@@ -72,7 +72,7 @@ async function load(
   try {
     model.warnings.forEach(printError);
     const bound = rowOptions.bind(model);
-    const windowing = bound.windowing && { ...bound.windowing, warn: printError };
+    const windowing = bound.split && { split: bound.split, warn: printError };
     return { ...bound, requiredColumns: rowOptions.requiredColumns, windowing, model };
   } catch (error) {
     await model.close();

@@ -18,6 +18,18 @@ const headerSchema = z.object({
 });
 export type JournalHeader = Readonly<z.output<typeof headerSchema>>;
 
+const recordingTotals = z.object({
+  windows: z.number(),
+  /** Windows by label. */
+  labels: z.record(z.string(), z.number()),
+  /** Sum of the probabilities of each label. */
+  scores: z.record(z.string(), z.number()),
+  /** Windows whose event names a label, and those whose prediction is this label. */
+  compared: z.number(),
+  agreed: z.number(),
+});
+export type RecordingTotals = Readonly<z.output<typeof recordingTotals>>;
+
 /** Journal entry after each part of the output: everything up to here is on disk. */
 const checkpointSchema = z.object({
   /** Position in the inputs, see `Position`. */
@@ -31,6 +43,8 @@ const checkpointSchema = z.object({
   truncated: z.number(),
   /** Number of predictions by label. */
   labels: z.record(z.string(), z.number()),
+  /** Totals of each recording. */
+  recordings: z.record(z.string(), recordingTotals),
   /** Duration of all processes of the job. */
   seconds: z.number(),
   /** State of the encoder; null if it has none. */
@@ -42,7 +56,7 @@ export type Checkpoint = Readonly<z.output<typeof checkpointSchema>>;
 /** Totals of a job. */
 export type JobTotals = Pick<
   Checkpoint,
-  'answered' | 'rejected' | 'truncated' | 'labels' | 'seconds'
+  'answered' | 'rejected' | 'truncated' | 'labels' | 'recordings' | 'seconds'
 >;
 
 export const EMPTY_CHECKPOINT: Checkpoint = {
@@ -54,6 +68,7 @@ export const EMPTY_CHECKPOINT: Checkpoint = {
   rejected: 0,
   truncated: 0,
   labels: {},
+  recordings: {},
   seconds: 0,
   state: null,
   finished: false,

@@ -43,25 +43,40 @@ export interface WindowSpec {
   readonly options: WindowOptions;
 }
 
-export interface Windowing extends WindowSpec {
-  /** Reports a warning about a recording. */
-  readonly warn: (text: string) => void;
+/** Reports a warning about a recording. */
+export type Warn = (text: string) => void;
+
+/** Divides a recording into windows. @throws RecordingError */
+export type SplitRecording = (recording: Recording, warn: Warn) => Generator<RowBatch>;
+
+/** How recordings become rows. */
+export interface Windowing {
+  readonly split: SplitRecording;
+  readonly warn: Warn;
 }
 
 /** Reads windows of a recording. A file that cannot be split is reported as a rejected row. */
-export async function* readWindows(input: InputFile, cutting: Windowing): AsyncGenerator<RowBatch> {
+export async function* readWindows(
+  input: InputFile,
+  { split, warn }: Windowing,
+): AsyncGenerator<RowBatch> {
   try {
     const recording = await readRecordingFile(input);
-    const warn = (note: string) => cutting.warn(`${input.name}: ${note}`);
-    recording.notes.forEach(warn);
-    yield* windowsOf(recording, { ...cutting, warn });
+    const warnOfInput = (note: string) => warn(`${input.name}: ${note}`);
+    recording.notes.forEach(warnOfInput);
+    yield* split(recording, warnOfInput);
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
     yield { rows: [{ line: null, problem: redactCells(error.message) }], fraction: 1 };
   }
 }
 
-function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatch> {
+/** Divides one channel of a recording into windows. @throws RecordingError */
+export function* splitChannel(
+  recording: Recording,
+  cutting: WindowSpec,
+  warn: Warn,
+): Generator<RowBatch> {
   const { label, rate, samples, segments } = selectSamples(recording, cutting);
   const { windowLength } = cutting.model;
   const step = cutting.options.step ?? windowLength;
@@ -73,7 +88,7 @@ function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatc
         : `${samples.length} samples are fewer than`;
     throw new RecordingError(`${recording.name}: ${found} one window of ${windowLength}.`);
   }
-  if (segments.length > 1) cutting.warn(describeGaps(label, segments));
+  if (segments.length > 1) warn(describeGaps(label, segments));
   for (let at = 0; at < starts.length; at += BATCH_WINDOWS) {
     const rows = starts.slice(at, at + BATCH_WINDOWS).map((start, index) => ({
       line: at + index + 1,
@@ -86,6 +101,7 @@ function* windowsOf(recording: Recording, cutting: Windowing): Generator<RowBatc
       },
       json: null,
       signal: samples.subarray(start, start + windowLength),
+      window: { expected: null },
       size: windowLength,
     }));
     yield { rows, fraction: Math.min(1, (at + BATCH_WINDOWS) / starts.length) };
@@ -98,7 +114,7 @@ function describeGaps(label: string, segments: readonly Segment[]): string {
 }
 
 /** Returns the samples of the selected channel, resampled if necessary. `rate` is in Hz; null if unknown. */
-function selectSamples(recording: Recording, cutting: Windowing) {
+function selectSamples(recording: Recording, cutting: WindowSpec) {
   const { name } = recording;
   const { label, samples, segments, samplingRateHz } = selectChannel(recording, cutting);
   const rate = samplingRateHz ?? cutting.options.samplingRate;

@@ -1,7 +1,7 @@
 import type { InputFile } from '../input-files';
-import type { RowFormat } from '../job-spec';
-import type { JobTotals } from '../journal/journal';
-import type { Position, RowResult } from '../rows';
+import type { RowFormat, WindowResult } from '../job-spec';
+import type { JobTotals, RecordingTotals } from '../journal/journal';
+import type { Position, Row, RowResult } from '../rows';
 import type { Destination } from './destination';
 import type { OutputEncoder, PredictedRow } from './output-encoder';
 
@@ -21,16 +21,19 @@ export class ResultWriter {
   readonly #startedAt = performance.now();
   readonly #counts: { answered: number; rejected: number; truncated: number };
   readonly #labels: Map<string, number>;
+  readonly #recordings: Map<string, RecordingTotals>;
   #position: Position;
   #buffered: PredictedRow[] = [];
   #bufferedSize = 0;
   #rejects = '';
 
   constructor(parts: WriterParts) {
-    const { input, rows, answered, rejected, truncated, labels } = parts.destination.start;
+    const { input, rows, answered, rejected, truncated, labels, recordings } =
+      parts.destination.start;
     this.#parts = parts;
     this.#counts = { answered, rejected, truncated };
     this.#labels = new Map(Object.entries(labels));
+    this.#recordings = new Map(Object.entries(recordings));
     this.#position = { input, rows };
   }
 
@@ -38,7 +41,8 @@ export class ResultWriter {
   get totals(): JobTotals {
     const { start } = this.#parts.destination;
     const seconds = start.seconds + (performance.now() - this.#startedAt) / 1000;
-    return { ...this.#counts, labels: Object.fromEntries(this.#labels), seconds };
+    const labels = Object.fromEntries(this.#labels);
+    return { ...this.#counts, labels, recordings: Object.fromEntries(this.#recordings), seconds };
   }
 
   /** Writes the start of a new file. */
@@ -54,7 +58,7 @@ export class ResultWriter {
       if (row && prediction !== null) {
         this.#buffered.push({ row, prediction });
         this.#bufferedSize += row.size;
-        this.#count(prediction);
+        this.#count(prediction, row, inputs[file]?.name ?? '');
       } else {
         const reject = { file: inputs[file]?.name, line, reason: problem };
         this.#rejects += `${JSON.stringify(reject)}\n`;
@@ -76,11 +80,12 @@ export class ResultWriter {
     await destination.publish(this.#counts.rejected);
   }
 
-  #count(prediction: unknown): void {
-    const { labels, truncated } = this.#parts.format.summarize(prediction);
+  #count(prediction: unknown, row: Row, input: string): void {
+    const { labels, truncated, window } = this.#parts.format.summarize(prediction, row);
     this.#counts.answered++;
     if (truncated) this.#counts.truncated++;
     for (const label of labels) this.#labels.set(label, (this.#labels.get(label) ?? 0) + 1);
+    if (window) this.#recordings.set(input, withWindow(this.#recordings.get(input), window));
   }
 
   async #writePart(): Promise<void> {
@@ -98,4 +103,21 @@ export class ResultWriter {
     const done = { ...this.#position, ...this.totals, state, finished };
     await this.#parts.destination.append(output, rejects, done);
   }
+}
+
+function withWindow(
+  totals: RecordingTotals | undefined,
+  { label, scores, expected }: WindowResult,
+): RecordingTotals {
+  const { windows = 0, labels = {}, scores: sums = {}, compared = 0, agreed = 0 } = totals ?? {};
+  const names = Object.keys(scores);
+  return {
+    windows: windows + 1,
+    labels: { ...labels, [label]: (labels[label] ?? 0) + 1 },
+    scores: Object.fromEntries(
+      names.map((name) => [name, (sums[name] ?? 0) + (scores[name] as number)]),
+    ),
+    compared: compared + (expected === null ? 0 : 1),
+    agreed: agreed + (expected === label ? 1 : 0),
+  };
 }

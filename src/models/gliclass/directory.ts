@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { GliclassHead, TextModelSource } from '../../native/engine';
 import { ModelFileError } from '../files';
 import { CONFIG, readTokenizerFiles, weightsSource } from '../hugging-face/directory';
+import { withUnlimitedPositions } from '../hugging-face/unlimited-positions';
 import { findModelFiles } from '../hugging-face/weight-files';
 import { checkModelJson, readModelJson } from '../json';
 import { checkKeys } from '../keys/table';
@@ -118,7 +119,10 @@ export function readGliclass(directory: string): GliclassFiles {
     config.vocab_size ?? config.encoder_config.vocab_size,
     'vocab_size',
   );
-  const encoder = withPositions({ ...config.encoder_config, vocab_size: vocabularySize });
+  const encoder = withUnlimitedPositions(
+    { ...config.encoder_config, vocab_size: vocabularySize },
+    MAX_LENGTH,
+  );
   const idOf = (index: number, added: number) => (index === -1 ? vocabularySize + added : index);
   const labelTokenId = idOf(config.class_token_index, 0);
   const separatorTokenId = idOf(config.text_token_index, 1);
@@ -172,25 +176,4 @@ function toHead(config: Config): GliclassHead {
 function requireNumber(value: number | null | undefined, key: string): number {
   if (typeof value === 'number') return value;
   throw new ModelFileError(`${CONFIG}: ${key}: expected a number, here or in encoder_config`);
-}
-
-/**
- * DeBERTa without a table of positions reads texts beyond max_position_embeddings, which then only limits the distance
- * of relative positions.
- */
-function withPositions<Encoder extends z.output<typeof encoderSchema>>(encoder: Encoder): Encoder {
-  const { max_position_embeddings: positions, max_relative_positions: distance } = encoder;
-  const isUnlimited =
-    encoder.model_type === 'deberta-v2' &&
-    encoder.position_biased_input === false &&
-    encoder.relative_attention === true &&
-    typeof positions === 'number' &&
-    positions >= 1 &&
-    positions < MAX_LENGTH;
-  if (!isUnlimited) return encoder;
-  return {
-    ...encoder,
-    max_position_embeddings: MAX_LENGTH,
-    max_relative_positions: typeof distance === 'number' && distance >= 1 ? distance : positions,
-  };
 }

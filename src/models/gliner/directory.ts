@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { TextHead, TextModelSource } from '../../native/engine';
 import { fileSize, ModelFileError } from '../files';
 import { readTokenizerFiles } from '../hugging-face/directory';
+import { encoderSource } from '../hugging-face/encoder-source';
 import { findModelFiles } from '../hugging-face/weight-files';
 import { checkModelJson, readModelJson } from '../json';
 import { checkKeys } from '../keys/table';
-import { encoderSource } from './encoder-source';
 import { GLINER_KEYS } from './keys';
 import { labelEncoderKeys, readLabelEncoder } from './label-encoder';
 
@@ -104,13 +104,20 @@ export function readGliner(directory: string): GlinerFiles {
     maxWidth: config.max_width,
     lstmLayers: config.num_rnn_layers,
   };
-  const key = 'encoder_config';
   const labels = readLabelEncoder(directory, config, weightFiles);
   return {
     source: {
-      ...encoderSource(directory, { key, config: config.encoder_config, weightFiles, head }),
+      ...encoderSource(directory, config.encoder_config, {
+        configLocation: `${GLINER_CONFIG}: encoder_config.`,
+        weightFiles,
+        head,
+      }),
       basePrefix: ENCODER,
-      ...(labels && { labelEncoder: labels.labelEncoder }),
+      ...(labels && {
+        labelEncoder: labels.labelEncoder,
+        // Both encoders are loaded together.
+        configLocation: `${GLINER_CONFIG}: encoder_config or labels_encoder_config: `,
+      }),
       entityPrompt: {
         entityToken: config.ent_token,
         separator: config.sep_token,

@@ -1,15 +1,18 @@
 import path from 'node:path';
 import { z } from 'zod';
-import type { LabelEncoder } from '../../native/engine';
+import type { LabelEncoder, TextHead } from '../../native/engine';
 import { ModelFileError } from '../files';
 import { readTokenizerFiles } from '../hugging-face/directory';
-import { encoderSource } from './encoder-source';
+import { encoderSource } from '../hugging-face/encoder-source';
 
 /** Folder of the tokenizer of the labels, which `GLiNER.save_pretrained` writes. */
 const TOKENIZER = 'labels_tokenizer';
 
 /** Prefix of the keys of the encoder in the weight file of the model. */
 const ENCODER = 'token_rep_layer.labels_encoder.model';
+
+/** Head of an encoder that is described alone. */
+const NO_HEAD: TextHead = { name: 'embedding', modules: [] };
 
 /** Keys of gliner_config.json. */
 export const labelEncoderKeys = {
@@ -47,10 +50,10 @@ export function readLabelEncoder(
         'Save the model with a current version of gliner',
     );
   }
-  const { modelType, config, tokenizerDirectory } = encoderSource(folder, {
-    key: 'labels_encoder_config',
-    config: labels_encoder_config,
+  const { modelType, config, tokenizerDirectory } = encoderSource(folder, labels_encoder_config, {
+    configLocation: 'gliner_config.json: labels_encoder_config.',
     weightFiles,
+    head: NO_HEAD,
   });
   return { labelEncoder: { modelType, config, tokenizerDirectory, basePrefix: ENCODER }, files };
 }

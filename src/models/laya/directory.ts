@@ -3,7 +3,8 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { TextModelSource } from '../../native/engine';
 import { fileSize, ModelFileError } from '../files';
-import { readTokenizerFiles, weightsSource } from '../hugging-face/directory';
+import { readTokenizerFiles } from '../hugging-face/directory';
+import { encoderSource } from '../hugging-face/encoder-source';
 import { checkModelJson, readModelJson } from '../json';
 import { checkKeys } from '../keys/table';
 import { LAYA_KEYS } from './keys';
@@ -107,7 +108,8 @@ export function readLaya(directory: string): LayaFiles {
   const weightFiles = [path.join(directory, WEIGHTS)];
   return {
     source: {
-      ...weightsSource(directory, checkModelJson(ENCODER_CONFIG, encoderSchema, encoder), {
+      ...encoderSource(directory, checkModelJson(ENCODER_CONFIG, encoderSchema, encoder), {
+        configLocation: `${ENCODER_CONFIG}: `,
         weightFiles,
         head: { name: 'laya', layers: config.head_layers },
       }),

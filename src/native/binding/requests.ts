@@ -113,6 +113,8 @@ export interface TextInput {
   readonly onlyTokens?: boolean;
   /** With `onlyTokens`: the tokenizer adds no special tokens. */
   readonly omitSpecialTokens?: boolean;
+  /** With `onlyTokens`: the words of gliner2, each tokenized alone, without special tokens. */
+  readonly byWords?: boolean;
 }
 
 /** Tokenized text. `ids` and `types` have the same length. */
@@ -120,8 +122,8 @@ export interface TokenInput
   extends Pick<Tokenization, 'ids' | 'types'>,
     Pick<TextInput, 'skips' | 'parts'> {
   /**
-   * Positions of the tokens that stand for the options of a question, ascending. Required for the heads `laya` and
-   * `gliclass`, which return a row for each option.
+   * Positions of the tokens that stand for the options of a question, ascending. Required for the heads `laya`,
+   * `gliclass` and `gliner2`, which return a row for each option.
    */
   readonly markers?: Uint32Array;
   /** Index of the type of the question, for the head `laya`. Default: 0. */
@@ -140,15 +142,17 @@ export interface ChunkInput extends Pick<TextInput, 'truncation' | 'prompt'> {
 }
 
 /**
- * A text, and labels of entities to find in it. Needs the head `gliner`. The result has a row for each span: first word,
+ * A text, and labels of entities to find in it. Needs the head `gliner` or `gliner2`. The result has a row for each span: first word,
  * last word, index of the label, score. A text with several windows is not run: `words` says how to divide it.
  */
 export interface EntityInput {
   readonly text: string;
   /** At least one. */
   readonly labels: readonly string[];
-  /** Spans with a higher score are returned; from 0 to 1. */
+  /** Spans with a higher score are returned, of GLiNER2 also those with this score; from 0 to 1. */
   readonly threshold: number;
+  /** Prompt before the labels, required for GLiNER2. */
+  readonly task?: string;
 }
 
 /** A text, a text pair, parts of a text, labels and a text, tokens, or the samples of a signal window. */

@@ -78,6 +78,7 @@ export type TextHead =
       /** 0: no LSTM over the words. */
       readonly lstmLayers: number;
     }
+  | Gliner2Head
   /** Laya: a logit for each marker of a `TokenInput`. Question types: 0 choice, 1 score, 2 noul. */
   | {
       readonly name: 'laya';
@@ -123,6 +124,22 @@ export interface GliclassHead {
   readonly mlpSize: number;
 }
 
+/**
+ * GLiNER2: a logit for each marker of a `TokenInput`, which is the token before a class. Of an `EntityInput` spans of
+ * words with labels.
+ */
+export interface Gliner2Head {
+  readonly name: 'gliner2';
+  /** How the queries of labels are computed. Default: the model finds no entities. */
+  readonly counting?: 'count_lstm' | 'count_lstm_v2' | 'count_lstm_moe';
+  /** Maximum number of words of a span. */
+  readonly maxWidth: number;
+  /** Key of the last layer of the classifier. */
+  readonly classifierOutput: string;
+  /** Divisor of the logits of classes. */
+  readonly temperature: number;
+}
+
 /** A token that the inputs of a model contain. */
 export interface RequiredToken {
   readonly text: string;
@@ -144,6 +161,9 @@ export interface EntityPrompt {
   /** Number of words that consecutive windows share, at most half of a window. */
   readonly overlap: number;
 }
+
+/** Windows of an `EntityInput` of GLiNER2, whose prompt is `( [P] task ( [E] label … ) ) [SEP_TEXT]`. */
+export type SchemaPrompt = Pick<EntityPrompt, 'maxWords' | 'overlap'>;
 
 /** Encoder of labels in the weight files of another model (bi-encoders of gliner). */
 export interface LabelEncoder extends Pick<TextModelSource, 'modelType' | 'config'> {
@@ -233,8 +253,12 @@ export interface TextModelSource extends TokenizerOverrides {
   readonly taskAdapters?: TaskAdapters;
   /** Prefix of the keys of the encoder in the weight files. Default: as in transformers. */
   readonly basePrefix?: string;
+  /** Start of errors about `config`: a file, and a key of it. Default: `config.json: `. */
+  readonly configLocation?: string;
   /** Settings of `EntityInput`. */
   readonly entityPrompt?: EntityPrompt;
+  /** Settings of `EntityInput` for GLiNER2. */
+  readonly schemaPrompt?: SchemaPrompt;
   /** Tokens that the tokenizer must have. */
   readonly requiredTokens?: readonly RequiredToken[];
   /** Encoder of the labels of an `EntityInput`. Default: the prompt contains the labels. */

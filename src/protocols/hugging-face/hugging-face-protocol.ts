@@ -3,7 +3,7 @@ import { ERRORS } from '../../serving/errors';
 import { type ServedModel, withCapability } from '../../tasks/served-model';
 import type { Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
-import { entityRecognition } from './entity-recognition';
+import { entitiesOrZeroShotClassification, entityRecognition } from './entity-recognition';
 import { featureExtraction } from './feature-extraction';
 import { textClassification, textOrZeroShotClassification } from './text-classification';
 import { tokenClassification } from './token-classification';
@@ -57,13 +57,17 @@ function taskRoute(
       : textClassification(address, classifier, options);
   }
   const labeler = withCapability(served, 'zero-shot');
+  const recognizer = withCapability(served, 'entity-recognition');
+  if (recognizer) {
+    return labeler
+      ? entitiesOrZeroShotClassification(address, recognizer, labeler, options)
+      : entityRecognition(address, recognizer, options);
+  }
   if (labeler) return zeroShotClassification(address, labeler, options);
   const embedder = withCapability(served, 'embedding');
   if (embedder) return featureExtraction(address, embedder, options);
   const tagger = withCapability(served, 'token-classification');
-  if (tagger) return tokenClassification(address, tagger, options);
-  const recognizer = withCapability(served, 'entity-recognition');
-  return recognizer && entityRecognition(address, recognizer, options);
+  return tagger && tokenClassification(address, tagger, options);
 }
 
 /** Percent-encodes a path segment, including characters that are special to the router. */

@@ -22,6 +22,7 @@ import {
 } from '../validation/fields';
 import {
   classifyWithLabels,
+  hasCandidateLabels,
   labelScores,
   zeroShotExamples,
   zeroShotRequest,
@@ -159,11 +160,6 @@ async function classifyTexts(
     rankLabels(labels, prediction, ranking),
   );
   return { body, inferences };
-}
-
-function hasCandidateLabels(body: unknown): boolean {
-  const { parameters } = (body ?? {}) as { readonly parameters?: unknown };
-  return typeof parameters === 'object' && parameters !== null && 'candidate_labels' in parameters;
 }
 
 function findTextProblem(value: unknown): ElementProblem | null {

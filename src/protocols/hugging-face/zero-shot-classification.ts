@@ -96,3 +96,9 @@ export async function classifyWithLabels(
   });
   return { body: inputs.isList ? predictions : (predictions[0] as object), inferences };
 }
+
+/** Whether a request of a model with several tasks is one of zero-shot classification. */
+export function hasCandidateLabels(body: unknown): boolean {
+  const { parameters } = (body ?? {}) as { readonly parameters?: unknown };
+  return typeof parameters === 'object' && parameters !== null && 'candidate_labels' in parameters;
+}

@@ -46,7 +46,9 @@ export class TensorModel {
     this.#tensors = tensors;
     this.#limits = limits;
     this.classified = tensors.labeledOutput(model.metadata);
-    this.inputs = tensors.inputs.map((input) => specify(input, model.maxLength));
+    this.inputs = tensors.inputs.map((input) =>
+      specify(input, tensors.windowShape?.(model.metadata) ?? [model.maxLength]),
+    );
     this.outputs = tensors.outputs(model.metadata);
   }
 
@@ -104,16 +106,16 @@ export class TensorModel {
 /**
  * Creates the specification of an input.
  *
- * @param length window length in samples
+ * @param window shape of a window of samples
  */
 function specify(
   { name, content: holds, optional }: TensorInput,
-  length: number,
+  window: readonly number[],
 ): InputSpecification {
   return holds === 'text'
     ? { metadata: { name, datatype: 'BYTES', shape: [-1] }, datatypes: ['BYTES'], optional }
     : {
-        metadata: { name, datatype: 'FP32', shape: [-1, length] },
+        metadata: { name, datatype: 'FP32', shape: [-1, ...window] },
         datatypes: ['FP32', 'FP64'],
         optional,
       };

@@ -1,4 +1,5 @@
 import type { Access } from '../../serving/access';
+import type { SignalClassifier } from '../../tasks/capabilities';
 import { listNames, type ServedModel, withCapability } from '../../tasks/served-model';
 import {
   DETAIL_FORMAT,
@@ -20,6 +21,7 @@ import {
   singleModelInfoRoute,
 } from './info';
 import { predict, predictBatch } from './predict';
+import { predictChannels, predictChannelsBatch } from './predict-channels';
 import { tag, tagBatch } from './tag';
 import { tagLabels, tagLabelsBatch } from './tag-labels';
 import { zeroShot } from './zero-shot';
@@ -55,7 +57,7 @@ export function own(
     ...COMMON,
     routes: [
       ...(texts ? [analyze(texts), analyzeBatch(texts, options)] : []),
-      ...(signals ? [predict(signals), predictBatch(signals, options)] : []),
+      ...(signals ? predictRoutes(signals, options) : []),
       ...(entailment ? [zeroShot(entailment, options)] : []),
       ...(tagger ? [tag(tagger), tagBatch(tagger, options)] : []),
       ...(recognizer ? [tagLabels(recognizer), tagLabelsBatch(recognizer, options)] : []),
@@ -68,6 +70,16 @@ export function own(
     prefix: null,
     errors: DETAIL_FORMAT,
   };
+}
+
+function predictRoutes(
+  served: ServedModel<SignalClassifier>,
+  options: ProtocolOptions,
+): readonly Route[] {
+  const settings = served.model?.metadata.settings;
+  return settings?.channels
+    ? [predictChannels(served, settings), predictChannelsBatch(served, settings, options)]
+    : [predict(served), predictBatch(served, options)];
 }
 
 /** State of a model repository. */

@@ -17,7 +17,9 @@ const labels = checked(
     if (!isList && (typeof value !== 'object' || value === null)) {
       return { message: expected('an array of labels, or an object')({ input: value }), path: [] };
     }
-    const message = findLabelProblem(isList ? value : Object.values(value));
+    const message = isList
+      ? findLabelProblem(value)
+      : (findLabelProblem(Object.values(value)) ?? findLabelProblem(Object.keys(value)));
     return message === null ? null : { message, path: [] };
   },
   (value) =>
@@ -26,7 +28,7 @@ const labels = checked(
       : toDescribedLabels(value as Readonly<Record<string, string>>),
 ).meta({
   description:
-    'Types of entities to find: names, or an object of names with descriptions, which the model reads instead',
+    'Types of entities to find: names, or an object of names with descriptions. GLiNER models read them instead of the names',
   anyOf: [
     { type: 'array', items: LABEL_SCHEMA, minItems: 1, maxItems: MAX_LABELS },
     {
@@ -49,7 +51,9 @@ export const ENTITY_FIELDS = {
     .describe('Score above which a span is an entity. Default: 0.5'),
   flat: boolean()
     .nullish()
-    .describe('Whether entities must not overlap. Otherwise one can contain others. Default: true'),
+    .describe(
+      'Whether entities must not overlap. Otherwise one can contain others. Default: true; of GLiNER2 models, entities with different labels can overlap',
+    ),
   multi_label: boolean()
     .nullish()
     .describe('Whether the same words can have several labels. Default: false'),

@@ -29,7 +29,7 @@ export const ZERO_SHOT_FIELDS = {
     })
     .nullish()
     .describe(
-      `Template with {} as the placeholder of a label. Default: "${TEMPLATE}" for NLI models, the label for GLiClass`,
+      `Template with {} as the placeholder of a label. Default: "${TEMPLATE}" for NLI models, the label for GLiClass and GLiNER2`,
     ),
   multi_label: boolean()
     .nullish()

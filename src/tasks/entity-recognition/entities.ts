@@ -6,13 +6,15 @@ export interface EntityLabel {
   readonly name: string;
   /** Text that the model reads: the name, or a description. */
   readonly prompt: string;
+  /** Description that the request gives; undefined: none. */
+  readonly description?: string;
 }
 
 export interface EntityInput {
   readonly text: string;
   /** At least one; names are unique. */
   readonly labels: readonly EntityLabel[];
-  /** Spans with a higher score are entities. */
+  /** Spans with a higher score are entities; of GLiNER2 also those with this score. */
   readonly threshold: number;
 }
 
@@ -35,6 +37,8 @@ export interface Candidates extends Prediction {
 export interface EntityMetadata extends ModelMetadata {
   /** Maximum number of words of an entity; null: no limit. */
   readonly maxWidth: number | null;
+  /** By default, entities with different labels can overlap. Default: false. */
+  readonly isFlatPerLabel?: boolean;
 }
 
 /** Model that finds entities of the types that a request names. */
@@ -45,6 +49,8 @@ export interface EntityOptions {
   readonly threshold: number;
   /** Entities do not overlap. Otherwise an entity can contain others. */
   readonly isFlat: boolean;
+  /** Overlaps are resolved for each label alone. Default: false. */
+  readonly isPerLabel?: boolean;
   /** The same words can be several entities with different labels. */
   readonly isMultiLabel: boolean;
 }

@@ -41,5 +41,9 @@ export function toLabels(names: readonly string[]): readonly EntityLabel[] {
 export function toDescribedLabels(
   descriptions: Readonly<Record<string, string>>,
 ): readonly EntityLabel[] {
-  return Object.entries(descriptions).map(([name, prompt]) => ({ name, prompt }));
+  return Object.entries(descriptions).map(([name, description]) => ({
+    name,
+    prompt: description,
+    description,
+  }));
 }

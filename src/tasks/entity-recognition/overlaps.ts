@@ -1,4 +1,4 @@
-import type { Candidate, EntityOptions } from './entities';
+import type { Candidate, EntityMetadata, EntityOptions } from './entities';
 
 /**
  * Selects entities by descending score, and drops spans that conflict with a selected one: overlapping spans or, if
@@ -8,6 +8,33 @@ import type { Candidate, EntityOptions } from './entities';
  * @returns entities by ascending first word
  */
 export function selectEntities(
+  candidates: readonly Candidate[],
+  options: Pick<EntityOptions, 'isFlat' | 'isPerLabel' | 'isMultiLabel'>,
+): readonly Candidate[] {
+  if (!options.isPerLabel) return selectWithoutConflicts(candidates, options);
+  const byLabel = new Map<number, Candidate[]>();
+  for (const candidate of candidates) {
+    const own = byLabel.get(candidate.label);
+    if (own) own.push(candidate);
+    else byLabel.set(candidate.label, [candidate]);
+  }
+  const selected = [...byLabel.values()].flatMap((own) => selectWithoutConflicts(own, options));
+  return selected.sort((a, b) => a.first - b.first || a.last - b.last || a.label - b.label);
+}
+
+/**
+ * Resolution of overlaps for a setting of a request.
+ *
+ * @param flat whether entities do not overlap; null: the default of the model's library
+ */
+export function overlapsOf(
+  flat: boolean | null,
+  { isFlatPerLabel = false }: EntityMetadata,
+): Pick<EntityOptions, 'isFlat' | 'isPerLabel'> {
+  return { isFlat: flat ?? true, isPerLabel: flat === null && isFlatPerLabel };
+}
+
+function selectWithoutConflicts(
   candidates: readonly Candidate[],
   { isFlat, isMultiLabel }: Pick<EntityOptions, 'isFlat' | 'isMultiLabel'>,
 ): readonly Candidate[] {

@@ -125,7 +125,7 @@ const zeroShot = z.strictObject({
       error: ({ input }) => findTemplateProblem(String(input)) ?? '',
     })
     .optional()
-    .describe(`Default: "${TEMPLATE}" for NLI models, the label for GLiClass`),
+    .describe(`Default: "${TEMPLATE}" for NLI models, the label for GLiClass and GLiNER2`),
   multi_label: z.boolean().default(false).describe('Score each candidate label independently'),
 });
 

@@ -3,6 +3,12 @@ import { z } from 'zod';
 import { printable } from '../../lib/printable';
 import { ModelFileError } from '../../models/files';
 import { parseModelJson, quoted, readModelJson } from '../../models/json';
+import {
+  CHANNEL_KEYS,
+  type ChannelSettings,
+  findChannelProblem,
+  toChannelSettings,
+} from './channel-settings';
 import { type QualitySettings, qualitySchema, toQualitySettings } from './quality-settings';
 
 /** Default window length in samples: 2.69 s at 95 Hz. */
@@ -32,7 +38,7 @@ export interface ModelSettings {
   readonly classes: readonly string[];
   /** Kind of model output; null: not specified, outputs count as logits. */
   readonly output: OutputKind | null;
-  /** Window length in samples. */
+  /** Window length in samples; of multi-channel models: per channel. */
   readonly windowLength: number;
   /**
    * Shape of a window as model input; null: the shape in the model file, else [1, windowLength].
@@ -43,6 +49,8 @@ export interface ModelSettings {
    */
   readonly samplingRateHz: number | null;
   readonly channel: string | null;
+  /** Null: the model takes one channel, which is z-normalized. */
+  readonly channels: ChannelSettings | null;
   /** Thresholds of the signal quality flags. */
   readonly quality: QualitySettings;
   readonly name: string | null;
@@ -111,6 +119,7 @@ const keys = {
       'Sampling rate of the training data in Hz. Streams are resampled to it, requests are not',
     ),
   channel: text.optional().describe('Channel of recordings and streams'),
+  ...CHANNEL_KEYS,
   quality: qualitySchema.optional().describe('Thresholds of the signal quality flags'),
 };
 
@@ -121,17 +130,47 @@ export const signalJson = z
         ? `unknown key, expected one of ${Object.keys(keys).join(', ')}`
         : 'expected an object',
   })
-  .refine(
-    ({ input_shape, window_length }) =>
-      !input_shape || !window_length || product(input_shape) === window_length,
-    {
-      path: ['input_shape'],
-      error: ({ input }) => {
-        const { input_shape, window_length } = input as { [key: string]: number[] };
-        return `expected numbers with the product window_length, ${window_length}, found ${product(input_shape ?? [])}`;
-      },
-    },
-  );
+  .superRefine((given, context) => {
+    const problem = findShapeProblem(given) ?? findChannelKeyProblem(given);
+    if (problem === null) return;
+    context.addIssue({ code: 'custom', path: [...problem.path], message: problem.message });
+  });
+
+type Given = z.output<z.ZodObject<typeof keys>>;
+
+function findShapeProblem({ input_shape, window_length, channels }: Given) {
+  if (!input_shape) return null;
+  const found = product(input_shape);
+  const path = ['input_shape'];
+  if (channels) {
+    const samples = channels.length * (window_length ?? WINDOW_LENGTH);
+    const message = `expected numbers with the product ${samples}, channels × window_length, found ${found}`;
+    return found === samples ? null : { path, message };
+  }
+  if (!window_length || found === window_length) return null;
+  const message = `expected numbers with the product window_length, ${window_length}, found ${found}`;
+  return { path, message };
+}
+
+/** Keys that only multi-channel models have. */
+const CHANNELS_ONLY = Object.keys(CHANNEL_KEYS).filter((key) => key !== 'channels');
+
+function findChannelKeyProblem(given: Given) {
+  const { channels, channel, window_length: length = WINDOW_LENGTH } = given;
+  if (channels === undefined) {
+    const key = CHANNELS_ONLY.find((one) => Object.hasOwn(given, one));
+    return key ? { path: [key], message: 'expected channels beside it, found none' } : null;
+  }
+  if (channel !== undefined) {
+    return { path: ['channel'], message: 'expected either channel or channels, found both' };
+  }
+  const samples = Math.max(channels.length, given.input_channels?.length ?? 0) * length;
+  if (samples > LONGEST_WINDOW) {
+    const message = `expected up to ${LONGEST_WINDOW} samples in all channels, found ${samples}`;
+    return { path: ['window_length'], message };
+  }
+  return findChannelProblem({ ...given, channels }, length);
+}
 
 /** Returns the path of a model's settings file: `eeg_model.json` for `eeg_model.pt`. */
 export function settingsPath(modelPath: string): string {
@@ -154,15 +193,26 @@ export function readModelSettings(modelPath: string): ModelSettings {
     file: content === undefined ? null : name,
     classes: given.classes ?? CLASSES,
     output: given.output ?? null,
-    windowLength:
-      given.window_length ?? (given.input_shape ? product(given.input_shape) : WINDOW_LENGTH),
+    windowLength: given.window_length ?? defaultLength(given),
     inputShape: given.input_shape ?? null,
     samplingRateHz: given.sampling_rate_hz ?? null,
     channel: given.channel ?? null,
+    channels: channelsOf(given),
     quality: toQualitySettings(given.quality),
     name: given.name ?? null,
     version: given.version ?? null,
   };
+}
+
+/** Null: the model takes one channel. */
+function channelsOf(given: Given): ChannelSettings | null {
+  const { channels, sampling_rate_hz: rate, window_length: length = WINDOW_LENGTH } = given;
+  if (!channels || rate === undefined) return null;
+  return toChannelSettings({ ...given, channels }, rate, length);
+}
+
+function defaultLength({ input_shape, channels }: Partial<Given>): number {
+  return input_shape && !channels ? product(input_shape) : WINDOW_LENGTH;
 }
 
 /**

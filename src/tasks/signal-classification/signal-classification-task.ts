@@ -3,19 +3,14 @@ import path from 'node:path';
 import { z } from 'zod';
 import { allFinite, softmax } from '../../lib/numbers';
 import { EngineError } from '../../native/engine';
-import type { Classification, ClassifierMetadata } from '../capabilities';
+import type { Classification, SignalMetadata } from '../capabilities';
 import { toClassification } from '../classification';
 import { classifierOutputs } from '../classifier-tensors';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { type ModelSettings, readModelSettings, settingsPath } from './model-settings';
 import { areProbabilities, validateTrialRun } from './validate-trial-run';
-import { zNormalize } from './z-normalize';
-
-/** Metadata of a signal model. Its labels are the classes of the settings. */
-export interface SignalMetadata extends ClassifierMetadata {
-  readonly settings: ModelSettings;
-}
+import { ChannelWindow, preparationOf, type SignalInput } from './window-preparation';
 
 /** Fields of `model` in GET /info for signal models. */
 export const SIGNAL_INFO = {
@@ -23,19 +18,35 @@ export const SIGNAL_INFO = {
   window_length: z.int().optional().describe('Samples of a signal'),
   sampling_rate_hz: z.number().nullable().optional().describe('Training data of the model'),
   channel: z.string().nullable().optional(),
+  channels: z
+    .array(z.string())
+    .nullable()
+    .optional()
+    .describe('Channels of a signal, in order; null: one channel'),
+  unit: z.string().nullable().optional().describe('Unit of the samples; null: any'),
+  interpolates: z.boolean().optional().describe('Whether missing channels are interpolated'),
 };
 
-const tensors: Tensors<readonly number[], Classification, SignalMetadata> = {
+const tensors: Tensors<SignalInput, Classification, SignalMetadata> = {
   inputs: [{ name: 'SIGNAL', content: 'samples', optional: false }],
   ...classifierOutputs({ label: 'DIAGNOSIS', score: 'CONFIDENCE', scores: 'PROBABILITIES' }),
+  windowShape: ({ settings: { channels, windowLength } }) =>
+    channels === null ? [windowLength] : [channels.inputs.length, windowLength],
   findProblem: () => null,
   toInput: ([signal]) => signal as readonly number[],
 };
 
-/** Classification of z-normalized signal windows with a TorchScript or torch.export program. */
-export const signalClassification: Task<readonly number[], Classification, SignalMetadata> = {
+/** Number of samples and shape of a window as model input. */
+function modelInputOf({ channels, windowLength, inputShape }: ModelSettings) {
+  if (channels === null) return { windowLength, ...(inputShape && { inputShape }) };
+  const count = channels.names.length;
+  return { windowLength: count * windowLength, inputShape: inputShape ?? [count, windowLength] };
+}
+
+/** Classification of signal windows with a TorchScript or torch.export program. */
+export const signalClassification: Task<SignalInput, Classification, SignalMetadata> = {
   name: 'signal-classification',
-  summary: 'Windows of an EEG channel to classes.',
+  summary: 'Windows of an EEG channel, or of several, to classes.',
   disclaimer: '**Demonstration, not a medical device.** ',
   inputKind: 'signals',
   capabilities: ['signal-classification'],
@@ -47,14 +58,9 @@ export const signalClassification: Task<readonly number[], Classification, Signa
   listFiles: (file) => [file, settingsPath(file)].filter((one) => existsSync(one)),
   read: (file) => {
     const settings = readModelSettings(file);
-    const { windowLength, inputShape, name, version, classes } = settings;
+    const { name, version, classes } = settings;
     return {
-      source: {
-        type: 'signal-program',
-        path: file,
-        windowLength,
-        ...(inputShape && { inputShape }),
-      },
+      source: { type: 'signal-program', path: file, ...modelInputOf(settings) },
       metadata: { name, version, labels: classes, settings },
     };
   },
@@ -63,8 +69,9 @@ export const signalClassification: Task<readonly number[], Classification, Signa
       modelFile: path.basename(file),
       settingsFile: path.basename(settingsPath(file)),
     }),
-  prepare: (signal) => zNormalize(signal, new Float32Array(signal.length)),
-  toPrediction: (inference, metadata, index) => {
+  inputLength: ({ settings }) => preparationOf(settings).inputLength,
+  prepare: (signal, { settings }) => preparationOf(settings).prepare(signal),
+  toPrediction: (inference, metadata, index, input) => {
     const { values } = inference;
     const count = metadata.labels.length;
     const isGiven = metadata.settings.output === 'probabilities';
@@ -74,7 +81,14 @@ export const signalClassification: Task<readonly number[], Classification, Signa
     };
     if (values.length !== count || !allFinite(values)) fail('finite numbers');
     if (isGiven && !areProbabilities(values)) fail('probabilities');
-    return toClassification(metadata, isGiven ? values : softmax(values), inference);
+    const classification = toClassification(
+      metadata,
+      isGiven ? values : softmax(values),
+      inference,
+    );
+    return input instanceof ChannelWindow
+      ? { ...classification, interpolated: input.interpolated }
+      : classification;
   },
   logFields: ({ settings }) => ({ settings }),
   info: {
@@ -84,6 +98,9 @@ export const signalClassification: Task<readonly number[], Classification, Signa
       window_length: settings.windowLength,
       sampling_rate_hz: settings.samplingRateHz,
       channel: settings.channel,
+      channels: settings.channels && [...settings.channels.inputs],
+      unit: settings.channels?.unit ?? null,
+      interpolates: settings.channels?.interpolates ?? false,
     }),
   },
   tensors,

@@ -110,6 +110,7 @@ std::unique_ptr<Head> make(const LogitScoreHead& options, const HeadSource& sour
 std::unique_ptr<Head> make(const EmbeddingHead& options, const HeadSource& source);
 std::unique_ptr<Head> make(const BgeM3Head& options, const HeadSource& source);
 std::unique_ptr<Head> make(const GlinerHead& options, const HeadSource& source);
+std::unique_ptr<Head> make(const Gliner2Head& options, const HeadSource& source);
 std::unique_ptr<Head> make(const LayaHead& options, const HeadSource& source);
 std::unique_ptr<Head> make(const GliclassHead& options, const HeadSource& source);
 

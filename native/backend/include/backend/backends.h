@@ -85,6 +85,12 @@ struct EntityPrompt {
   size_t overlap = 0;                     ///< words that consecutive windows share
 };
 
+/// Windows of an EntityInput of GLiNER2, whose prompt is a schema.
+struct SchemaPrompt {
+  size_t max_words = 0;  ///< of a window
+  size_t overlap = 0;    ///< words that consecutive windows share
+};
+
 /// A token that the inputs of a model contain.
 struct RequiredToken {
   std::string text;
@@ -117,7 +123,9 @@ struct TextModelSource {
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::string base_prefix{};  ///< prefix of the encoder's keys; empty: as in transformers
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
-  std::optional<EntityPrompt> entity_prompt{};  ///< null: the model takes no EntityInput
+  std::optional<EntityPrompt> entity_prompt{};  ///< prompt of an EntityInput; null: none
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<SchemaPrompt> schema_prompt{};  ///< the same for GLiNER2
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<RequiredToken> required_tokens{};  ///< tokens that the tokenizer must have
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it

@@ -76,6 +76,7 @@ struct TextInput {
   /// bytes. The model is not run. Other options except `text` have no effect.
   bool only_tokens = false;
   bool omit_special_tokens = false;  ///< with only_tokens: the tokenizer adds no special tokens
+  bool by_words = false;             ///< with only_tokens: the words of gliner2, tokenized alone
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
 };
@@ -97,11 +98,13 @@ struct TokenInput {
   std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
 };
 
-/// A text, and labels of the entities to find in it (GLiNER).
+/// A text, and labels of the entities to find in it (GLiNER, GLiNER2).
 struct EntityInput {
   std::string text;
   std::vector<std::string> labels;  ///< at least one
-  float threshold = 0;              ///< lowest score of a span that is returned, exclusive
+  float threshold = 0;              ///< lowest score of a span that is returned; GLiNER excludes it
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::string task{};  ///< prompt before the labels, only for GLiNER2
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
 };
@@ -147,6 +150,7 @@ struct EntityRows {
   std::vector<LabelIds> label_ids;  ///< [labels]; empty: the prompt contains the labels
   std::vector<int64_t> words;       ///< [words], first token of each word
   float threshold = 0;              ///< see EntityInput
+  int64_t task = -1;                ///< token that stands for the task; -1: none
 };
 
 /// An input as the model reads it. A text has ids and types, a signal has samples.

@@ -87,6 +87,19 @@ struct GlinerHead {
   int64_t lstm_layers = 0;  ///< 0: no LSTM over the words
 };
 
+/// How GLiNER2 derives the queries of labels: with a linear projection, a transformer over the
+/// labels, or a mixture of experts.
+enum class CountLayerType { kPlain, kTransformer, kMixture };
+
+/// GLiNER2: a logit for each marker of a TokenInput, which is the token before a class. Of an
+/// EntityInput spans of words, with a label and a score each, as GlinerHead.
+struct Gliner2Head {
+  std::optional<CountLayerType> counting;  ///< null: the model classifies only
+  int64_t max_width = 0;                   ///< words of a span
+  std::string classifier_output;           ///< key of the last layer of the classifier
+  double temperature = 1;                  ///< by which logits of classes are divided
+};
+
 /// Laya: a logit for each marker of a TokenInput. question_type: 0 choice, 1 score, 2 noul.
 struct LayaHead {
   int64_t layers = 2;  ///< transformer layers after the encoder
@@ -129,6 +142,6 @@ struct GliclassHead {
 
 using TextHead =
     std::variant<SequenceClassificationHead, TokenClassificationHead, MaskedLmHead, LogitScoreHead,
-                 EmbeddingHead, BgeM3Head, GlinerHead, LayaHead, GliclassHead>;
+                 EmbeddingHead, BgeM3Head, GlinerHead, Gliner2Head, LayaHead, GliclassHead>;
 
 }  // namespace backend

@@ -8,7 +8,7 @@ use crate::backend::Part;
 use errors::{At, Result};
 
 /// Template without special tokens.
-const TEXT_ONLY: [Part; 1] = [Part::Text(0, 0)];
+pub(super) const TEXT_ONLY: [Part; 1] = [Part::Text(0, 0)];
 
 impl Tokenizer {
     /// Encodes the whole text without a limit. Offsets are in bytes, and may split a character.

@@ -41,21 +41,16 @@ impl Tokenizer {
     /// gives the following words the place of their predecessor.) Fails with `TooLong` if the prompt leaves no token
     /// for the text.
     pub fn encode_words(&self, input: &WordsInput) -> Result<WordsEncoding> {
+        if input.splitter == WordSplitter::Gliner2 {
+            return self.encode_gliner2_words(input);
+        }
         let template = &self.templates.single;
         let mut prompt = Tokens::default();
         for word in input.prompt {
             self.push_word(word, &mut prompt)?;
         }
         let special = special_token_count(template);
-        let used = special + prompt.ids.len();
-        let room = self.max_length.saturating_sub(used);
-        if room == 0 {
-            let most = self.max_length;
-            let message = format!(
-                "The labels have {used} tokens, the model takes {most} together with the text."
-            );
-            return Err(TooLong(message).into());
-        }
+        let room = room_beside(special + prompt.ids.len(), self.max_length)?;
         let mut ranges = split_words(input.text, input.splitter);
         let mut words = Tokens::default();
         for &(begin, end) in &ranges {
@@ -63,12 +58,7 @@ impl Tokenizer {
         }
         words.drop_empty(&mut ranges);
         let windows = windows_of(&words.counts(), room, input);
-        let mut encoding = WordsEncoding {
-            offsets: utf16_offsets(input.text, &ranges),
-            window_starts: windows.iter().map(|window| to_u32(window.start)).collect(),
-            window_lengths: windows.iter().map(|window| to_u32(window.len())).collect(),
-            ..WordsEncoding::default()
-        };
+        let mut encoding = encoding_of(input.text, &ranges, &windows);
         if windows.len() != 1 {
             return Ok(encoding);
         }
@@ -89,7 +79,7 @@ impl Tokenizer {
     }
 
     /// Tokenizes a word alone.
-    fn push_word(&self, word: &str, tokens: &mut Tokens) -> Result<()> {
+    pub(super) fn push_word(&self, word: &str, tokens: &mut Tokens) -> Result<()> {
         let options = EncodeOptions {
             room: usize::MAX,
             side: Side::Start,
@@ -104,8 +94,8 @@ impl Tokenizer {
 
 /// Tokens of consecutive words.
 #[derive(Default)]
-struct Tokens {
-    ids: Vec<u32>,
+pub(super) struct Tokens {
+    pub(super) ids: Vec<u32>,
     /// Index of the first token of each word.
     starts: Vec<usize>,
 }
@@ -120,8 +110,14 @@ impl Tokens {
         self.starts.retain(|_| kept.next().unwrap_or(false));
     }
 
+    /// Removes the last word, and returns its tokens.
+    pub(super) fn pop(&mut self) -> Vec<u32> {
+        let start = self.starts.pop();
+        start.map_or(Vec::new(), |start| self.ids.split_off(start))
+    }
+
     /// Number of tokens of each word.
-    fn counts(&self) -> Vec<u32> {
+    pub(super) fn counts(&self) -> Vec<u32> {
         let ends = self.starts.iter().copied().skip(1).chain([self.ids.len()]);
         let counts = self.starts.iter().zip(ends);
         counts.map(|(start, end)| to_u32(end - start)).collect()
@@ -134,14 +130,39 @@ impl WordsEncoding {
         self.token_type_ids.push(kind);
     }
 
-    fn extend(&mut self, ids: &[u32], kind: i64) {
+    pub(super) fn extend(&mut self, ids: &[u32], kind: i64) {
         self.input_ids.extend(ids.iter().map(|id| i64::from(*id)));
         self.token_type_ids.resize(self.input_ids.len(), kind);
     }
 }
 
+/// Number of tokens that a prompt leaves for the text. `used`: by the prompt.
+pub(super) fn room_beside(used: usize, max_length: usize) -> Result<usize> {
+    if used < max_length {
+        return Ok(max_length - used);
+    }
+    let message = format!(
+        "The labels have {used} tokens, the model takes {max_length} together with the text."
+    );
+    Err(TooLong(message).into())
+}
+
+/// The words and windows, without tokens. `ranges`: of the words, in bytes.
+pub(super) fn encoding_of(
+    text: &str,
+    ranges: &[(usize, usize)],
+    windows: &[Range<usize>],
+) -> WordsEncoding {
+    WordsEncoding {
+        offsets: utf16_offsets(text, ranges),
+        window_starts: windows.iter().map(|window| to_u32(window.start)).collect(),
+        window_lengths: windows.iter().map(|window| to_u32(window.len())).collect(),
+        ..WordsEncoding::default()
+    }
+}
+
 /// Ranges of words that the model reads at once. `counts`: tokens of each word. `room`: tokens of a window.
-fn windows_of(counts: &[u32], room: usize, input: &WordsInput) -> Vec<Range<usize>> {
+pub(super) fn windows_of(counts: &[u32], room: usize, input: &WordsInput) -> Vec<Range<usize>> {
     let mut windows: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
     while start < counts.len() {
@@ -167,7 +188,7 @@ fn windows_of(counts: &[u32], room: usize, input: &WordsInput) -> Vec<Range<usiz
 }
 
 /// Index of the first token of each word in the sequence. A word without tokens has the index of the next token.
-fn starts_from(first: usize, words: &Tokens) -> Vec<u32> {
+pub(super) fn starts_from(first: usize, words: &Tokens) -> Vec<u32> {
     let starts = words.starts.iter();
     starts.map(|start| to_u32(first + start)).collect()
 }
@@ -196,6 +217,6 @@ fn utf16_offsets(text: &str, ranges: &[(usize, usize)]) -> Vec<u32> {
     offsets
 }
 
-fn to_u32(size: usize) -> u32 {
+pub(super) fn to_u32(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }

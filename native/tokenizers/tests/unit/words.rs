@@ -57,7 +57,7 @@ fn windows(counts: &[u32], room: usize, max_words: usize, overlap: usize) -> Vec
 
 #[test]
 fn divides_long_texts_into_windows() {
-    assert_eq!(windows(&[1; 5], 10, 5, 2), [0..5]);
+    assert_eq!(windows(&[1; 5], 10, 5, 2), std::slice::from_ref(&(0..5)));
     assert_eq!(windows(&[1; 7], 10, 4, 1), [0..4, 3..7]);
     assert_eq!(windows(&[3, 3, 3, 3], 6, 9, 1), [0..2, 1..3, 2..4]);
     // A word with more tokens than the model takes is alone in its window.

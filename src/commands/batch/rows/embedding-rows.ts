@@ -49,7 +49,7 @@ export const embeddingRows: TaskRows<EmbeddingInput, Embedding, EmbeddingMetadat
         return {
           ...embeddingFormat(dimensions ?? metadata.dimensions),
           omittedColumns: [],
-          windowing: null,
+          split: null,
           toInput: (row) => {
             const text = textOf(row, textColumn);
             return typeof text === 'string' ? { input: { text, ...prompt } } : text;

@@ -9,6 +9,7 @@ import type {
 } from '../../../tasks/entity-recognition/entities';
 import { findEntities } from '../../../tasks/entity-recognition/find-entities';
 import { findLabelProblem, toLabels } from '../../../tasks/entity-recognition/labels';
+import { overlapsOf } from '../../../tasks/entity-recognition/overlaps';
 import { type TaskRows, TEXT_COLUMN_FLAG, textOf } from './rows';
 import { TAGS_FORMAT } from './token-classification-rows';
 
@@ -23,7 +24,7 @@ export const entityRows: TaskRows<EntityInput, Candidates, EntityMetadata> = {
     threshold: { value: 'SCORE', help: 'score above which a span is an entity (default: 0.5)' },
     entities: {
       value: 'MODE',
-      help: 'flat: no overlaps (default); nested: one can contain others',
+      help: 'flat: no overlaps (default of GLiNER); nested: one can contain others',
     },
     offsets: {
       value: 'UNIT',
@@ -38,23 +39,24 @@ export const entityRows: TaskRows<EntityInput, Candidates, EntityMetadata> = {
     const problem = findLabelProblem(names);
     if (problem !== null) throw new UsageError(`--labels: ${problem}`);
     const threshold = numberFlag(values, 'threshold', SCORE) ?? 0.5;
-    const mode = enumFlag(values, 'entities', MODES) ?? 'flat';
+    const mode = enumFlag(values, 'entities', MODES);
     const offsets = enumFlag(values, 'offsets', UNITS) ?? 'utf-16';
     const labels = toLabels(names);
-    const options = { labels, threshold, isFlat: mode === 'flat', isMultiLabel: false };
     return {
       requiredColumns: [textColumn],
       identity: { textColumn, labels: names, threshold, mode, offsets },
       bind: (model) => ({
         ...TAGS_FORMAT,
         omittedColumns: [],
-        windowing: null,
+        split: null,
         toInput: (row) => {
           const text = textOf(row, textColumn);
           return typeof text === 'string' ? { input: { text, labels, threshold } } : text;
         },
         inputLength: ({ text }) => text.length,
         run: async ({ text }) => {
+          const overlaps = overlapsOf(mode === null ? null : mode === 'flat', model.metadata);
+          const options = { labels, threshold, ...overlaps, isMultiLabel: false };
           const { entities } = await findEntities(model, [text], options, {});
           const toOffset = offsets === 'utf-16' ? (unit: number) => unit : codePointCounter(text);
           const tags = (entities[0] ?? []).map(({ label, score, start, end }) => ({

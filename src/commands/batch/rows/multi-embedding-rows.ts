@@ -55,7 +55,7 @@ export const multiEmbeddingRows: TaskRows<MultiEmbeddingInput, MultiEmbedding, E
             }),
             summarize: ({ truncated }: MultiResult) => ({ labels: [], truncated }),
             omittedColumns: [],
-            windowing: null,
+            split: null,
             toInput: (row) => {
               const text = textOf(row, textColumn);
               return typeof text === 'string' ? { input: { text, ...options } } : text;

@@ -37,7 +37,7 @@ export const rerankingRows: TaskRows<TextInput, PairScore, RerankerMetadata> = {
       bind: (model) => ({
         ...scoreFormat(model.metadata.labels),
         omittedColumns: [],
-        windowing: null,
+        split: null,
         toInput: (row) => toInput(row, source, documentColumn),
         inputLength: ({ text, pair }) => text.length + (pair?.length ?? 0),
         run: async (input) => {

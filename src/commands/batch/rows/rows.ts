@@ -1,7 +1,7 @@
 import type { Flags, FlagValues } from '../../../files/flags';
 import type { OutputFormat } from '../../../files/formats';
-import type { ResultField } from '../../../files/job-spec';
-import type { ModelInput, WindowOptions } from '../../../files/readers/recording-reader';
+import type { ResultField, RowFormat } from '../../../files/job-spec';
+import type { SplitRecording } from '../../../files/readers/recording-reader';
 import { fieldOf, type Row } from '../../../files/rows';
 import { roundToFourDecimals } from '../../../lib/numbers';
 import type { Classification, ModelMetadata, Predictor } from '../../../tasks/capabilities';
@@ -12,6 +12,9 @@ export type InputRow = Pick<Row, 'fields' | 'signal'>;
 /** Model input of a row, or the problem with the row. The problem quotes no data of the row. */
 export type RowInput<Input> = { readonly input: Input } | { readonly problem: string };
 
+/** Labels of a result for the summary, and whether the input was truncated. */
+type ResultSummary = ReturnType<RowFormat['summarize']>;
+
 /** Output fields of a result, and its labels in the summary. */
 export interface ResultFormat<Result> {
   readonly fields: readonly ResultField<Result>[];
@@ -19,15 +22,15 @@ export interface ResultFormat<Result> {
   readonly labels: readonly string[];
   /** See `RowFormat.charactersPerPart`. */
   readonly charactersPerPart?: number;
-  summarize(result: Result): { readonly labels: readonly string[]; readonly truncated: boolean };
+  summarize(result: Result, row: Pick<Row, 'window'>): ResultSummary;
 }
 
 /** A loaded model applied to rows. */
 export interface RowModel<Input = unknown, Result = unknown> extends ResultFormat<Result> {
   /** Required columns that `--keep all` does not copy to the output. */
   readonly omittedColumns: readonly string[];
-  /** How recordings are split into windows; null: the task does not accept recordings. */
-  readonly windowing: { readonly model: ModelInput; readonly options: WindowOptions } | null;
+  /** Splits recordings into windows; null: the task does not accept recordings. */
+  readonly split: SplitRecording | null;
   toInput(row: InputRow): RowInput<Input>;
   /** Length by which the dispatcher sorts inputs. */
   inputLength(input: Input): number;

@@ -15,6 +15,7 @@ type AnyRows = TaskRows<unknown, Prediction, ModelMetadata>;
 const ROWS: Readonly<Record<string, AnyRows>> = {
   embedding: embeddingRows,
   'entity-recognition': entityRows,
+  gliner2: entityRows,
   'multi-embedding': multiEmbeddingRows,
   reranking: rerankingRows,
   'signal-classification': signalRows,

@@ -39,7 +39,7 @@ export const textClassificationRows: TaskRows<
       bind: (model) => ({
         ...classificationFormat(COLUMNS, model.metadata.labels, allLabels),
         omittedColumns: [],
-        windowing: null,
+        split: null,
         toInput: (row) => toInput(row, textColumn, pairColumn),
         inputLength: (input) =>
           typeof input === 'string' ? input.length : input.text.length + (input.pair?.length ?? 0),

@@ -59,7 +59,7 @@ export const tokenClassificationRows: TaskRows<
       bind: (model) => ({
         ...TAGS_FORMAT,
         omittedColumns: [],
-        windowing: null,
+        split: null,
         toInput: (row) => {
           const text = textOf(row, textColumn);
           if (typeof text !== 'string') return text;

@@ -110,6 +110,11 @@ async function followFile(
   stopping: StopSignal,
 ): Promise<Pick<FollowedFile, 'answered' | 'problems'>> {
   const { settings } = model.metadata;
+  if (settings.channels !== null) {
+    throw new UsageError(
+      '--follow: the model takes several channels. Classify the complete file, or send its samples to /stream',
+    );
+  }
   const queue = new WindowQueue(model);
   const output: FollowOutput = new FollowOutput(out, overwrites, () => file.onDrain());
   const streamModel = { name: model.metadata.name ?? '', model, settings, queue };

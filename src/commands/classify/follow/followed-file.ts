@@ -7,11 +7,8 @@ import {
 import { describeFirstIssue } from '../../../protocols/validation/fields';
 import { RecordingError } from '../../../recordings/recording';
 import type { StreamModel } from '../../../streaming/stream-host';
-import {
-  findOptionsProblem,
-  type StreamOptions,
-  streamOptions,
-} from '../../../streaming/stream-messages';
+import { type StreamOptions, streamOptions } from '../../../streaming/stream-messages';
+import { findOptionsProblem } from '../../../streaming/stream-options';
 import { isInRange, PositionError, type SamplePosition } from '../../../streaming/timeline';
 import type { FollowOutput } from './follow-output';
 import { LocalStream } from './local-stream';

@@ -22,24 +22,10 @@ namespace {
 using gliner::LabelEncoder;
 using gliner::Projection;
 using gliner::Scorer;
-using gliner::Span;
 
 at::Tensor gather(const at::Tensor& hidden, std::vector<int64_t>& rows) {
   const auto count = static_cast<int64_t>(rows.size());
   return at::index_select(hidden, 0, at::from_blob(rows.data(), {count}, at::kLong));
-}
-
-/// One row for each span: first word, last word, label, score.
-scheduler::Output output_of(const std::vector<Span>& spans) {
-  scheduler::Output output{.values = {}, .rows = spans.size()};
-  output.values.reserve(4 * spans.size());
-  for (const auto& [first, last, label, score] : spans) {
-    for (const int64_t index : {first, last, label}) {
-      output.values.push_back(static_cast<float>(index));
-    }
-    output.values.push_back(score);
-  }
-  return output;
 }
 
 /// Rows of the words and labels of all sequences, in packed order. A model with a label encoder has
@@ -119,9 +105,9 @@ class Gliner final : public Head {
       const int64_t word_count = rows.word_counts[i], label_count = rows.label_counts[i];
       if (word_count == 0) continue;
       const size_t index = packed.order[i];
-      outputs[index] = output_of((*scorer_)(words.narrow(0, word, word_count),
-                                            labels.narrow(0, label, label_count),
-                                            sequences[index]->entities->threshold));
+      outputs[index] = gliner::to_output((*scorer_)(words.narrow(0, word, word_count),
+                                                    labels.narrow(0, label, label_count),
+                                                    sequences[index]->entities->threshold));
       word += word_count;
       label += label_count;
     }

@@ -148,8 +148,21 @@ class MarkerScorer final : public Scorer {
 
 }  // namespace
 
-std::unique_ptr<Scorer> make_marker_scorer(const Weights& weights, const GlinerHead& options) {
-  return std::make_unique<MarkerScorer>(weights / "span_rep_layer.span_rep_layer", options);
+scheduler::Output to_output(const std::vector<Span>& spans) {
+  scheduler::Output output{.values = {}, .rows = spans.size()};
+  output.values.reserve(4 * spans.size());
+  for (const auto& [first, last, label, score] : spans) {
+    for (const int64_t index : {first, last, label}) {
+      output.values.push_back(static_cast<float>(index));
+    }
+    output.values.push_back(score);
+  }
+  return output;
+}
+
+std::unique_ptr<Scorer> make_marker_scorer(const Weights& weights, const GlinerHead& options,
+                                           std::string_view prefix) {
+  return std::make_unique<MarkerScorer>(weights / prefix, options);
 }
 
 }  // namespace backend::heads::gliner

@@ -4,10 +4,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "backend/text_head.h"
 #include "checkpoint/weights.h"
+#include "scheduler/backend.h"
 
 namespace backend::heads::gliner {
 
@@ -29,8 +31,14 @@ class Scorer {
                                        float threshold) const = 0;
 };
 
-/// Markers of the first and last word, for spans of up to max_width words. Throws LoadError.
-std::unique_ptr<Scorer> make_marker_scorer(const Weights& weights, const GlinerHead& options);
+/// One row for each span: first word, last word, label, score.
+scheduler::Output to_output(const std::vector<Span>& spans);
+
+/// Markers of the first and last word, for spans of up to max_width words. prefix: of its keys.
+/// Throws LoadError.
+std::unique_ptr<Scorer> make_marker_scorer(
+    const Weights& weights, const GlinerHead& options,
+    std::string_view prefix = "span_rep_layer.span_rep_layer");
 
 /// Scores of each word as start, end and inside of a span. Throws LoadError.
 std::unique_ptr<Scorer> make_token_scorer(const Weights& weights, const GlinerHead& options);
