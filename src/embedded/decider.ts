@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { SchedulingOptions } from '../native/engine';
 import { configFromOptions } from '../settings/config';
 import { type DecisionAnswer, toAnswer } from '../tasks/decision/answers';
-import { findTextProblem, type Problem } from '../tasks/decision/problems';
+import { findTextProblem, type Problem, pathText } from '../tasks/decision/problems';
 import {
   findQuestionsProblem,
   type QuestionInput,
@@ -108,8 +108,5 @@ export class Decider {
 /** @throws InputError */
 function requireValid(field: string, problem: Problem | null): void {
   if (!problem) return;
-  const keys = problem.path.map((key) =>
-    typeof key === 'number' ? `[${key}]` : `.${String(key)}`,
-  );
-  throw new InputError(`${field}${keys.join('')}: ${problem.message}`, null);
+  throw new InputError(`${field}${pathText(problem)}: ${problem.message}`, null);
 }
