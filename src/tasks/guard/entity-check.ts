@@ -2,7 +2,6 @@ import { mapInTimeSlices } from '../../lib/time-slice';
 import type { InferOptions } from '../../native/engine';
 import type { Candidate, EntityRecognizer } from '../entity-recognition/entities';
 import { findCandidates, toEntity } from '../entity-recognition/find-entities';
-import { toLabels } from '../entity-recognition/labels';
 import { selectEntities } from '../entity-recognition/overlaps';
 import type { CheckOf } from './guard-file';
 import type { CheckResult, Hit, TextVariant } from './scan';
@@ -19,12 +18,15 @@ const WITHOUT_OVERLAPS = { isFlat: true, isMultiLabel: false };
  * @param hasScores whether to return spans below the thresholds, too; they do not overlap the entities
  */
 export async function findNamedEntities(
-  { labels: thresholds }: CheckOf<'entity-recognition'>,
+  { labels: thresholds, descriptions }: CheckOf<'entity-recognition'>,
   variants: readonly TextVariant[],
   model: EntityRecognizer,
   { options, hasScores }: { readonly options: InferOptions; readonly hasScores: boolean },
 ): Promise<CheckResult> {
-  const labels = toLabels(Object.keys(thresholds));
+  const labels = Object.keys(thresholds).map((name) => ({
+    name,
+    prompt: Object.hasOwn(descriptions, name) ? (descriptions[name] as string) : name,
+  }));
   const limits = Object.values(thresholds);
   const threshold = Math.min(...limits, hasScores ? LOWEST_SCORE : 1);
   const texts = variants.map(({ text }) => text);
