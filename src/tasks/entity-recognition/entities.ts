@@ -1,4 +1,5 @@
 import type { ModelMetadata, Prediction, Predictor } from '../predictor';
+import type { SpanRows } from './span-rows';
 
 /** Type of entity that a request names. */
 export interface EntityLabel {
@@ -28,7 +29,7 @@ export interface Candidate {
 
 /** Candidates of a text; null: the text has several windows and was not run. */
 export interface Candidates extends Prediction {
-  readonly candidates: readonly Candidate[] | null;
+  readonly candidates: SpanRows | null;
   readonly input: EntityInput;
 }
 

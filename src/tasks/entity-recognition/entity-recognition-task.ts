@@ -3,11 +3,9 @@ import { allFinite } from '../../lib/numbers';
 import { findGlinerFolder, isGliner, readGliner } from '../../models/gliner/directory';
 import { EngineError } from '../../native/engine';
 import type { Task } from '../task';
-import type { Candidate, Candidates, EntityInput, EntityMetadata } from './entities';
+import type { Candidates, EntityInput, EntityMetadata } from './entities';
+import { SpanRows } from './span-rows';
 import { entityTensors } from './tensors';
-
-/** Values in a row of the model output: first word, last word, label, score. */
-const COLUMNS = 4;
 
 /** Entities of the types that a request names, with GLiNER models. */
 export const entityRecognition: Task<EntityInput, Candidates, EntityMetadata> = {
@@ -34,7 +32,7 @@ export const entityRecognition: Task<EntityInput, Candidates, EntityMetadata> = 
       throw new EngineError('INFERENCE_FAILED', message, { index });
     }
     const wasRun = words !== undefined && words.lengths.length <= 1;
-    return { candidates: wasRun ? toCandidates(values) : null, input, inference };
+    return { candidates: wasRun ? new SpanRows(values) : null, input, inference };
   },
   logFields: () => ({}),
   info: {
@@ -46,10 +44,3 @@ export const entityRecognition: Task<EntityInput, Candidates, EntityMetadata> = 
   tensors: entityTensors,
   page: 'entities',
 };
-
-function toCandidates(values: Float32Array): readonly Candidate[] {
-  return Array.from({ length: values.length / COLUMNS }, (_, row) => {
-    const [first, last, label, score] = values.subarray(row * COLUMNS, (row + 1) * COLUMNS);
-    return { first, last, label, score } as Candidate;
-  });
-}
