@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { codePointCounter } from '../../src/lib/code-points';
 import type { Entity } from '../../src/tasks/entity-recognition/entities';
@@ -180,4 +181,33 @@ describe('labels with an encoder of their own', () => {
     expect(await tokensOf(['person', 'city'])).toBe(both);
     await model.close();
   });
+});
+
+it('reads words that are a token of the prompt without a row in the embedding table', async () => {
+  const folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'gliner-')), 'model');
+  cpSync(path.join(FIXTURES, ROOT, 'bi-modernbert-marker'), folder, { recursive: true });
+  for (const name of ['gliner_config.json', 'tokenizer.json', 'tokenizer_config.json']) {
+    const file = path.join(folder, name);
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replaceAll('<<ENT>>', 'ENT').replaceAll('<<SEP>>', 'SEP'));
+  }
+  const model = await TaskModel.load(entityRecognition, folder, SCHEDULING);
+  const options = {
+    labels: toLabels(['a', 'ENT']),
+    threshold: 0,
+    isFlat: false,
+    isMultiLabel: true,
+  };
+  const found = async (text: string) => {
+    const { entities } = await findEntities(model, [text], options, {});
+    return entities[0]?.map(({ start, end, ...rest }) => ({
+      ...rest,
+      word: text.slice(start, end),
+    }));
+  };
+  expect(await found('ENT')).toEqual([]);
+  expect(await found('Ada met Bob ENT SEP')).toEqual(await found('Ada met Bob'));
+  expect((await found('ENT Ada met Bob'))?.length).toBeGreaterThan(0);
+  await model.close();
+  rmSync(path.dirname(folder), { recursive: true });
 });

@@ -202,7 +202,8 @@ mod ffi {
             add_special_tokens: bool,
         ) -> Result<EncodingWithOffsets>;
         /// Encodes the words of a prompt and of a text. Each is tokenized alone. `max_words`: of a window.
-        /// `overlap`: number of words that consecutive windows share.
+        /// `overlap`: number of words that consecutive windows share. `rows`: of the embedding table; words of the text
+        /// lose tokens with other ids.
         fn encode_words(
             self: &Tokenizer,
             prompt: &Vec<String>,
@@ -210,6 +211,7 @@ mod ffi {
             splitter: WordSplitter,
             max_words: usize,
             overlap: usize,
+            rows: usize,
         ) -> Result<WordsEncoding>;
         /// Decodes ids to text. Unknown ids are ignored, see `find_unknown_id`.
         fn decode(self: &Tokenizer, ids: &[u32], skip_special_tokens: bool) -> Result<String>;
@@ -341,6 +343,7 @@ impl Tokenizer {
         splitter: WordSplitter,
         max_words: usize,
         overlap: usize,
+        rows: usize,
     ) -> FfiResult<WordsEncoding> {
         let input = tokenizer::WordsInput {
             prompt,
@@ -348,6 +351,7 @@ impl Tokenizer {
             splitter,
             max_words,
             overlap,
+            rows,
         };
         let too_long = |too_long| WordsEncoding {
             too_long,

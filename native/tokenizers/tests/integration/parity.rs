@@ -38,7 +38,12 @@ fn family(directory: &Path) -> Family {
         Some("gte" | "jina_embeddings_v3") => Family::XlmRoberta,
         Some("nomic_bert") => Family::Bert,
         Some(
-            "eurobert" | "gemma" | "gemma3_text" | "lfm2" | "modernbert" | "openai_privacy_filter"
+            "eurobert"
+            | "gemma"
+            | "gemma3_text"
+            | "lfm2"
+            | "modernbert"
+            | "openai_privacy_filter"
             | "qwen3",
         ) => Family::TokenizerJson,
         _ if directory.join("model.pt").exists() => Family::Bert,
