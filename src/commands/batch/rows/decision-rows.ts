@@ -38,6 +38,7 @@ export interface DecisionRow extends RowQuestions {
   /** Text of the state, or JSON that becomes its text. */
   readonly state: { readonly text: string } | { readonly json: string };
   readonly truncationSide: 'left' | 'right';
+  readonly inWindows: boolean;
 }
 
 interface Answers {
@@ -57,6 +58,10 @@ export const DECISION_FLAGS = {
     value: 'SIDE',
     help: 'truncated end of states: left, right (default: arrays left, texts right)',
   },
+  'long-states': {
+    value: 'MODE',
+    help: 'long states: truncate, or read windows with Laya (default: truncate)',
+  },
 } as const satisfies Flags;
 
 /** Rows with a state and questions. */
@@ -64,6 +69,7 @@ export interface DecisionRowOptions {
   readonly requiredColumns: readonly string[];
   /** Options that determine the output bytes, by name. */
   readonly identity: Readonly<Record<string, unknown>>;
+  /** @throws UsageError: the model does not support the options */
   bind(model: DecisionModel): RowModel<DecisionRow, Answers>;
 }
 
@@ -74,18 +80,24 @@ export function parseDecisionFlags(values: FlagValues): DecisionRowOptions {
   const file = values.get('questions');
   const common = file === undefined ? null : readQuestions(file);
   const questionsColumn = values.get('questions-column') ?? (common ? null : 'questions');
-  const source = { stateColumn, questionsColumn, side };
+  const inWindows = enumFlag(values, 'long-states', ['truncate', 'windows']) === 'windows';
+  const source = { stateColumn, questionsColumn, side, inWindows };
   return {
     requiredColumns: questionsColumn === null ? [stateColumn] : [stateColumn, questionsColumn],
     identity: { ...source, questions: common?.json ?? null },
-    bind: (model) => ({
-      ...ANSWERS_FORMAT,
-      omittedColumns: [],
-      windowing: null,
-      toInput: (row) => toInput(row, source, common?.questions ?? null),
-      inputLength,
-      run: (input) => decide(model, input),
-    }),
+    bind: (model) => {
+      if (inWindows && !model.readsWindows) {
+        throw new UsageError('--long-states: the model reads no windows. Use truncate');
+      }
+      return {
+        ...ANSWERS_FORMAT,
+        omittedColumns: [],
+        windowing: null,
+        toInput: (row) => toInput(row, source, common?.questions ?? null),
+        inputLength,
+        run: (input) => decide(model, input),
+      };
+    },
   };
 }
 
@@ -122,11 +134,12 @@ interface RowSource {
   /** null: all rows have the same questions. */
   readonly questionsColumn: string | null;
   readonly side: 'left' | 'right' | null;
+  readonly inWindows: boolean;
 }
 
 function toInput(
   row: InputRow,
-  { stateColumn, questionsColumn, side }: RowSource,
+  { stateColumn, questionsColumn, side, inWindows }: RowSource,
   common: RowQuestions | null,
 ): RowInput<DecisionRow> {
   const json = jsonOf(row, stateColumn);
@@ -138,9 +151,8 @@ function toInput(
   if ('problem' in questions) return questions;
   const { inputs, parsed } = questions;
   const truncationSide = side ?? (json?.startsWith('[') ? 'left' : 'right');
-  return {
-    input: { inputs, parsed, state: json === null ? { text } : { json }, truncationSide },
-  };
+  const state = json === null ? { text } : { json };
+  return { input: { inputs, parsed, state, truncationSide, inWindows } };
 }
 
 /** Questions of a column: a JSON array, or its text; null: the row has no questions. */
@@ -170,12 +182,12 @@ function inputLength({ inputs, state }: DecisionRow): number {
 
 async function decide(
   model: DecisionModel,
-  { inputs, parsed, state, truncationSide }: DecisionRow,
+  { inputs, parsed, state, ...options }: DecisionRow,
 ): Promise<Answers> {
   const questions = await parsed;
   const text = 'text' in state ? state.text : dumpJson(await parseForPython(state.json));
   try {
-    const { answers } = await model.decide({ state: text, truncationSide, questions }, {});
+    const { answers } = await model.decide({ state: text, questions, ...options }, {});
     const results = questions.map((question, index) =>
       resultOf(question, answers[index] as (typeof answers)[number]),
     );
