@@ -1,8 +1,7 @@
 /** Selection of entities: that of gliner for any spans, in a time that their number limits. */
-import type { Candidate } from '../../src/tasks/entity-recognition/entities';
 import { findEntities } from '../../src/tasks/entity-recognition/find-entities';
 import { selectEntities } from '../../src/tasks/entity-recognition/overlaps';
-import { SpanRows } from '../../src/tasks/entity-recognition/span-rows';
+import { type Candidate, SpanRows } from '../../src/tasks/entity-recognition/span-rows';
 import { MAX_SPANS } from '../../src/tasks/entity-recognition/window-spans';
 
 const MODES = [

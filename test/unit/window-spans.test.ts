@@ -1,6 +1,5 @@
 /** Spans of the windows of a text: the highest score of each, and a limit of their number. */
-import type { Candidate } from '../../src/tasks/entity-recognition/entities';
-import { SpanRows } from '../../src/tasks/entity-recognition/span-rows';
+import { type Candidate, SpanRows } from '../../src/tasks/entity-recognition/span-rows';
 import { MAX_SPANS, WindowSpans } from '../../src/tasks/entity-recognition/window-spans';
 
 const rowsOf = (spans: readonly Candidate[]): SpanRows =>

@@ -17,16 +17,6 @@ export interface EntityInput {
   readonly threshold: number;
 }
 
-/** Span of words with a label, before overlaps are resolved. */
-export interface Candidate {
-  /** Indexes of the first and last word. */
-  readonly first: number;
-  readonly last: number;
-  /** Index of the label. */
-  readonly label: number;
-  readonly score: number;
-}
-
 /** Candidates of a text; null: the text has several windows and was not run. */
 export interface Candidates extends Prediction {
   readonly candidates: SpanRows | null;

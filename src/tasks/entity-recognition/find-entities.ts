@@ -1,16 +1,9 @@
 import { mapInTimeSlices, TimeSlice } from '../../lib/time-slice';
 import type { Inference, InferOptions, WordWindows } from '../../native/engine';
 import { remainingOptions } from '../remaining-options';
-import type {
-  Candidate,
-  Candidates,
-  Entity,
-  EntityLabel,
-  EntityOptions,
-  EntityRecognizer,
-} from './entities';
+import type { Candidates, Entity, EntityLabel, EntityOptions, EntityRecognizer } from './entities';
 import { selectEntitiesInSlices } from './overlaps';
-import type { SpanRows } from './span-rows';
+import type { Candidate, SpanRows } from './span-rows';
 import { WindowSpans } from './window-spans';
 
 /** Windows of long texts that are queued at a time. Other requests run between these groups. */

@@ -1,7 +1,7 @@
 import type { TimeSlice } from '../../lib/time-slice';
-import type { Candidate, EntityOptions } from './entities';
+import type { EntityOptions } from './entities';
 import { RangeMaximum } from './range-maximum';
-import type { SpanRows } from './span-rows';
+import type { Candidate, SpanRows } from './span-rows';
 
 type Options = Pick<EntityOptions, 'isFlat' | 'isMultiLabel'>;
 

@@ -1,4 +1,12 @@
-import type { Candidate } from './entities';
+/** Span of words with a label, before overlaps are resolved. */
+export interface Candidate {
+  /** Indexes of the first and last word. */
+  readonly first: number;
+  readonly last: number;
+  /** Index of the label. */
+  readonly label: number;
+  readonly score: number;
+}
 
 /** Values of a span: first word, last word, label, score. */
 const COLUMNS = 4;

@@ -1,9 +1,9 @@
 import { TimeSlice } from '../../lib/time-slice';
 import type { InferOptions } from '../../native/engine';
-import type { Candidate, EntityRecognizer } from '../entity-recognition/entities';
+import type { EntityRecognizer } from '../entity-recognition/entities';
 import { findCandidates, toEntity } from '../entity-recognition/find-entities';
 import { selectEntitiesInSlices } from '../entity-recognition/overlaps';
-import type { SpanRows } from '../entity-recognition/span-rows';
+import type { Candidate, SpanRows } from '../entity-recognition/span-rows';
 import type { CheckOf } from './guard-file';
 import type { CheckResult, Hit, TextVariant } from './scan';
 
