@@ -106,7 +106,7 @@ it('names the text whose labels are too long for the model', async () => {
   const { status, json } = await ask('/tag/batch', { texts: ['A.', 'B.'], labels });
   expect(status).toBe(422);
   expect((json as { readonly detail: string }).detail).toMatch(
-    /^texts\[0\]: The labels have \d+ tokens/,
+    /^texts\[[01]\]: The labels have \d+ tokens/,
   );
 });
 

