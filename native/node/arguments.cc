@@ -102,6 +102,7 @@ backend::TokenInput tokens_input(const Napi::Object& from) {
   tokens.markers.assign(markers.begin(), markers.end());
   tokens.truncated = flag(from, "truncated");
   tokens.question_type = static_cast<size_t>(optional(id, from, "questionType").value_or(0));
+  tokens.options_end = static_cast<size_t>(optional(id, from, "optionsEnd").value_or(0));
   if (tokens.ids.size() != tokens.types.size()) fail(from.Get("types"), "one for each id", "types");
   return tokens;
 }

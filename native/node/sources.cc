@@ -137,8 +137,9 @@ backend::TextHead gliner2(const Napi::Object& from) {
 }
 
 backend::TextHead laya(const Napi::Object& from) {
-  return backend::LayaHead{.layers =
-                               static_cast<int64_t>(number(from.Get("layers"), kLayers, "layers"))};
+  return backend::LayaHead{
+      .layers = static_cast<int64_t>(number(from.Get("layers"), kLayers, "layers")),
+      .actions = size(from, "actions")};
 }
 
 constexpr Named<backend::LabelScorer> kLabelScorers[] = {
@@ -302,10 +303,12 @@ backend::ModelConfig model_config(const Napi::Object& from) {
 std::optional<backend::LabelEncoderSource> label_encoder(const Napi::Object& from,
                                                          const char* name) {
   const Napi::Object given = object(from.Get(name), name);
-  return backend::LabelEncoderSource{.model_type = text(given, "modelType"),
-                                     .config = model_config(given),
-                                     .base_prefix = text(given, "basePrefix"),
-                                     .tokenizer_directory = text(given, "tokenizerDirectory")};
+  return backend::LabelEncoderSource{
+      .model_type = text(given, "modelType"),
+      .config = model_config(given),
+      .base_prefix = text(given, "basePrefix"),
+      .tokenizer_directory = text(given, "tokenizerDirectory"),
+      .labels = optional<std::vector<std::string>>(texts, given, "labels")};
 }
 
 }  // namespace

@@ -6,6 +6,8 @@ import type { CallOptions } from './retry';
 export interface DecideOptions extends CallOptions {
   /** End of a long state that is removed. Default: left for an array, right for other states. */
   readonly truncationSide?: 'left' | 'right';
+  /** Read a long state in overlapping windows (Laya models). Default: `truncate`. */
+  readonly longStates?: 'truncate' | 'windows';
 }
 
 /** Client of a model that answers questions: `http://localhost:8000/models/NAME`. */
@@ -22,7 +24,8 @@ export class DecideClient extends Client<ServiceInfo> {
     questions: readonly QuestionInput[],
     options: DecideOptions = {},
   ): Promise<DecideResponse['answers']> {
-    const body = { state, questions, truncation_side: options.truncationSide };
+    const { truncationSide: truncation_side, longStates: long_states } = options;
+    const body = { state, questions, truncation_side, long_states };
     return (await this.call<DecideResponse>('/decide', body, options)).answers;
   }
 }

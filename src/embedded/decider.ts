@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { SchedulingOptions } from '../native/engine';
 import { configFromOptions } from '../settings/config';
 import { type DecisionAnswer, toAnswer } from '../tasks/decision/answers';
-import { findTextProblem, type Problem } from '../tasks/decision/problems';
+import { findTextProblem, type Problem, pathText } from '../tasks/decision/problems';
 import {
   findQuestionsProblem,
   type QuestionInput,
@@ -34,6 +34,8 @@ export interface DeciderOptions
 export interface DecideOptions extends RunOptions {
   /** End of a long state that is removed. Default: left for an array, right for other states. */
   readonly truncationSide?: 'left' | 'right';
+  /** Read a long state in overlapping windows (Laya models). Default: `truncate`. */
+  readonly longStates?: 'truncate' | 'windows';
 }
 
 /** Model that answers typed questions about a text. Load it once and call `close` to release it. */
@@ -80,7 +82,7 @@ export class Decider {
   async decide(
     state: TextOrJson,
     questions: readonly QuestionInput[],
-    { truncationSide, ...run }: DecideOptions = {},
+    { truncationSide, longStates, ...run }: DecideOptions = {},
   ): Promise<readonly DecisionAnswer[]> {
     requireValid('state', findTextProblem(state));
     requireValid('questions', findQuestionsProblem(questions));
@@ -88,7 +90,11 @@ export class Decider {
       state: textOf(state),
       truncationSide: truncationSide ?? (Array.isArray(state) ? 'left' : 'right'),
       questions: questions.map(toQuestion),
+      inWindows: longStates === 'windows',
     } as const;
+    if (request.inWindows && !this.#decisions.readsWindows) {
+      throw new InputError('longStates: the model reads no windows', null);
+    }
     const { answers } = await this.#decisions.decide(request, run);
     return questions.map((question, index) => {
       const { type } = request.questions[index] as (typeof request.questions)[number];
@@ -108,8 +114,5 @@ export class Decider {
 /** @throws InputError */
 function requireValid(field: string, problem: Problem | null): void {
   if (!problem) return;
-  const keys = problem.path.map((key) =>
-    typeof key === 'number' ? `[${key}]` : `.${String(key)}`,
-  );
-  throw new InputError(`${field}${keys.join('')}: ${problem.message}`, null);
+  throw new InputError(`${field}${pathText(problem)}: ${problem.message}`, null);
 }

@@ -6,11 +6,14 @@ import { MODEL_NAME } from '../settings/parsers';
 import { DTYPES } from '../settings/settings';
 import { CAPABILITIES } from '../tasks/capabilities';
 import { DEFAULT_TEMPLATES, findTemplateProblem } from '../tasks/decision/hypotheses';
+import { MAX_LABEL_LENGTH } from '../tasks/entity-recognition/labels';
 import { TASKS } from '../tasks/registry';
 
 export const MODEL_JSON = 'model.json';
 
 const MAX_QUEUE = 2 ** 20;
+/** The native side keeps the vectors of this number of labels. */
+const MAX_LABELS_AHEAD = 8192;
 
 /** Name of a version folder: a positive integer. */
 export const VERSION_FOLDER = /^[1-9][0-9]{0,8}$/;
@@ -97,6 +100,16 @@ export const modelJson = z.strictObject({
     })
     .optional()
     .describe('Hypotheses of an NLI model for decisions: `template`, `label_template`'),
+  labels: z
+    .array(
+      z.string().regex(/\S/, { error: 'expected a label, which is a text' }).max(MAX_LABEL_LENGTH),
+    )
+    .min(1)
+    .max(MAX_LABELS_AHEAD)
+    .optional()
+    .describe(
+      'Labels or descriptions that a GLiNER bi-encoder encodes when it loads. Default: it encodes them in the first request',
+    ),
   versions: z
     .union([z.enum(['latest', 'all']), z.array(z.int().positive()).min(1)], {
       error: 'expected "latest", "all" or numbers of versions',

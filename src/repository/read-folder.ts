@@ -109,7 +109,8 @@ async function readVersion(
     const archive = findArchive(folder, file);
     const modelFolder = archive === null ? folder : await unpacked.folderOf(archive, name);
     const { task, modelPath } = findModel(modelFolder, archive === null ? file : null, settings);
-    const { source, metadata: fileMetadata } = task.read(modelPath);
+    const { source: fileSource, metadata: fileMetadata } = task.read(modelPath);
+    const source = withLabels(fileSource, settings);
     const { dtype, max_queue_requests, max_queue_wait_ms, weight, abilities } = settings;
     const metadata = {
       ...fileMetadata,
@@ -119,7 +120,15 @@ async function readVersion(
     };
     const { longTexts, hypotheses } = metadata;
     const queue = [max_queue_requests, max_queue_wait_ms, weight];
-    const loadedAs = [task.name, dtype, ...queue, longTexts, hypotheses, abilities];
+    const loadedAs = [
+      task.name,
+      dtype,
+      ...queue,
+      longTexts,
+      hypotheses,
+      abilities,
+      settings.labels,
+    ];
     const files = archive === null ? task.listFiles(modelPath) : [archive];
     const fingerprint = computeFingerprint(files, loadedAs);
     return {
@@ -135,6 +144,17 @@ async function readVersion(
     const { message } = error as Error;
     return { version, problem: redactPaths(message.replaceAll(`${folder}${path.sep}`, '')) };
   }
+}
+
+/** The model with labels that it encodes when it loads. @throws ModelFileError: it has no encoder of labels */
+function withLabels(source: ModelSource, { labels }: ModelJson): ModelSource {
+  if (!labels) return source;
+  if (source.type === 'text-encoder' && source.labelEncoder) {
+    return { ...source, labelEncoder: { ...source.labelEncoder, labels } };
+  }
+  throw new ModelFileError(
+    `${MODEL_JSON}: labels: expected a GLiNER model with an encoder of labels. Remove it`,
+  );
 }
 
 /** Default windowing of long texts. @throws ModelFileError: the task does not support windows */

@@ -32,6 +32,10 @@ export async function decide(
 }> {
   const model = requireModel(served.model);
   requireOptionCount(request.questions, listLength);
+  if (request.inWindows && !model.readsWindows) {
+    const message = 'long_states: the model reads no windows. Use "truncate"';
+    throw new ServiceError('BODY_INVALID', message);
+  }
   try {
     const { answers, inferences } = await model.decide(request, caller.inferOptions(served));
     const results = answers.map((answer, index) =>

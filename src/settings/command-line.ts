@@ -3,7 +3,7 @@ import { type Config, readConfig } from './config';
 import type { Environment } from './environment';
 
 /** Batch inference commands. */
-const BATCH_COMMANDS = ['classify', 'embed', 'encode', 'rerank', 'tag'] as const;
+const BATCH_COMMANDS = ['classify', 'decide', 'embed', 'encode', 'rerank', 'tag'] as const;
 export type BatchCommandName = (typeof BATCH_COMMANDS)[number];
 
 /** A command. Commands with `args` parse their own flags. */

@@ -11,7 +11,10 @@ const COMMANDS: readonly (readonly [usage: string, description: string])[] = [
   [`${SERVE} PATH…`, 'serve models: model folders, .pt or .pt2 files, directories of models'],
   [`${MODELS} DIRECTORY`, 'serve a model repository: a directory with one folder per model'],
   [SERVICES.join(' | '), 'serve one model: a text classifier, or an EEG model (demo models)'],
-  ['classify | embed | encode | rerank | tag', 'batch inference on files; see embed --help'],
+  [
+    'classify | decide | embed | encode | rerank | tag',
+    'batch inference on files; see embed --help',
+  ],
   [
     'calibrate FOLDER FILE…',
     'fit the scores of a text classifier on labeled texts; see calibrate --help',

@@ -102,6 +102,7 @@ describe('readOptions', () => {
     ['rerank', 'two queries', ['--query', 'a', '--query-column', 'b'], /use one of them/],
     ['tag', 'no strategy', ['--aggregation-strategy', 'last'], /expected one of none, simple/],
     ['tag', 'no stride', ['--stride', '-1'], /'--stride' argument is ambiguous/],
+    ['decide', 'no side', ['--truncation-side', 'both'], /expected one of left, right/],
     ['tag', 'flags of others', ['--dimensions', '2'], /Unknown option '--dimensions'/],
   ] as const)('%s refuses %s', (name, what, args, message) => {
     const model = what === 'no model' ? [] : ['--model', 'm', 'in.csv'];
@@ -121,11 +122,12 @@ describe('the help', () => {
     expect(help).toMatch(/\n {2}4 {2}complete, with rejected rows/);
   });
 
-  it.each(['embed', 'encode', 'rerank', 'tag'] as const)(
+  it.each(['decide', 'embed', 'encode', 'rerank', 'tag'] as const)(
     'of %s names the flags of its task',
     (name) => {
       const command = BATCH_COMMANDS[name];
       const own = {
+        decide: 'questions-column',
         embed: 'dimensions',
         encode: 'parts',
         rerank: 'raw-scores',

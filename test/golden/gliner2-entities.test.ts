@@ -4,6 +4,7 @@ import type { EntityLabel, EntityOptions } from '../../src/tasks/entity-recognit
 import { findEntities } from '../../src/tasks/entity-recognition/find-entities';
 import { toDescribedLabels, toLabels } from '../../src/tasks/entity-recognition/labels';
 import { overlapsOf } from '../../src/tasks/entity-recognition/overlaps';
+import type { SpanRows } from '../../src/tasks/entity-recognition/span-rows';
 import { gliner2 } from '../../src/tasks/gliner2/gliner2-task';
 import { TaskModel } from '../../src/tasks/task-model';
 import {
@@ -141,10 +142,10 @@ describe.each(GLINER2_MODELS.filter(isSpanModel))('entities of %s', (name) => {
     const labels = toLabels(['[E]', '[P] (', '[SEP_TEXT]', ') )', ' ', 'city']);
     const text = 'One [E] two [SEP_TEXT] ( [P] [L] three.';
     const { candidates } = (await loaded.run({ text, labels, threshold: 0 }, {})) as {
-      candidates: readonly { readonly label: number; readonly last: number }[];
+      candidates: SpanRows;
     };
     // gliner2 may predict that there are no entities.
-    for (const { label } of candidates) expect(label).toBeLessThan(6);
+    for (let row = 0; row < candidates.length; row++) expect(candidates.label(row)).toBeLessThan(6);
     const [alone] = await loaded.runAll([{ text, labels: toLabels(['city']), threshold: 0 }], {});
     expect(alone?.inference.truncated).toBe(false);
   });

@@ -37,6 +37,18 @@ interface Golden {
     readonly ids: readonly number[];
     readonly markers: readonly number[];
     readonly is_truncated: boolean;
+    readonly act_probability: number;
+    readonly probabilities: readonly number[];
+  }[];
+  readonly long_states: readonly string[];
+  /** Of `predict_long`, rounded to four decimals. */
+  readonly long_answers: readonly {
+    readonly state: number;
+    readonly question: string;
+    /** null: the state was read at once. */
+    readonly window: number | null;
+    readonly windows: number;
+    readonly act_probability: number;
     readonly probabilities: readonly number[];
   }[];
 }
@@ -102,12 +114,15 @@ describe.each(readdirSync(path.join(FIXTURES, ROOT)))('%s', (name) => {
     for (const [index] of golden.states.entries()) {
       const request = requestOf(index);
       const together = await decisions.decide({ ...request, questions }, {});
-      for (const [place, { probabilities, is_truncated }] of expectedOf(index).entries()) {
+      for (const [place, expected] of expectedOf(index).entries()) {
+        const { probabilities, is_truncated, act_probability } = expected;
         const question = questions[place] as Question;
         const alone = await decisions.decide({ ...request, questions: [question] }, {});
         const answer = together.answers[place];
         expect(alone.answers[0]).toEqual(answer);
         expect(answer?.isTruncated).toBe(is_truncated);
+        const act = answer?.actProbability ?? 2;
+        expect(Math.abs(act - act_probability)).toBeLessThanOrEqual(TOLERANCE);
         expect(answer?.probabilities).toHaveLength(probabilities.length);
         for (const [option, probability] of probabilities.entries()) {
           const found = answer?.probabilities[option] ?? 2;
@@ -115,6 +130,44 @@ describe.each(readdirSync(path.join(FIXTURES, ROOT)))('%s', (name) => {
         }
       }
     }
+  });
+
+  it('reads long states in windows as laya does', async () => {
+    const { long_states: states, long_answers: answers } = golden;
+    expect(answers.some(({ window }) => window !== null && window > 0)).toBe(true);
+    expect(answers.some(({ window }) => window === null)).toBe(true);
+    for (const { state, question: name, ...expected } of answers) {
+      const question = questions[names.indexOf(name)] as Question;
+      const request = { state: states[state] as string, truncationSide: 'right' as const };
+      const long = { ...request, questions: [question], inWindows: true };
+      const { answers: found, inferences } = await decisions.decide(long, {});
+      const [answer] = found;
+      expect([answer?.window ?? null, inferences.length]).toEqual([
+        expected.window,
+        expected.windows,
+      ]);
+      const rounded = TOLERANCE + 0.5e-4;
+      const act = answer?.actProbability ?? 2;
+      expect(Math.abs(act - expected.act_probability)).toBeLessThanOrEqual(rounded);
+      for (const [option, probability] of expected.probabilities.entries()) {
+        const difference = Math.abs((answer?.probabilities[option] ?? 2) - probability);
+        expect(difference).toBeLessThanOrEqual(rounded);
+      }
+    }
+  });
+
+  it('reads the same windows for all questions, sized by the one with the least room', async () => {
+    const state = golden.long_states[1] as string;
+    const request = { state, truncationSide: 'right' as const, inWindows: true };
+    const few = [questions[0] as Question];
+    const many = [questions[0] as Question, questions[names.indexOf('long')] as Question];
+    const one = await decisions.decide({ ...request, questions: few }, {});
+    const two = await decisions.decide({ ...request, questions: many }, {});
+    expect(two.inferences.length).toBe(2 * Math.floor(two.inferences.length / 2));
+    expect(two.inferences.length / 2).toBeGreaterThanOrEqual(one.inferences.length);
+    expect(two.answers.every(({ window }) => window !== undefined)).toBe(true);
+    const long = { ...request, state: state.repeat(2000), questions: many };
+    await expect(decisions.decide(long, {})).rejects.toMatchObject({ code: 'LIST_TOO_LONG' });
   });
 
   it('rejects options that do not fit, and answers with a single option', async () => {

@@ -54,6 +54,16 @@ describe.each([
       'markers[1]: expected ascending positions below 5, received 2',
     ],
     [
+      'options that end at a marker',
+      { ...tokens([1, 3]), optionsEnd: 3 },
+      'optionsEnd: expected a position after the last marker, up to 5, received 3',
+    ],
+    [
+      'options that end beyond the end',
+      { ...tokens([1, 3]), optionsEnd: 6 },
+      'optionsEnd: expected a position after the last marker, up to 5, received 6',
+    ],
+    [
       'an unknown type',
       tokens([0], questionTypes),
       `questionType: expected less than ${questionTypes}, received ${questionTypes}`,

@@ -79,6 +79,18 @@ describe('inspect', () => {
     expect(loaded?.numOutputs).toBe(3);
   });
 
+  test.each([
+    ['gliner/deberta-marker-v0', 'LABEL BYTES [any], SCORE FP32 [any], OFFSETS UINT32 [any, 2], E'],
+    ['gliclass/bert-mlp', 'PROBABILITIES FP32 [any], OPTION_COUNT UINT32 [any]\n'],
+    ['embeddings/splade/albert', 'WEIGHTS FP32 [any, 420]\n'],
+    ['tagging/privacy-filter', '13 numbers: O, B-private_person, '],
+    ['models/bert-regression-bin', '1 number: STARS\n'],
+  ])('names the outputs of %s', async (place, outputs) => {
+    const { stdout } = await inspect(path.join(FIXTURES, place));
+    expect(stdout).toContain(`outputs     ${outputs}`);
+    expect(stdout).not.toMatch(/[:,] *$/m);
+  });
+
   test('a file is what its folder is', async () => {
     const { service } = await report('models/exported-gpt2/model.pt2');
     expect(service).toBe('sentiment');

@@ -63,6 +63,20 @@ MODELS = {
         torch.float32,
     ),
 }
+# Options at the same positions, in layers with a window and without.
+MODELS["parallel"] = (
+    tiny_tokenizers.save_modernbert,
+    lambda count: ModernBertConfig(
+        vocab_size=count,
+        **{**SIZES, "num_hidden_layers": 4},
+        **LOCAL,
+        hidden_size=64,
+        num_attention_heads=2,
+        intermediate_size=48,
+    ),
+    {"head_layers": 1, "max_len": 112, "head_max_len": 64, "act_costs": {"ask": 0.1, "wait": 0.2}, "option_layout": "parallel"},
+    torch.float32,
+)
 STATES = [
     "A warm, funny film that the whole family can watch together.",
     "",
@@ -72,8 +86,12 @@ STATES = [
     {"order": 4711, "paid": True, "note": "späť"},
     "a [MASK] <mask> [SEP] b",
 ]
+# States that laya reads in windows, and names of questions.
+LONG_STATES = [STATES[3], "The film was late. A warm train, and a refund of the order 4711! " * 12, "no window"]
+LONG_QUESTIONS = ["yes", "criteria", "two", "seven", "scale"]
 MANY = [f"topic {index}" for index in range(12)]
 LONG = "a description that goes on and on with film after film " * 12
+INPUTS = ("input_ids", "attention_mask", "marker_pos", "marker_mask", "qtype", "position_ids", "option_ids")
 QUESTIONS = {
     "yes": {"type": "noul", "instructions": "Is the text about a film?"},
     "criteria": {"type": "noul", "instructions": "Positive?", "criteria": {"true": "praises", "false": "complains"}},
@@ -120,9 +138,10 @@ def rows_of(agent: Agent) -> list[dict]:
         rounded = agent.system_one(state, QUESTIONS)
         for name, item in zip(names, items):
             batch = collate_items([[item]], agent.tok.pad_token_id)
-            inputs = {key: batch[key] for key in ("input_ids", "attention_mask", "marker_pos", "marker_mask", "qtype")}
+            inputs = {key: batch[key] for key in INPUTS if key in batch}
             with torch.no_grad():
-                logits = agent.model(**inputs)[0][0, : len(item["markers"])]
+                logits, act = agent.model(**inputs)
+            logits, act = logits[0, : len(item["markers"])], torch.softmax(act[0].float(), -1)
             count, kind = len(item["markers"]), item["qtype"]
             temperature = agent.temperature_by_options.get(temp_bucket(kind, count), agent.temperature[kind])
             z = logits.numpy() / temperature
@@ -131,14 +150,38 @@ def rows_of(agent: Agent) -> list[dict]:
             answer = rounded["answers"][name] if "answers" in rounded else rounded[name]
             expected = [1 - answer["noul"], answer["noul"]] if "noul" in answer else list(answer["probabilities"].values())
             assert numpy.allclose(p, expected, atol=6e-5), (name, p, expected)
+            assert abs(answer["action"]["act_probability"] - float(act[0])) <= 6e-5
             rows.append({
                 "state": index,
                 "question": name,
                 "ids": item["ids"],
                 "markers": item["markers"],
                 "is_truncated": item["state_stats"]["truncated"],
+                "act_probability": float(act[0]),
                 "probabilities": floats(torch.from_numpy(p)),
             })
+    return rows
+
+
+def long_rows_of(agent: Agent) -> list[dict]:
+    """Answers to questions about long states, rounded to four decimals."""
+    rows = []
+    for index, state in enumerate(LONG_STATES):
+        for names in ([name] for name in LONG_QUESTIONS):
+            result = agent.predict_long(state, {name: QUESTIONS[name] for name in names})
+            for name in names:
+                answer = result["answers"][name]
+                window = answer.get("window", {"index": None, "count": 1})
+                rows.append({
+                    "state": index,
+                    "question": name,
+                    "window": window["index"],
+                    "windows": window["count"],
+                    "act_probability": answer["action"]["act_probability"],
+                    "probabilities": [1 - answer["noul"], answer["noul"]] if "noul" in answer else list(answer["probabilities"].values()),
+                })
+    # The questions that leave the least room determine the windows of all.
+    assert {row["windows"] for row in rows if row["state"] < 2} != {1}
     return rows
 
 
@@ -152,14 +195,16 @@ def main() -> None:
     set_up()
     shutil.rmtree(ROOT, ignore_errors=True)
     for name in MODELS:
-        candidates = (rows_of(Agent(str(make(name, seed)), device="cpu")) for seed in range(1, 100))
-        rows = next(filter(is_spread, candidates))
+        agents = (Agent(str(make(name, seed)), device="cpu") for seed in range(1, 100))
+        agent, rows = next((one, rows) for one in agents if is_spread(rows := rows_of(one)))
         serialized = [state if isinstance(state, str) else json.dumps(state, ensure_ascii=False) for state in STATES]
         head = {
             "versions": {**versions(), "laya": version("laya")},
             "states": serialized,
             "left": [isinstance(state, list) for state in STATES],
             "questions": QUESTIONS,
+            "long_states": LONG_STATES,
+            "long_answers": long_rows_of(agent),
         }
         write_json(ROOT / name / "golden.json", head, "answers", rows)
         print(name, len(rows), "answers")

@@ -1,6 +1,7 @@
 import type { Inference } from '../../src/native/engine';
-import type { Candidate, Candidates } from '../../src/tasks/entity-recognition/entities';
+import type { Candidates } from '../../src/tasks/entity-recognition/entities';
 import { overlapsOf, selectEntities } from '../../src/tasks/entity-recognition/overlaps';
+import { type Candidate, SpanRows } from '../../src/tasks/entity-recognition/span-rows';
 import { withoutAddedPeriod } from '../../src/tasks/gliner2/added-period';
 import { classRecipe, gliner2Prompt } from '../../src/tasks/gliner2/class-sequence';
 import type { TextTokens } from '../../src/tasks/token-recipe';
@@ -74,7 +75,7 @@ describe('sequence of classes', () => {
 
 describe('candidates with the added period', () => {
   const answerOf = (candidates: readonly Candidate[]): Candidates => ({
-    candidates,
+    candidates: SpanRows.of(candidates),
     input: { text: 'One two', labels: [], threshold: 0 },
     inference: { words: { offsets: Uint32Array.of(0, 3, 4, 7) } } as unknown as Inference,
   });
@@ -86,7 +87,8 @@ describe('candidates with the added period', () => {
       { first: 1, last: 2, label: 1, score: 0.7 },
       { first: 2, last: 2, label: 1, score: 0.9 },
     ];
-    expect(withoutAddedPeriod(answerOf(candidates)).candidates).toEqual([
+    const { candidates: found } = withoutAddedPeriod(answerOf(candidates));
+    expect(Array.from({ length: found?.length ?? 0 }, (_, row) => found?.at(row))).toEqual([
       { first: 0, last: 1, label: 0, score: 0.6 },
       { first: 1, last: 1, label: 1, score: 0.7 },
     ]);
@@ -110,7 +112,10 @@ describe('overlaps', () => {
       ...overlapsOf(null, { ...METADATA, isFlatPerLabel: true }),
       isMultiLabel: false,
     };
-    expect(selectEntities(candidates, perLabel)).toEqual([candidates[0], candidates[2]]);
+    expect(selectEntities(SpanRows.of(candidates), perLabel)).toEqual([
+      candidates[0],
+      candidates[2],
+    ]);
   });
 
   it('are resolved for all labels by other models, and if the request asks for it', () => {
@@ -119,7 +124,9 @@ describe('overlaps', () => {
       overlapsOf(null, METADATA),
       overlapsOf(true, { ...METADATA, isFlatPerLabel: true }),
     ]) {
-      expect(selectEntities(candidates, { ...overlaps, isMultiLabel })).toEqual([candidates[0]]);
+      expect(selectEntities(SpanRows.of(candidates), { ...overlaps, isMultiLabel })).toEqual([
+        candidates[0],
+      ]);
     }
   });
 });

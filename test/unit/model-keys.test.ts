@@ -1,5 +1,5 @@
 /** Each key of src/models/keys that is rejected names itself, whatever its value. */
-import { MODEL_KEYS } from '../../src/models/keys';
+import { MODEL_KEYS, PACKAGE_KEYS } from '../../src/models/keys';
 import { checkKeys, type KeyTable, type KeyUse } from '../../src/models/keys/table';
 
 const VALUES: readonly unknown[] = [
@@ -18,7 +18,7 @@ function* paths({ keys }: KeyTable, way: readonly string[]): Generator<[string[]
 const nested = (way: readonly string[], value: unknown): unknown =>
   way.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 
-const FILES = Object.entries(MODEL_KEYS).map(([file, table]) => ({
+const FILES = Object.entries({ ...MODEL_KEYS, ...PACKAGE_KEYS }).map(([file, table]) => ({
   file,
   table,
   keys: [...paths(table, [])].map(([way, use]) => ({ way, use, name: way.join('.') })),
@@ -58,7 +58,7 @@ it.each(FILES)('$file: any value but those that change nothing is rejected', ({ 
 });
 
 it('overlooks keys that the reference overlooks, and no others', () => {
-  for (const table of Object.values(MODEL_KEYS)) {
+  for (const { table } of FILES) {
     const check = () => checkKeys(table, 'file', { 'no such key': 1 });
     if (table.unknownKeys === 'ignored') expect(check).not.toThrow();
     else expect(check).toThrow('file: no such key: is not supported. Remove it');

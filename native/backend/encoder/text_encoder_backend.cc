@@ -104,6 +104,7 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     if (source.entity_prompt && !label_encoder) {
       require_prompt_tokens(*tokenizer, *source.entity_prompt);
     }
+    if (label_encoder) label_encoder->encode_ahead(source.label_encoder->labels);
     return {std::move(encoder),   std::move(head),      std::move(tokenizer), std::move(colbert),
             source.entity_prompt, source.schema_prompt, label_encoder};
   } catch (const rust::Error& error) {
@@ -271,8 +272,8 @@ class TextEncoderBackend final : public ModelBackend {
       if (const auto* const labels = model_.label_encoder.get()) {
         tokenize_labels = [labels](const auto& texts) { return labels->tokenize(texts); };
       }
-      return tokenize_entities(*model_.tokenizer, *model_.entity_prompt, tokenize_labels,
-                               *entities);
+      return tokenize_entities(*model_.tokenizer, *model_.entity_prompt, tokenize_labels, *entities,
+                               static_cast<size_t>(model_.encoder->sizes().vocabulary_size));
     }
     const auto* const text = std::get_if<TextInput>(&input);
     if (text == nullptr || text->chunk_ends.empty()) {

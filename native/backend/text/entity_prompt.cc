@@ -46,7 +46,8 @@ std::shared_ptr<const WordWindows> words_of(const tokenizers::WordsEncoding& enc
 }
 
 Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
-                           const TokenizeLabels& tokenize_labels, const EntityInput& input) {
+                           const TokenizeLabels& tokenize_labels, const EntityInput& input,
+                           size_t vocabulary_size) {
   try {
     EntityRows rows;
     rows.threshold = input.threshold;
@@ -56,9 +57,9 @@ Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityP
     } else {
       words = prompt_words(prompt, input.labels);
     }
-    const tokenizers::WordsEncoding encoding =
-        tokenizer.encode_words(words, tokenizers::bytes(input.text),
-                               tokenizers::WordSplitter::Gliner, prompt.max_words, prompt.overlap);
+    const tokenizers::WordsEncoding encoding = tokenizer.encode_words(
+        words, tokenizers::bytes(input.text), tokenizers::WordSplitter::Gliner, prompt.max_words,
+        prompt.overlap, vocabulary_size);
     if (!encoding.too_long.empty()) throw scheduler::InputTooLong(std::string(encoding.too_long));
     Sequence sequence{
         .input_ids = {encoding.input_ids.begin(), encoding.input_ids.end()},

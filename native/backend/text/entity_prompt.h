@@ -18,14 +18,15 @@ using TokenizeLabels = std::function<std::vector<LabelIds>(const std::vector<std
 
 /// Tokenizes the labels and the words of the text. If the text has several windows, or no word, the
 /// words are the response. tokenize_labels: of the label encoder; null: the labels are in the
-/// prompt. Throws scheduler::InputTooLong if the labels leave no token for the text, and
-/// scheduler::BackendError.
-/// Source: gliner, data_processing/processor.py (UniEncoderSpanProcessor, BaseBiEncoderProcessor).
+/// prompt. vocabulary_size: words lose tokens with other ids. Throws scheduler::InputTooLong if the
+/// labels leave no token for the text, and scheduler::BackendError. Source: gliner,
+/// data_processing/processor.py (UniEncoderSpanProcessor, BaseBiEncoderProcessor).
 Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
-                           const TokenizeLabels& tokenize_labels, const EntityInput& input);
+                           const TokenizeLabels& tokenize_labels, const EntityInput& input,
+                           size_t vocabulary_size);
 
 /// Number of tokens that gliner adds to the tokenizer of a bi-encoder, but not to the embedding
-/// table with these rows. No word of a text is one of them.
+/// table with these rows.
 size_t count_tokens_without_row(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
                                 size_t rows);
 

@@ -54,6 +54,7 @@ void PreparedSequence::add_to(scheduler::SipHash128& hash) const {
     for (const int64_t row : entities->words) hash.add(static_cast<uint64_t>(row));
   }
   hash.add(sequence.question_type);
+  hash.add(sequence.options_end);
   hash.add(sequence.markers.size());
   for (const size_t marker : sequence.markers) hash.add(marker);
   hash.add(sequence.input_ids.size());

@@ -10,6 +10,25 @@ namespace {
 
 at::Tensor empty_ids(int64_t size) { return at::empty({size}, at::TensorOptions(at::kLong)); }
 
+/// Alternative options begin at the position of the first one, and the tokens after them follow the
+/// longest one. Source: laya, common.py (parallel_layout).
+void lay_out_options(const Sequence& sequence, int64_t* positions, int64_t* options) {
+  const std::vector<size_t>& markers = sequence.markers;
+  const size_t length = sequence.input_ids.size(), end = sequence.options_end;
+  std::iota(positions, positions + length, int64_t{0});
+  std::fill_n(options, length, int64_t{0});
+  if (end == 0) return;
+  const size_t start = markers.front();
+  size_t longest = 0;
+  for (size_t i = 0; i < markers.size(); ++i) {
+    const size_t last = i + 1 < markers.size() ? markers[i + 1] : end;
+    longest = std::max(longest, last - markers[i]);
+    std::iota(positions + markers[i], positions + last, static_cast<int64_t>(start));
+    std::fill(options + markers[i], options + last, static_cast<int64_t>(i) + 1);
+  }
+  std::iota(positions + end, positions + length, static_cast<int64_t>(start + longest));
+}
+
 }  // namespace
 
 PackedBatch::PackedBatch(Batch batch) : order(batch.size()) {
@@ -45,9 +64,17 @@ PackedBatch::PackedBatch(Batch batch) : order(batch.size()) {
     ids = std::ranges::copy(batch[index]->input_ids, ids).out;
     types = std::ranges::copy(batch[index]->token_type_ids, types).out;
   }
+  if (std::ranges::none_of(batch, [](const auto* one) { return one->options_end > 0; })) return;
+  option_positions = empty_ids(tokens());
+  options = empty_ids(tokens());
+  for (size_t i = 0; i < order.size(); ++i) {
+    lay_out_options(*batch[order[i]], option_positions.mutable_data_ptr<int64_t>() + cu_seqlens[i],
+                    options.mutable_data_ptr<int64_t>() + cu_seqlens[i]);
+  }
 }
 
 at::Tensor PackedBatch::position_ids() const {
+  if (option_positions.defined()) return option_positions;
   at::Tensor positions = empty_ids(tokens());
   auto* data = positions.mutable_data_ptr<int64_t>();
   for (size_t i = 0; i + 1 < cu_seqlens.size(); ++i) {

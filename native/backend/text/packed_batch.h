@@ -33,11 +33,15 @@ struct PackedBatch {
   /// [pooled rows], end of the tokens of each, counted from the first token of its sequence.
   std::vector<int64_t> pooled_ends;
   std::vector<size_t> order;  ///< packed position → index in the batch
+  /// int64 [tokens], if a sequence has alternative options (TokenInput::options_end); otherwise
+  /// undefined. positions: of each token in its sequence. options: 1 + index of the option of a
+  /// token, 0 for other tokens.
+  at::Tensor option_positions, options;
 
   int64_t tokens() const { return cu_seqlens.back(); }
   int64_t sequences() const { return static_cast<int64_t>(order.size()); }
 
-  /// Positions 0, 1, 2, … of each sequence; int64 [tokens].
+  /// Positions 0, 1, 2, … of each sequence, or option_positions; int64 [tokens].
   at::Tensor position_ids() const;
 
   /// Positions padding_id + 1, padding_id + 2, … of each sequence; int64 [tokens]. A padding token

@@ -1,5 +1,6 @@
 #include "text/schema_prompt.h"
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -33,9 +34,9 @@ rust::Vec<rust::String> prompt_words(const EntityInput& input) {
 Sequence tokenize_schema(const tokenizers::Tokenizer& tokenizer, const SchemaPrompt& prompt,
                          const EntityInput& input) {
   try {
-    const tokenizers::WordsEncoding encoding =
-        tokenizer.encode_words(prompt_words(input), tokenizers::bytes(input.text),
-                               tokenizers::WordSplitter::Gliner2, prompt.max_words, prompt.overlap);
+    const tokenizers::WordsEncoding encoding = tokenizer.encode_words(
+        prompt_words(input), tokenizers::bytes(input.text), tokenizers::WordSplitter::Gliner2,
+        prompt.max_words, prompt.overlap, std::numeric_limits<size_t>::max());
     if (!encoding.too_long.empty()) throw scheduler::InputTooLong(std::string(encoding.too_long));
     Sequence sequence{
         .input_ids = {encoding.input_ids.begin(), encoding.input_ids.end()},

@@ -99,6 +99,14 @@ void require_positions(const std::vector<size_t>& markers, size_t length) {
   }
 }
 
+/// Throws BackendError if the options end before the last marker or after the sequence.
+void require_options_end(const TokenInput& tokens) {
+  const size_t end = tokens.options_end, length = tokens.ids.size();
+  if (end == 0 || (!tokens.markers.empty() && end > tokens.markers.back() && end <= length)) return;
+  throw scheduler::BackendError("optionsEnd: expected a position after the last marker, up to " +
+                                std::to_string(length) + ", received " + std::to_string(end));
+}
+
 Sequence take(const tokenizers::Tokenizer& tokenizer, TokenInput tokens) {
   const size_t most = tokenizer.max_length();
   if (tokens.ids.size() > most) {
@@ -106,12 +114,14 @@ Sequence take(const tokenizers::Tokenizer& tokenizer, TokenInput tokens) {
                                   " tokens, the model takes " + std::to_string(most) + ".");
   }
   require_positions(tokens.markers, tokens.ids.size());
+  require_options_end(tokens);
   Sequence sequence{.input_ids = std::move(tokens.ids),
                     .token_type_ids = std::move(tokens.types),
                     .samples = {},
                     .truncated = tokens.truncated};
   sequence.markers = std::move(tokens.markers);
   sequence.question_type = tokens.question_type;
+  sequence.options_end = tokens.options_end;
   return sequence;
 }
 

@@ -205,7 +205,8 @@ mod ffi {
             add_special_tokens: bool,
         ) -> Result<EncodingWithOffsets>;
         /// Encodes the words of a prompt and of a text. Each is tokenized alone. `max_words`: of a window.
-        /// `overlap`: number of words that consecutive windows share.
+        /// `overlap`: number of words that consecutive windows share. `rows`: of the embedding table; words of the text
+        /// lose tokens with other ids.
         fn encode_words(
             self: &Tokenizer,
             prompt: &Vec<String>,
@@ -213,6 +214,7 @@ mod ffi {
             splitter: WordSplitter,
             max_words: usize,
             overlap: usize,
+            rows: usize,
         ) -> Result<WordsEncoding>;
         /// Encodes the words of a whole text as `WordSplitter::Gliner2`, without a limit. Offsets are those of the words,
         /// in bytes of UTF-8.
@@ -347,6 +349,7 @@ impl Tokenizer {
         splitter: WordSplitter,
         max_words: usize,
         overlap: usize,
+        rows: usize,
     ) -> FfiResult<WordsEncoding> {
         let input = tokenizer::WordsInput {
             prompt,
@@ -354,6 +357,7 @@ impl Tokenizer {
             splitter,
             max_words,
             overlap,
+            rows,
         };
         let too_long = |too_long| WordsEncoding {
             too_long,

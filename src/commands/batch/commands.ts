@@ -4,12 +4,14 @@ import { multiEmbedding } from '../../tasks/multi-embedding-views';
 import { reranking } from '../../tasks/registry';
 import { CLASSIFY } from '../classify/classify-command';
 import type { BatchCommand } from './batch-command';
+import { DECIDE } from './decide-command';
 import { TAG } from './tag-command';
 import { taskCommand } from './task-command';
 
 /** Commands for files, by command name. */
 export const BATCH_COMMANDS: Readonly<Record<BatchCommandName, BatchCommand>> = {
   classify: CLASSIFY,
+  decide: DECIDE,
   embed: taskCommand('embed', embedding, [
     'Computes text embeddings as SentenceTransformer.encode does: a column `embedding` of JSONL, CSV or',
     'Parquet, or one float32 array in a .npy file.',

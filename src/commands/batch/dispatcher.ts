@@ -12,7 +12,11 @@ const MAX_TOTAL_LENGTH = 16 * 1024 ** 2;
 const CHECK_INTERVAL_MS = 100;
 
 /** Errors of a row, which is rejected; other errors end the job. */
-const ROW_ERRORS: ReadonlySet<string> = new Set(['INFERENCE_FAILED', 'INPUT_TOO_LONG']);
+const ROW_ERRORS: ReadonlySet<string> = new Set([
+  'INFERENCE_FAILED',
+  'INPUT_TOO_LONG',
+  'LIST_TOO_LONG',
+]);
 
 /** A batch did not end. */
 export class HungModelError extends Error {

@@ -2,6 +2,7 @@ import { RunError } from '../../files/file-errors';
 import { expandInputs } from '../../files/input-files';
 import { readJsonLines } from '../../files/readers/jsonl-reader';
 import { fieldOf, isRejected, type ReadRow } from '../../files/rows';
+import { pathText } from '../../tasks/decision/problems';
 import {
   findQuestionsProblem,
   type QuestionInput,
@@ -47,12 +48,8 @@ function toExample(read: ReadRow, problem: (what: string) => RunError): LabeledD
   const given = fieldOf(read, 'question');
   const invalid = findQuestionsProblem([given]);
   if (invalid) {
-    throw problem(
-      `question${invalid.path
-        .slice(1)
-        .map((key) => `.${String(key)}`)
-        .join('')}: ${invalid.message}`,
-    );
+    const path = pathText({ ...invalid, path: invalid.path.slice(1) });
+    throw problem(`question${path}: ${invalid.message}`);
   }
   const question = toQuestion(given as QuestionInput);
   const [index, count, what] = answerOf(question, fieldOf(read, 'answer'));

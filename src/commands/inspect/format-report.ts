@@ -1,4 +1,5 @@
 import { printable } from '../../lib/printable';
+import type { TensorOutput } from '../../tasks/tensors';
 import type { InspectedArchive } from './inspect-archive';
 import type { ModelReport } from './inspect-model';
 
@@ -73,13 +74,24 @@ function rowsOf(report: ModelReport): readonly Row[] {
   return rows;
 }
 
-function describeOutputs({ labels, program, loaded }: ModelReport): string {
-  const shown = labels.slice(0, SHOWN_LABELS).join(', ');
-  const more = labels.length > SHOWN_LABELS ? `, … (${labels.length} in total)` : '';
-  const count = loaded ? `${loaded.numOutputs} numbers: ` : '';
+function describeOutputs({ labels, outputs, program, loaded }: ModelReport): string {
   const names = program?.outputs.filter(Boolean) ?? [];
   const tensors = names.length > 1 ? `; outputs: ${names.join(', ')}` : '';
+  if (labels.length === 0) return outputs.map(describeTensor).join(', ') + tensors;
+  const shown = labels.slice(0, SHOWN_LABELS).join(', ');
+  const more = labels.length > SHOWN_LABELS ? `, … (${labels.length} in total)` : '';
+  const count = loaded ? `${counted(loaded.numOutputs, 'number')}: ` : '';
   return `${count}${shown}${more}${tensors}`;
+}
+
+/** Name, type and shape of an output, such as `EMBEDDING FP32 [any, 384]`. The first axis is the batch. */
+function describeTensor({ name, datatype, shape }: TensorOutput): string {
+  const sizes = shape.map((size) => (size < 0 ? 'any' : String(size)));
+  return `${name} ${datatype}${sizes.length > 0 ? ` [${sizes.join(', ')}]` : ''}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function describeOperators({ program }: ModelReport): string {

@@ -2,9 +2,11 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { inspectProgram } from '../../native/addon';
 import type { ModelDescription, ProgramReport, SchedulingOptions } from '../../native/engine';
+import type { ModelMetadata } from '../../tasks/capabilities';
 import { declaredFirst, TASKS } from '../../tasks/registry';
 import type { Task } from '../../tasks/task';
 import { TaskModel } from '../../tasks/task-model';
+import type { TensorOutput } from '../../tasks/tensors';
 import { serviceOfTask } from '../presets';
 
 /** Report on a model and its load. */
@@ -19,6 +21,8 @@ export interface ModelReport {
   readonly files: readonly { readonly name: string; readonly bytes: number }[];
   /** Labels of the outputs, in order. */
   readonly labels: readonly string[];
+  /** Outputs in the Open Inference Protocol. */
+  readonly outputs: readonly TensorOutput[];
   /** Inputs, outputs and operators of the program; null: the model consists of weights. */
   readonly program: ProgramReport | null;
   /** Properties of the loaded model; null: load error. */
@@ -83,10 +87,18 @@ function readModel(
     name: basename(modelPath),
     kind: program?.kind ?? (isProgram ? '' : source.modelType),
     files: files.map((file) => ({ name: basename(file), bytes: statSync(file).size })),
-    labels: task.tensors.labeledOutput(metadata)?.labels ?? [],
+    labels: labelsOf(metadata),
+    outputs: task.tensors.outputs(metadata),
     program,
     loaded: null,
     warnings: [],
     problem: null,
   };
+}
+
+/** Labels of a classifier; empty: the model has no labels of its own. */
+function labelsOf(
+  metadata: ModelMetadata & { readonly labels?: readonly string[] },
+): readonly string[] {
+  return metadata.labels ?? [];
 }

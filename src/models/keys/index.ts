@@ -1,3 +1,6 @@
+import { GLICLASS_KEYS } from '../gliclass/keys';
+import { GLINER_KEYS } from '../gliner/keys';
+import { LAYA_KEYS } from '../laya/keys';
 import { ADAPTER_CONFIG } from './peft';
 import {
   CHAT_CONFIG,
@@ -10,7 +13,10 @@ import type { KeyTable } from './table';
 import { ARTIFACT_METADATA, TOKENIZER_CONFIG } from './tokenizers';
 import { CONFIGS } from './transformers';
 
-/** Key tables by file. Tables of config.json are listed by model_type or by module class. */
+/**
+ * Key tables of transformers, sentence-transformers and peft by file. Tables of config.json are listed by model_type or
+ * by module class.
+ */
 export const MODEL_KEYS: Readonly<Record<string, KeyTable>> = {
   ...prefixed(CONFIGS),
   'tokenizer_config.json': TOKENIZER_CONFIG,
@@ -21,6 +27,13 @@ export const MODEL_KEYS: Readonly<Record<string, KeyTable>> = {
   ...prefixed(MODULE_CONFIGS),
   'artifact.metadata': ARTIFACT_METADATA,
   'adapter_config.json': ADAPTER_CONFIG,
+};
+
+/** Key tables of the packages of single models by file. */
+export const PACKAGE_KEYS: Readonly<Record<string, KeyTable>> = {
+  'gliner_config.json': GLINER_KEYS,
+  'config.json of GLiClass': GLICLASS_KEYS,
+  'rl_agent_config.json': LAYA_KEYS,
 };
 
 function prefixed(tables: Readonly<Record<string, KeyTable>>): Readonly<Record<string, KeyTable>> {

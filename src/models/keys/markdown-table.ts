@@ -1,4 +1,4 @@
-import { MODEL_KEYS } from './index';
+import { MODEL_KEYS, PACKAGE_KEYS } from './index';
 import type { KeyTable, KeyUse } from './table';
 
 /**
@@ -25,7 +25,7 @@ const CONFIG = 'config.json: ';
  */
 function byFile(): ReadonlyMap<string, readonly Described[]> {
   const kinds = new Map<string, { readonly described: Described; readonly files: string[] }>();
-  for (const [file, table] of Object.entries(MODEL_KEYS)) {
+  for (const [file, table] of Object.entries({ ...MODEL_KEYS, ...PACKAGE_KEYS })) {
     for (const described of describe(table, '')) {
       const isConfig = file.startsWith(CONFIG);
       const name = JSON.stringify([isConfig ? CONFIG : file, described]);

@@ -23,6 +23,8 @@ const MIN_TEMPERATURE = 0.5;
 const MAX_TEMPERATURE = 5;
 
 const MAX_LENGTH = 65_536;
+/** Parallel options need a number for each pair of tokens. */
+const MAX_PARALLEL_LENGTH = 4096;
 
 /** Numbers outside the range are clamped; anything else counts as 1, as in laya (`clamp_temperature`). */
 const temperature = z.unknown().transform((value): number => {
@@ -37,6 +39,14 @@ const configSchema = z.looseObject({
   head_max_len: z.int().min(1).max(MAX_LENGTH).default(192),
   temperature: z.tuple([temperature, temperature, temperature]).default([1, 1, 1]),
   temperature_by_options: z.record(z.string(), temperature).default({}),
+  act_costs: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .transform((costs) => costs ?? {}),
+  option_layout: z
+    .enum(['sequential', 'parallel'])
+    .nullish()
+    .transform((layout) => layout ?? 'sequential'),
 });
 
 const encoderSchema = z.looseObject({ model_type: z.string() });
@@ -66,6 +76,8 @@ export interface LayaMetadata {
   readonly temperaturesByOptions: Readonly<Record<string, number>>;
   /** Texts of special tokens. */
   readonly tokens: { readonly cls: string; readonly sep: string; readonly mask: string };
+  /** Options begin at the same position and do not attend to each other. */
+  readonly hasParallelOptions: boolean;
   /** The tokenizer truncates options at their start. */
   readonly truncatesLeft: boolean;
 }
@@ -102,6 +114,7 @@ export function readLaya(directory: string): LayaFiles {
   checkKeys(LAYA_KEYS, LAYA_CONFIG, content);
   const config = checkModelJson(LAYA_CONFIG, configSchema, content);
   const encoder = requireJson(directory, ENCODER_CONFIG);
+  requireParallelOptions(config, encoder);
   const tokenizerDirectory = path.join(directory, TOKENIZER);
   const { tokens, truncatesLeft } = readTokens(directory);
   if (fileSize(directory, WEIGHTS) === null) throw new ModelFileError(`${WEIGHTS}: not found`);
@@ -111,7 +124,11 @@ export function readLaya(directory: string): LayaFiles {
       ...encoderSource(directory, checkModelJson(ENCODER_CONFIG, encoderSchema, encoder), {
         configLocation: `${ENCODER_CONFIG}: `,
         weightFiles,
-        head: { name: 'laya', layers: config.head_layers },
+        head: {
+          name: 'laya',
+          layers: config.head_layers,
+          actions: Object.keys(config.act_costs).length + 1,
+        },
       }),
       tokenizerDirectory,
       basePrefix: ENCODER,
@@ -131,9 +148,28 @@ export function readLaya(directory: string): LayaFiles {
       temperatures: config.temperature,
       temperaturesByOptions: config.temperature_by_options,
       tokens,
+      hasParallelOptions: config.option_layout === 'parallel',
       truncatesLeft,
     },
   };
+}
+
+/** @throws ModelFileError: the encoder or the length does not support options at the same position */
+function requireParallelOptions(
+  { option_layout, max_len }: z.output<typeof configSchema>,
+  encoder: unknown,
+): void {
+  if (option_layout !== 'parallel') return;
+  const { model_type } = checkModelJson(ENCODER_CONFIG, encoderSchema, encoder);
+  if (model_type !== 'modernbert') {
+    throw new ModelFileError(
+      `${LAYA_CONFIG}: option_layout: "parallel" needs a ModernBERT encoder, found ${model_type}`,
+    );
+  }
+  if (max_len <= MAX_PARALLEL_LENGTH) return;
+  throw new ModelFileError(
+    `${LAYA_CONFIG}: max_len: expected at most ${MAX_PARALLEL_LENGTH} for the option_layout "parallel", received ${max_len}`,
+  );
 }
 
 function requireJson(directory: string, name: string): unknown {

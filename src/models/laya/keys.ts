@@ -1,4 +1,4 @@
-import { honored, type KeyTable, noEffect, only } from '../keys/table';
+import { honored, type KeyTable, noEffect } from '../keys/table';
 
 const TRAINING = noEffect('only training uses it');
 
@@ -12,12 +12,9 @@ export const LAYA_KEYS: KeyTable = {
     head_max_len: honored,
     temperature: honored,
     temperature_by_options: honored,
-    act_costs: noEffect('the probability that an agent should act is not served'),
+    act_costs: honored,
     amp_dtype: noEffect('of effect on a GPU; DTYPE sets the number format'),
-    option_layout: only(
-      ['sequential'],
-      'Models with options at the same positions are not supported',
-    ),
+    option_layout: honored,
     lr: TRAINING,
     epochs: TRAINING,
     batch_size: TRAINING,

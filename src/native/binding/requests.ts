@@ -19,7 +19,10 @@ export interface Tokenization {
   readonly ids: Uint32Array;
   /** Token type IDs [tokens]. */
   readonly types: Uint32Array;
-  /** Offsets [tokens, 2]: start and end in the text, in UTF-16 units (`onlyTokens`: bytes); 0 for special tokens. */
+  /**
+   * Offsets [tokens, 2]: start and end in the text, in UTF-16 units (`onlyTokens`: bytes); 0 for
+   * special tokens.
+   */
   readonly offsets: Uint32Array;
   /** Source of each token: 0 special token, 1 text, 2 second text. */
   readonly texts: Uint32Array;
@@ -49,7 +52,10 @@ export interface Inference {
   readonly truncated: boolean;
   /** Requests in the batch; 0: no batch ran. */
   readonly batchSize: number;
-  /** Tokens of the whole batch, reported in a single request of the batch; 0 in all further requests. */
+  /**
+   * Tokens of the whole batch, reported in a single request of the batch; 0 in all further
+   * requests.
+   */
   readonly batchTokens: number;
   readonly queueMs: number;
   readonly tokenizationMs: number;
@@ -63,8 +69,15 @@ export interface Inference {
 
 /** Result or error of a request. Only errors have a `code`. */
 export type Completion =
-  | (Inference & { readonly ticket: number; readonly code?: undefined })
-  | { readonly ticket: number; readonly code: EngineErrorCode; readonly message: string };
+  | (Inference & {
+      readonly ticket: number;
+      readonly code?: undefined;
+    })
+  | {
+      readonly ticket: number;
+      readonly code: EngineErrorCode;
+      readonly message: string;
+    };
 
 /** Rejection by the queue. */
 export interface NativeRefusal {
@@ -76,39 +89,53 @@ export interface NativeRefusal {
 /** A text or text pair, with its truncation. */
 export interface TextInput {
   readonly text: string;
-  /** Second text. An absent text, or an empty text without `isPair`, means no pair, as in transformers. */
+  /**
+   * Second text. An absent text, or an empty text without `isPair`, means no pair, as in
+   * transformers.
+   */
   readonly pair?: string;
   /** An empty second text is part of a pair, as in a list of pairs in transformers. */
   readonly isPair?: boolean;
-  /** Truncation strategy of transformers. Default: longest_first. With do_not_truncate, long inputs fail with INPUT_TOO_LONG. */
+  /**
+   * Truncation strategy of transformers. Default: longest_first. With do_not_truncate, long inputs
+   * fail with INPUT_TOO_LONG.
+   */
   readonly truncation?: 'longest_first' | 'only_first' | 'only_second' | 'do_not_truncate';
   /** End at which tokens are removed. Default: as the tokenizer specifies. */
   readonly truncationSide?: 'left' | 'right';
   /** Whether the result contains the token offsets. */
   readonly places?: boolean;
   /**
-   * Overlap of windows in tokens, requires `places`. The whole text is read in windows. For several windows the
-   * native code only returns their tokens, and `Engine` submits them.
+   * Overlap of windows in tokens, requires `places`. The whole text is read in windows. For several
+   * windows the native code only returns their tokens, and `Engine` submits them.
    */
   readonly stride?: number;
-  /** Maximum number of windows; further windows are truncated. Default: all, or INPUT_TOO_LONG if too many. */
+  /**
+   * Maximum number of windows; further windows are truncated. Default: all, or INPUT_TOO_LONG if
+   * too many.
+   */
   readonly mostWindows?: number;
   /** Prefix of the text. Pooling with `includePrompt` false ignores its tokens. */
   readonly prompt?: string;
-  /** Maximum length in tokens, including special tokens. Replaces the limit of the tokenizer, not of the model. */
+  /**
+   * Maximum length in tokens, including special tokens. Replaces the limit of the tokenizer, not
+   * of the model.
+   */
   readonly maxTokens?: number;
   /** Pads and masks as `LateInteraction` specifies. */
   readonly fills?: boolean;
   readonly skips?: boolean;
   /**
-   * Embeddings of bge-m3 that follow each other in one row: dense; number of sparse entries, then ID and weight of
-   * each, without tokens that `skips` omits; vectors of all tokens except the first. Default: dense. A masked language
-   * model returns one of them: dense, the mean of the hidden states, or sparse. Default: sparse.
+   * Embeddings of bge-m3 that follow each other in one row: dense; number of sparse entries, then
+   * ID and weight of each, without tokens that `skips` omits; vectors of all tokens except the
+   * first. Default: dense. A masked language model returns one of them: dense, the mean of the
+   * hidden states, or sparse. Default: sparse.
    */
   readonly parts?: { readonly dense: boolean; readonly sparse: boolean; readonly colbert: boolean };
   /**
-   * The result contains the tokens of the whole text, with offsets in bytes of UTF-8, and the model does not run. No
-   * limit applies, and fields except `text` and `omitSpecialTokens` have no effect.
+   * The result contains the tokens of the whole text, with offsets in bytes of UTF-8, and the model
+   * does not run. No limit applies, and fields except `text` and `omitSpecialTokens` have no
+   * effect.
    */
   readonly onlyTokens?: boolean;
   /** With `onlyTokens`: the tokenizer adds no special tokens. */
@@ -128,22 +155,30 @@ export interface TokenInput
   readonly markers?: Uint32Array;
   /** Index of the type of the question, for the head `laya`. Default: 0. */
   readonly questionType?: number;
-  /** Tokens were removed to fit the limit of the model, see `Inference.truncated`. Default: false. */
+  /**
+   * Position after the last option, if the options begin at the same position and do not attend to
+   * each other. Default: 0, the options follow each other.
+   */
+  readonly optionsEnd?: number;
+  /**
+   * Tokens were removed to fit the limit of the model, see `Inference.truncated`. Default: false.
+   */
   readonly truncated?: boolean;
 }
 
 /**
- * Consecutive parts of one text (late chunking). The model reads their concatenation, and returns a row for each part:
- * pooling averages its tokens. Special tokens before the text belong to the first part, those after it to the last
- * part. A part without tokens fails with INPUT_TOO_LONG. Needs the head `embedding` with mean pooling.
+ * Consecutive parts of one text (late chunking). The model reads their concatenation, and returns a
+ * row for each part: pooling averages its tokens. Special tokens before the text belong to the
+ * first part, those after it to the last part. A part without tokens fails with INPUT_TOO_LONG.
+ * Needs the head `embedding` with mean pooling.
  */
 export interface ChunkInput extends Pick<TextInput, 'truncation' | 'prompt'> {
   readonly chunks: readonly string[];
 }
 
 /**
- * A text, and labels of entities to find in it. Needs the head `gliner` or `gliner2`. The result has a row for each span: first word,
- * last word, index of the label, score. A text with several windows is not run: `words` says how to divide it.
+ * A text, and labels of entities to find in it. Needs the head `gliner` or `gliner2`. The result has a row for each span:
+ * first word, last word, index of the label, score. A text with several windows is not run: `words` says how to divide it.
  */
 export interface EntityInput {
   readonly text: string;
@@ -155,5 +190,8 @@ export interface EntityInput {
   readonly task?: string;
 }
 
-/** A text, a text pair, parts of a text, labels and a text, tokens, or the samples of a signal window. */
+/**
+ * A text, a text pair, parts of a text, labels and a text, tokens, or the samples of a signal
+ * window.
+ */
 export type NativeInput = string | TextInput | ChunkInput | EntityInput | TokenInput | Float32Array;

@@ -9,7 +9,10 @@ export type PoolingMode =
   | 'weightedmean'
   | 'lasttoken';
 
-/** Module of sentence-transformers after the encoder. `weightFiles`: absolute paths of the weights of the module. */
+/**
+ * Module of sentence-transformers after the encoder. `weightFiles`: absolute paths of the weights
+ * of the module.
+ */
 export type SentenceModule =
   | {
       readonly type: 'pooling';
@@ -25,7 +28,10 @@ export type SentenceModule =
       readonly inFeatures: number;
       readonly outFeatures: number;
       readonly bias: boolean;
-      /** Activation function as in config.json of transformers, such as `tanh`; `linear`: no activation. */
+      /**
+       * Activation function as in config.json of transformers, such as `tanh`; `linear`: no
+       * activation.
+       */
       readonly activation: string;
       /** Residual connection. The input is projected if the sizes differ. */
       readonly residual: boolean;
@@ -50,14 +56,20 @@ export type TextHead =
       /** Activation of a logit: log(1 + relu), or log(1 + log(1 + relu)). */
       readonly activation: 'relu' | 'log1p_relu';
     }
-  /** Difference of the logits of two tokens after the text; without a false token the logit of the true token. */
+  /**
+   * Difference of the logits of two tokens after the text; without a false token the logit of the
+   * true token.
+   */
   | {
       readonly name: 'logit-score';
       readonly trueToken: TokenName;
       readonly falseToken?: TokenName;
     }
   /** An embedding; without a pooling module an embedding per token, including special tokens. */
-  | { readonly name: 'embedding'; readonly modules: readonly SentenceModule[] }
+  | {
+      readonly name: 'embedding';
+      readonly modules: readonly SentenceModule[];
+    }
   /** bge-m3: the parts that an input asks for, see `TextInput.parts`. */
   | {
       readonly name: 'bge-m3';
@@ -79,17 +91,22 @@ export type TextHead =
       readonly lstmLayers: number;
     }
   | Gliner2Head
-  /** Laya: a logit for each marker of a `TokenInput`. Question types: 0 choice, 1 score, 2 noul. */
+  /**
+   * Laya: a logit for each marker of a `TokenInput`, then the probability that an agent should act.
+   * Question types: 0 choice, 1 score, 2 noul.
+   */
   | {
       readonly name: 'laya';
       /** Transformer layers after the encoder. */
       readonly layers: number;
+      /** Outputs of the head for actions. */
+      readonly actions: number;
     }
   | GliclassHead;
 
 /**
- * GLiClass: a logit for each label. The markers of a `TokenInput` are the token before each label, and the separator
- * after the last label.
+ * GLiClass: a logit for each label. The markers of a `TokenInput` are the token before each label,
+ * and the separator after the last label.
  */
 export interface GliclassHead {
   readonly name: 'gliclass';
@@ -148,8 +165,8 @@ export interface RequiredToken {
 }
 
 /**
- * Prompt of an `EntityInput`: the entity token before each label, and the separator after the last one. With a
- * `LabelEncoder` there is no prompt, only windows.
+ * Prompt of an `EntityInput`: the entity token before each label, and the separator after the last
+ * one. With a `LabelEncoder` there is no prompt, only windows.
  */
 export interface EntityPrompt {
   readonly entityToken: string;
@@ -171,6 +188,8 @@ export interface LabelEncoder extends Pick<TextModelSource, 'modelType' | 'confi
   readonly basePrefix: string;
   /** Absolute path. */
   readonly tokenizerDirectory: string;
+  /** Labels whose vectors are computed when the model loads. Default: none. */
+  readonly labels?: readonly string[];
 }
 
 /** Tokenization for a late-interaction model (ColBERT). */
@@ -190,17 +209,23 @@ export interface LateInteraction {
 /** A token of the vocabulary: its ID, or a text of which it is the first token. */
 export type TokenName = number | string;
 
-/** Fixed texts around the texts of a decoder that scores pairs, instead of special tokens. Each is tokenized alone. */
+/**
+ * Fixed texts around the texts of a decoder that scores pairs, instead of special tokens. Each is
+ * tokenized alone.
+ */
 export interface Frame {
   readonly before: readonly string[];
   /** Between the texts of a pair. */
   readonly between: readonly string[];
   readonly after: readonly string[];
-  /** Two texts. The end that their tokens share replaces the last tokens of each truncated single text. Default: none. */
+  /**
+   * Two texts. The end that their tokens share replaces the last tokens of each truncated single
+   * text. Default: none.
+   */
   readonly keptEnd?: readonly [string, string];
   /**
-   * Maximum number of tokens, in addition to `timesBefore` and `timesAfter` times those of `before` and `after`.
-   * Default: the limit of the tokenizer, which counts all tokens.
+   * Maximum number of tokens, in addition to `timesBefore` and `timesAfter` times those of `before`
+   * and `after`. Default: the limit of the tokenizer, which counts all tokens.
    */
   readonly maxLength?: number;
   readonly timesBefore?: number;
@@ -209,7 +234,10 @@ export interface Frame {
 
 /** Tokenizer settings that the tokenizer files do not specify. */
 export interface TokenizerOverrides {
-  /** Maximum length in tokens, including special tokens. Replaces the limit of the tokenizer, not of the model. */
+  /**
+   * Maximum length in tokens, including special tokens. Replaces the limit of the tokenizer, not
+   * of the model.
+   */
   readonly maxLength?: number;
   /** Converts texts to lower case before tokenization, except special tokens. */
   readonly lowercases?: boolean;
@@ -220,8 +248,19 @@ export interface TokenizerOverrides {
 export interface LoraAdapter {
   /** Absolute path of adapter_model.safetensors. */
   readonly weightFile: string;
-  /** Layers with an update, by module path without `base_model.model.`. `scale`: factor of the update. */
-  readonly layers: Readonly<Record<string, { readonly rank: number; readonly scale: number }>>;
+  /**
+   * Layers with an update, by module path without `base_model.model.`. `scale`: factor of the
+   * update.
+   */
+  readonly layers: Readonly<
+    Record<
+      string,
+      {
+        readonly rank: number;
+        readonly scale: number;
+      }
+    >
+  >;
 }
 
 /** LoRA factors of several tasks in the weight files (jina-embeddings-v3). */
@@ -239,7 +278,9 @@ export interface TextModelSource extends TokenizerOverrides {
   readonly type: 'text-encoder';
   /** `model_type` of config.json. */
   readonly modelType: string;
-  /** Entries of config.json, nested entries under their path (`layer_types.0`), and `num_labels`. */
+  /**
+   * Entries of config.json, nested entries under their path (`layer_types.0`), and `num_labels`.
+   */
   readonly config: Readonly<Record<string, string | number | boolean | null>>;
   readonly head: TextHead;
   /** Absolute paths of all shards: *.safetensors or *.bin. */
@@ -266,8 +307,8 @@ export interface TextModelSource extends TokenizerOverrides {
 }
 
 /**
- * Tokenizer and a TorchScript or torch.export file that maps input_ids and attention_mask to logits [texts, numLabels]
- * or [texts, tokens, numLabels].
+ * Tokenizer and a TorchScript or torch.export file that maps input_ids and attention_mask to logits
+ * [texts, numLabels] or [texts, tokens, numLabels].
  */
 export interface TextProgramSource extends TokenizerOverrides {
   readonly type: 'text-program';
@@ -284,7 +325,9 @@ export interface TextProgramSource extends TokenizerOverrides {
   readonly tokenizerDirectory: string;
 }
 
-/** A TorchScript or torch.export file that maps n windows, float32, to n × the number of classes. */
+/**
+ * A TorchScript or torch.export file that maps n windows, float32, to n × the number of classes.
+ */
 export interface SignalProgramSource {
   readonly type: 'signal-program';
   /** Absolute path. */

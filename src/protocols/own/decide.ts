@@ -31,12 +31,24 @@ const request = object({
     .describe(
       'End of a long state that is removed. Default: left for an array, right for other states',
     ),
+  long_states: z
+    .enum(['truncate', 'windows'], { error: expected('"truncate" or "windows"') })
+    .nullish()
+    .describe(
+      'States over the maximum length: truncate them, or read overlapping windows (Laya models). Default: truncate',
+    ),
 });
 
 const name = () => z.string().nullable().describe('Name of the question');
 const probability = () => z.number().min(0).max(1).describe('Rounded to four decimals');
 const confidence = () => probability().describe('0: equal probabilities. 1: certain');
-const truncated = () => z.boolean().describe('Whether the state was truncated for this question');
+const properties = () => ({
+  truncated: z.boolean().describe('Whether the state was truncated for this question'),
+  window: z.int().min(0).optional().describe('Index of the window of a long state that decided'),
+  act_probability: probability()
+    .optional()
+    .describe('Probability that an agent should act on the answer, only of Laya models'),
+});
 
 const response = z.object({
   answers: z
@@ -46,7 +58,7 @@ const response = z.object({
           name: name(),
           type: z.literal('predicate'),
           probability: probability(),
-          truncated: truncated(),
+          ...properties(),
         }),
         z.object({
           name: name(),
@@ -56,7 +68,7 @@ const response = z.object({
           probabilities: z
             .array(z.object({ label: z.string(), probability: probability() }))
             .describe('In the order of the options'),
-          truncated: truncated(),
+          ...properties(),
         }),
         z.object({
           name: name(),
@@ -64,7 +76,7 @@ const response = z.object({
           score: z.number().describe('Mean level, weighted with the probabilities'),
           confidence: confidence(),
           probabilities: z.array(probability()).describe('From level 0'),
-          truncated: truncated(),
+          ...properties(),
         }),
       ]),
     )
@@ -116,7 +128,7 @@ export function decide(served: ServedModel<DecisionModel>, { listLength }: Proto
     errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'INPUT_TOO_LONG'],
     headers: TRUNCATED_HEADER,
     admissionError: admissionErrorOf(served.model),
-    handler: async (call, { questions, truncation_side: side }) => {
+    handler: async (call, { questions, truncation_side: side, long_states }) => {
       const body = await exactBody<{
         readonly state: unknown;
         readonly questions: readonly QuestionInput[];
@@ -125,6 +137,7 @@ export function decide(served: ServedModel<DecisionModel>, { listLength }: Proto
         state: textOf(body.state),
         truncationSide: side ?? (Array.isArray(body.state) ? 'left' : 'right'),
         questions: body.questions.map(toQuestion),
+        inWindows: long_states === 'windows',
         pathOf: (index) => `questions[${index}]`,
         listLength,
       });

@@ -38,6 +38,11 @@ const request = object({
 });
 
 const probability = () => z.number().min(0).max(1).describe('Rounded to four decimals');
+const action = () =>
+  z
+    .object({ act_probability: probability() })
+    .optional()
+    .describe('Probability that an agent should act on the answer, only of Laya models');
 const confidence = () => probability().describe('0: equal probabilities. 1: certain');
 
 const response = z.object({
@@ -46,12 +51,13 @@ const response = z.object({
     .record(
       z.string(),
       z.union([
-        z.object({ type: z.literal('noul'), noul: probability() }),
+        z.object({ type: z.literal('noul'), noul: probability(), action: action() }),
         z.object({
           type: z.literal('choice'),
           choice: z.string(),
           confidence: confidence(),
           probabilities: z.record(z.string(), probability()),
+          action: action(),
         }),
         z.object({
           type: z.literal('score'),
@@ -61,6 +67,7 @@ const response = z.object({
             .record(z.string(), z.unknown().meta(TEXT_OR_JSON))
             .describe('Descriptions by level. Empty: the level has none'),
           probabilities: z.record(z.string(), probability()).describe('By level'),
+          action: action(),
         }),
       ]),
     )
@@ -156,15 +163,20 @@ function toAnswer(
   sent: TypeSafeQuestion | undefined,
   result: QuestionResult,
 ): Answer {
+  const { actProbability } = result;
+  const action = actProbability !== undefined && {
+    action: { act_probability: roundToFourDecimals(actProbability) },
+  };
   if (result.type === 'predicate') {
-    return { type: 'noul', noul: roundToFourDecimals(result.probability) };
+    return { type: 'noul', noul: roundToFourDecimals(result.probability), ...action };
   }
   const confidence = roundToFourDecimals(result.confidence);
   const rounded = result.probabilities.map(roundToFourDecimals);
   if (result.type === 'choice' && question.type === 'choice') {
     const labels = question.options.map(({ label }) => label);
     const probabilities = byKey(labels, rounded);
-    return { type: 'choice', choice: labels[result.choice] as string, confidence, probabilities };
+    const choice = labels[result.choice] as string;
+    return { type: 'choice', choice, confidence, probabilities, ...action };
   }
   const levels = sent?.type === 'score' ? sent.criteria : [];
   const keys = levels.map((_, level) => String(level));
@@ -177,6 +189,7 @@ function toAnswer(
       levels.map((level) => level ?? ''),
     ),
     probabilities: byKey(keys, rounded),
+    ...action,
   };
 }
 

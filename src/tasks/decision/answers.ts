@@ -6,6 +6,10 @@ interface Answered {
   readonly name: string | null;
   /** Whether the state was truncated for this question. */
   readonly truncated: boolean;
+  /** Index of the window of a long state that decided; absent if the state was read at once. */
+  readonly window?: number;
+  /** Probability that an agent should act on the answer. Only of Laya models. */
+  readonly act_probability?: number;
 }
 
 export interface PredicateAnswer extends Answered {
@@ -48,15 +52,20 @@ export function toAnswer(
   round: (value: number) => number = (value) => value,
 ): DecisionAnswer {
   const { name = null } = question;
-  const { isTruncated: truncated } = result;
+  const { isTruncated, window, actProbability } = result;
+  const common = {
+    truncated: isTruncated,
+    ...(window !== undefined && { window }),
+    ...(actProbability !== undefined && { act_probability: round(actProbability) }),
+  };
   if (result.type === 'predicate') {
-    return { name, type: 'predicate', probability: round(result.probability), truncated };
+    return { name, type: 'predicate', probability: round(result.probability), ...common };
   }
   const confidence = round(result.confidence);
   const probabilities = result.probabilities.map(round);
   if (result.type === 'score') {
     const score = round(result.score);
-    return { name, type: 'score', score, confidence, probabilities, truncated };
+    return { name, type: 'score', score, confidence, probabilities, ...common };
   }
   const labels = (question as ChoiceInput).options.map(labelOf);
   return {
@@ -68,6 +77,6 @@ export function toAnswer(
       label,
       probability: probabilities[index] as number,
     })),
-    truncated,
+    ...common,
   };
 }

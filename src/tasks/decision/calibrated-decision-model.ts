@@ -20,6 +20,10 @@ export class CalibratedDecisionModel implements DecisionModel {
     return this.#model.metadata;
   }
 
+  get readsWindows(): boolean {
+    return this.#model.readsWindows;
+  }
+
   admissionError(timeoutMs: number): EngineError | null {
     return this.#model.admissionError(timeoutMs);
   }

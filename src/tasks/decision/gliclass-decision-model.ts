@@ -69,6 +69,7 @@ function requireCharacters(count: number): void {
 
 /** The state is the text, the instructions are the description of the task, the options are the labels. */
 class GliclassDecisionModel implements DecisionModel {
+  readonly readsWindows = false;
   readonly #model: GliclassModel;
 
   constructor(model: GliclassModel) {

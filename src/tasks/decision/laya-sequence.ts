@@ -63,17 +63,29 @@ export function layaRecipe(
     texts: [cls, sep, mask, withoutMask(state), title, ...options],
     addsSpecialTokens: false,
     compose: (tokens) => {
-      const [ofCls, ofSep, ofMask, ofState, ofTitle, ...ofOptions] = tokens.map(({ ids }) => ids);
-      const special = { cls: only(ofCls, cls), sep: only(ofSep, sep), mask: only(ofMask, mask) };
-      const pieces = { title: ofTitle as Uint32Array, options: ofOptions };
-      const head = composeHead(pieces, special, metadata);
-      const sequence = appendState(head, ofState as Uint32Array, special.sep, {
-        ...metadata,
-        truncationSide,
-      });
+      const { head, stateIds, separator } = readTokens(tokens, metadata);
+      const sequence = appendState(head, stateIds, separator, { ...metadata, truncationSide });
       return toInput(sequence, LAYA_TYPES.indexOf(type), options.length, metadata);
     },
   };
+}
+
+/** Number of tokens before the state. @param tokens of the texts of `layaRecipe` */
+export function layaHeadLength(tokens: readonly TextTokens[], metadata: LayaMetadata): number {
+  return readTokens(tokens, metadata).head.ids.length;
+}
+
+/** @param tokens of the texts of `layaRecipe` */
+function readTokens(
+  tokens: readonly TextTokens[],
+  metadata: LayaMetadata,
+): { readonly head: Head; readonly stateIds: Uint32Array; readonly separator: number } {
+  const { cls, sep, mask } = metadata.tokens;
+  const [ofCls, ofSep, ofMask, ofState, ofTitle, ...ofOptions] = tokens.map(({ ids }) => ids);
+  const special = { cls: only(ofCls, cls), sep: only(ofSep, sep), mask: only(ofMask, mask) };
+  const pieces = { title: ofTitle as Uint32Array, options: ofOptions };
+  const head = composeHead(pieces, special, metadata);
+  return { head, stateIds: ofState as Uint32Array, separator: special.sep };
 }
 
 interface SpecialIds {
@@ -85,6 +97,8 @@ interface SpecialIds {
 interface Head {
   readonly ids: readonly number[];
   readonly markers: readonly number[];
+  /** Position after the last option. */
+  readonly optionsEnd: number;
 }
 
 interface Sequence extends Head {
@@ -115,12 +129,13 @@ function composeHead(
     markers.push(ids.length);
     ids.push(...option);
   }
+  const optionsEnd = ids.length;
   ids.push(sep);
-  return { ids, markers };
+  return { ids, markers, optionsEnd };
 }
 
 function appendState(
-  { ids, markers }: Head,
+  { ids, markers, optionsEnd }: Head,
   state: Uint32Array,
   sep: number,
   { maxLength, truncationSide }: LayaMetadata & Pick<LayaInput, 'truncationSide'>,
@@ -131,16 +146,17 @@ function appendState(
   return {
     ids: [...ids, ...kept, sep].slice(0, maxLength),
     markers: markers.filter((marker) => marker < maxLength),
+    optionsEnd: Math.min(optionsEnd, maxLength),
     isTruncated: kept.length < state.length,
   };
 }
 
 /** @throws EngineError INPUT_TOO_LONG: the sequence ends before the last option */
 function toInput(
-  { ids, markers, isTruncated }: Sequence,
+  { ids, markers, optionsEnd, isTruncated }: Sequence,
   questionType: number,
   optionCount: number,
-  { maxLength }: LayaMetadata,
+  { maxLength, hasParallelOptions }: LayaMetadata,
 ): TokenInput {
   if (markers.length < optionCount) {
     const message = `Only ${markers.length} of the ${optionCount} options fit into the ${maxLength} tokens that the model takes. Send fewer or shorter options.`;
@@ -151,6 +167,7 @@ function toInput(
     types: new Uint32Array(ids.length),
     markers: Uint32Array.from(markers),
     questionType,
+    ...(hasParallelOptions && { optionsEnd }),
     truncated: isTruncated,
   };
 }

@@ -8,6 +8,7 @@ import {
   type LayaMetadata,
   readLaya,
 } from '../../models/laya/directory';
+import type { Inference } from '../../native/engine';
 import { withCalibratedDecisions } from '../calibration/decision-calibration';
 import type { ModelMetadata } from '../predictor';
 import type { Task } from '../task';
@@ -35,8 +36,20 @@ export function layaProbabilities(
   return softmax(logits.map((logit) => logit / temperature));
 }
 
+export interface LayaPrediction extends OptionLogits {
+  /** Probability that an agent should act on the answer. */
+  readonly actProbability: number;
+}
+
+/** The model returns the logits of the options, then the probability. @throws EngineError INFERENCE_FAILED */
+function toPrediction(inference: Inference, index: number | null): LayaPrediction {
+  const { logits } = toOptionLogits(inference, index);
+  const count = logits.length - 1;
+  return { logits: logits.subarray(0, count), actProbability: logits[count] as number, inference };
+}
+
 /** Typed questions about texts, with Laya models. */
-export const laya: Task<LayaInput, OptionLogits, LayaModelMetadata> = {
+export const laya: Task<LayaInput, LayaPrediction, LayaModelMetadata> = {
   name: 'laya',
   summary: 'Typed questions about texts, as `laya.Agent` answers them.',
   disclaimer: null,
@@ -54,7 +67,7 @@ export const laya: Task<LayaInput, OptionLogits, LayaModelMetadata> = {
     );
   },
   prepare: layaRecipe,
-  toPrediction: (inference, _, index) => toOptionLogits(inference, index),
+  toPrediction: (inference, _, index) => toPrediction(inference, index),
   logFields: () => ({}),
   info: {
     schemas: {

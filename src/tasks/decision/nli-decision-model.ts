@@ -9,6 +9,7 @@ import {
 } from '../../native/engine';
 import type { ClassifierMetadata, EntailmentMetadata } from '../capabilities';
 import type { Prediction } from '../predictor';
+import { remainingOptions } from '../remaining-options';
 import type { Task } from '../task';
 import type { TaskModel } from '../task-model';
 import { DEFAULT_TEMPLATES, hypothesesOf, isNegated } from './hypotheses';
@@ -71,6 +72,7 @@ const LOGITS: Pick<
 };
 
 class NliDecisionModel implements DecisionModel {
+  readonly readsWindows = false;
   readonly #model: Logits;
   readonly #entailment: number;
   #frame: PairFrame | null = null;
@@ -189,16 +191,4 @@ function requireTokens(count: number): void {
   if (count <= MAX_TOKENS) return;
   const message = `The state and the options have ${count} tokens, over the limit of ${MAX_TOKENS}. The model reads the state once for each option. Send fewer questions, options, or a shorter state.`;
   throw new EngineError('LIST_TOO_LONG', message);
-}
-
-/** Returns the options with the time that is left. @throws EngineError DEADLINE_EXCEEDED */
-function remainingOptions(options: InferOptions): () => InferOptions {
-  const { timeoutMs } = options;
-  if (!timeoutMs) return () => options;
-  const deadline = performance.now() + timeoutMs;
-  return () => {
-    const left = deadline - performance.now();
-    if (left > 0) return { ...options, timeoutMs: left };
-    throw new EngineError('DEADLINE_EXCEEDED', 'The deadline passed before the model ran.');
-  };
 }

@@ -4,6 +4,11 @@ export interface Problem {
   readonly path: readonly PropertyKey[];
 }
 
+/** Path of a problem behind the name of its value: `[0].options`. */
+export function pathText({ path }: Problem): string {
+  return path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+}
+
 /** Limits of a request, those of TypeSafe's API. */
 export const MAX_OPTIONS = 255;
 export const MAX_LEVELS = 10;

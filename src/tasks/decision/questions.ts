@@ -35,6 +35,8 @@ export interface DecisionRequest {
   readonly truncationSide: 'left' | 'right';
   /** At least one. */
   readonly questions: readonly Question[];
+  /** Read a long state in overlapping windows instead of truncating it. Only if `readsWindows`. */
+  readonly inWindows?: boolean;
 }
 
 /** Probabilities of a question, before rounding. */
@@ -46,6 +48,10 @@ export interface QuestionAnswer {
   readonly probabilities: readonly number[];
   /** The state was too long for this question and was truncated. */
   readonly isTruncated: boolean;
+  /** Probability that an agent should act on the answer (Laya); undefined: the model has no such output. */
+  readonly actProbability?: number;
+  /** Index of the window of a long state that decided; undefined: the state was read at once. */
+  readonly window?: number;
 }
 
 /** Answers in the order of the questions. */
@@ -58,6 +64,8 @@ export interface Decision {
 /** A loaded model that answers typed questions about a text. */
 export interface DecisionModel {
   readonly metadata: ModelMetadata;
+  /** Whether it can read long states in windows. */
+  readonly readsWindows: boolean;
   /**
    * Answers all questions of a request. The state is tokenized once, and all sequences are one request to the queue.
    *

@@ -3,18 +3,16 @@ import type { Question, QuestionAnswer } from './questions';
 /** Result of a question, before rounding. */
 export type QuestionResult = PredicateResult | ChoiceResult | ScoreResult;
 
-interface Truncated {
-  /** The state was too long for this question and was truncated. */
-  readonly isTruncated: boolean;
-}
+/** Properties of the answer, unchanged. */
+type AnswerProperties = Omit<QuestionAnswer, 'probabilities'>;
 
-export interface PredicateResult extends Truncated {
+export interface PredicateResult extends AnswerProperties {
   readonly type: 'predicate';
   /** Probability that the statement is true. */
   readonly probability: number;
 }
 
-export interface ChoiceResult extends Truncated {
+export interface ChoiceResult extends AnswerProperties {
   readonly type: 'choice';
   /** Index of the most probable option; of equal ones the first. */
   readonly choice: number;
@@ -24,7 +22,7 @@ export interface ChoiceResult extends Truncated {
   readonly probabilities: readonly number[];
 }
 
-export interface ScoreResult extends Truncated {
+export interface ScoreResult extends AnswerProperties {
   readonly type: 'score';
   /** Mean of the levels, weighted with their probabilities: from 0 to the number of levels - 1. */
   readonly score: number;
@@ -37,20 +35,21 @@ export interface ScoreResult extends Truncated {
 /** Result of a question from the probabilities of the model. */
 export function resultOf(
   { type }: Pick<Question, 'type'>,
-  { probabilities: given, isTruncated }: QuestionAnswer,
+  { probabilities: given, ...properties }: QuestionAnswer,
 ): QuestionResult {
   const probabilities = normalized(given);
   switch (type) {
     case 'predicate':
-      return { type, probability: probabilities[1] as number, isTruncated };
+      return { type, probability: probabilities[1] as number, ...properties };
     case 'choice': {
       const confidence = choiceConfidence(probabilities);
-      return { type, choice: firstMaximum(probabilities), confidence, probabilities, isTruncated };
+      const choice = firstMaximum(probabilities);
+      return { type, choice, confidence, probabilities, ...properties };
     }
     case 'score': {
       const score = probabilities.reduce((sum, probability, level) => sum + level * probability, 0);
       const confidence = scoreConfidence(probabilities);
-      return { type, score, confidence, probabilities, isTruncated };
+      return { type, score, confidence, probabilities, ...properties };
     }
   }
 }

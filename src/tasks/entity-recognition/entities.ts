@@ -1,4 +1,5 @@
 import type { ModelMetadata, Prediction, Predictor } from '../predictor';
+import type { SpanRows } from './span-rows';
 
 /** Type of entity that a request names. */
 export interface EntityLabel {
@@ -18,19 +19,9 @@ export interface EntityInput {
   readonly threshold: number;
 }
 
-/** Span of words with a label, before overlaps are resolved. */
-export interface Candidate {
-  /** Indexes of the first and last word. */
-  readonly first: number;
-  readonly last: number;
-  /** Index of the label. */
-  readonly label: number;
-  readonly score: number;
-}
-
 /** Candidates of a text; null: the text has several windows and was not run. */
 export interface Candidates extends Prediction {
-  readonly candidates: readonly Candidate[] | null;
+  readonly candidates: SpanRows | null;
   readonly input: EntityInput;
 }
 

@@ -1,15 +1,9 @@
-import { mapInTimeSlices } from '../../lib/time-slice';
+import { mapInTimeSlices, TimeSlice } from '../../lib/time-slice';
 import type { Inference, InferOptions, WordWindows } from '../../native/engine';
-import { errorOf } from '../../native/engine-error';
-import type {
-  Candidate,
-  Candidates,
-  Entity,
-  EntityLabel,
-  EntityOptions,
-  EntityRecognizer,
-} from './entities';
-import { selectEntities } from './overlaps';
+import { remainingOptions } from '../remaining-options';
+import type { Candidates, Entity, EntityLabel, EntityOptions, EntityRecognizer } from './entities';
+import { selectEntitiesInSlices } from './overlaps';
+import type { Candidate, SpanRows } from './span-rows';
 import { WindowSpans } from './window-spans';
 
 /** Windows of long texts that are queued at a time. Other requests run between these groups. */
@@ -19,7 +13,7 @@ type Model = Pick<EntityRecognizer, 'runAll'>;
 
 /** Spans of a text with a score above the threshold. */
 export interface TextCandidates {
-  readonly candidates: readonly Candidate[];
+  readonly candidates: SpanRows;
   /** Start and end of each word in the text, in UTF-16 units. */
   readonly offsets: Uint32Array;
   /** End of the last word that was read; null: the whole text was read. */
@@ -42,9 +36,13 @@ export async function findEntities(
   readonly inferences: readonly Inference[];
 }> {
   const { found, inferences } = await findCandidates(model, texts, options, inferOptions);
-  const entities = await mapInTimeSlices(found, (one) =>
-    selectEntities(one.candidates, options).map((span) => toEntity(span, one, options.labels)),
-  );
+  const entities: Entity[][] = [];
+  const turns = new TimeSlice();
+  for (const one of found) {
+    const spans = await selectEntitiesInSlices(one.candidates, options, turns);
+    entities.push(spans.map((span) => toEntity(span, one, options.labels)));
+    if (turns.isExpired) await turns.yieldToEventLoop();
+  }
   return { entities, inferences };
 }
 
@@ -65,7 +63,7 @@ export async function findCandidates(
 }> {
   const { labels, threshold } = options;
   const inputs = texts.map((text) => ({ text, labels, threshold }));
-  const deadline = inferOptions.timeoutMs ? performance.now() + inferOptions.timeoutMs : null;
+  const remaining = remainingOptions(inferOptions);
   const answers = await model.runAll(inputs, inferOptions);
   const inferences = answers.map(({ inference }) => inference);
   const found: TextCandidates[] = [];
@@ -78,7 +76,7 @@ export async function findCandidates(
     const { candidates, readTo } = await runWindows(model, texts[index] as string, answer, {
       options,
       maxWindows: inferOptions.maxWindows ?? Number.POSITIVE_INFINITY,
-      remaining: () => remainingOptions(inferOptions, deadline),
+      remaining,
       inferences,
     });
     found.push({ candidates, offsets, readTo });
@@ -126,28 +124,17 @@ async function runWindows(
     const inputs = windows.map((start, index) => {
       const last = start + (lengths[begin + index] as number) - 1;
       const window = text.slice(offsets[2 * start], offsets[2 * last + 1]);
-      return { text: window, labels, threshold };
+      return { text: window, labels, threshold: Math.max(threshold, spans.lowestScore) };
     });
     const predictions = await model.runAll(inputs, remaining());
     await mapInTimeSlices(predictions, ({ candidates, inference }, index) => {
-      const shift = windows[index] as number;
       inferences.push(inference);
-      for (const { first, last, label, score } of candidates ?? []) {
-        spans.add({ first: first + shift, last: last + shift, label, score });
-      }
+      if (candidates !== null) spans.add(candidates, windows[index] as number);
     });
   }
   const lastRead = (starts[count - 1] ?? 0) + (lengths[count - 1] ?? 0) - 1;
   const readTo = count < starts.length ? (offsets[2 * lastRead + 1] as number) : null;
   return { candidates: spans.sorted(), readTo };
-}
-
-/** @throws EngineError DEADLINE_EXCEEDED */
-function remainingOptions(options: InferOptions, deadline: number | null): InferOptions {
-  if (deadline === null) return options;
-  const timeoutMs = deadline - performance.now();
-  if (timeoutMs <= 0) throw errorOf('DEADLINE_EXCEEDED');
-  return { ...options, timeoutMs };
 }
 
 function wordsOf({ inference }: Candidates): WordWindows {

@@ -1,25 +1,41 @@
-import type { Candidate, EntityMetadata, EntityOptions } from './entities';
+import type { TimeSlice } from '../../lib/time-slice';
+import type { EntityMetadata, EntityOptions } from './entities';
+import { RangeMaximum } from './range-maximum';
+import type { Candidate, SpanRows } from './span-rows';
+
+type Options = Pick<EntityOptions, 'isFlat' | 'isPerLabel' | 'isMultiLabel'>;
+
+/** Spans that are selected without a look at the clock. */
+const SPANS_PER_CHECK = 1024;
 
 /**
  * Selects entities by descending score, and drops spans that conflict with a selected one: overlapping spans or, if
- * entities can contain others, spans that overlap in part. Source: gliner, decoding/decoder.py (`greedy_search`).
+ * entities can contain others, spans that overlap in part. Source: gliner, decoding/decoder.py (`greedy_search`), which
+ * compares each span with all selected ones. Here the time is O(n log n), because a request chooses the number of spans.
  *
- * @param candidates in the order of the model
+ * @param spans in the order of the model
  * @returns entities by ascending first word
  */
-export function selectEntities(
-  candidates: readonly Candidate[],
-  options: Pick<EntityOptions, 'isFlat' | 'isPerLabel' | 'isMultiLabel'>,
-): readonly Candidate[] {
-  if (!options.isPerLabel) return selectWithoutConflicts(candidates, options);
-  const byLabel = new Map<number, Candidate[]>();
-  for (const candidate of candidates) {
-    const own = byLabel.get(candidate.label);
-    if (own) own.push(candidate);
-    else byLabel.set(candidate.label, [candidate]);
+export function selectEntities(spans: SpanRows, options: Options): readonly Candidate[] {
+  const steps = selecting(spans, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
   }
-  const selected = [...byLabel.values()].flatMap((own) => selectWithoutConflicts(own, options));
-  return selected.sort((a, b) => a.first - b.first || a.last - b.last || a.label - b.label);
+}
+
+/** As `selectEntities`, in time slices. */
+export async function selectEntitiesInSlices(
+  spans: SpanRows,
+  options: Options,
+  turns: TimeSlice,
+): Promise<readonly Candidate[]> {
+  const steps = selecting(spans, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (turns.isExpired) await turns.yieldToEventLoop();
+  }
 }
 
 /**
@@ -34,57 +50,69 @@ export function overlapsOf(
   return { isFlat: flat ?? true, isPerLabel: flat === null && isFlatPerLabel };
 }
 
-function selectWithoutConflicts(
-  candidates: readonly Candidate[],
-  { isFlat, isMultiLabel }: Pick<EntityOptions, 'isFlat' | 'isMultiLabel'>,
-): readonly Candidate[] {
-  const selected = new SelectedSpans(isFlat);
-  const byScore = candidates.toSorted((a, b) => b.score - a.score);
-  const kept = byScore.filter((candidate) => {
-    if (selected.hasSame(candidate)) return isMultiLabel && selected.add(candidate);
-    return !selected.conflictsWith(candidate) && selected.add(candidate);
-  });
+function* selecting(
+  spans: SpanRows,
+  { isPerLabel, ...options }: Options,
+): Generator<void, readonly Candidate[], void> {
+  if (!isPerLabel) return yield* selectingFrom(spans, options);
+  const selected: Candidate[] = [];
+  for (const own of spans.byLabel()) selected.push(...(yield* selectingFrom(own, options)));
+  return selected.sort((a, b) => a.first - b.first || a.last - b.last || a.label - b.label);
+}
+
+function* selectingFrom(
+  spans: SpanRows,
+  { isFlat, isMultiLabel }: Options,
+): Generator<void, readonly Candidate[], void> {
+  let words = 0;
+  for (let row = 0; row < spans.length; row++) words = Math.max(words, spans.last(row) + 1);
+  const selected = new SelectedSpans(words, isFlat);
+  const kept: Candidate[] = [];
+  for (const [place, row] of spans.byScore().entries()) {
+    if (place % SPANS_PER_CHECK === 0) yield;
+    const first = spans.first(row);
+    const last = spans.last(row);
+    const isRejected = selected.has(first, last)
+      ? !isMultiLabel
+      : selected.conflictsWith(first, last);
+    if (isRejected) continue;
+    selected.add(first, last);
+    kept.push(spans.at(row));
+  }
+  yield;
   return kept.sort((a, b) => a.first - b.first);
 }
 
-type Words = Pick<Candidate, 'first' | 'last'>;
-
-/** Selected spans by their words: a span is compared only with those that share a word with it. */
+/** Selected spans by their first and last words. No two of them conflict. */
 class SelectedSpans {
+  readonly #words: number;
   readonly #isFlat: boolean;
-  readonly #byWord = new Map<number, Words[]>();
+  readonly #spans = new Set<number>();
+  /** By first word: the last word of the longest span. */
+  readonly #lastWords: RangeMaximum;
+  /** By last word: the first word of the longest span, negated. */
+  readonly #firstWords: RangeMaximum;
 
-  constructor(isFlat: boolean) {
+  constructor(words: number, isFlat: boolean) {
+    this.#words = words;
     this.#isFlat = isFlat;
+    this.#lastWords = new RangeMaximum(words);
+    this.#firstWords = new RangeMaximum(words);
   }
 
-  hasSame({ first, last }: Words): boolean {
-    return this.#spansAt(first).some((span) => span.first === first && span.last === last);
+  has(first: number, last: number): boolean {
+    return this.#spans.has(first * this.#words + last);
   }
 
-  conflictsWith(candidate: Words): boolean {
-    for (let word = candidate.first; word <= candidate.last; word++) {
-      if (this.#spansAt(word).some((span) => this.#isFlat || !isNested(span, candidate))) {
-        return true;
-      }
-    }
-    return false;
+  conflictsWith(first: number, last: number): boolean {
+    if (this.#isFlat) return this.#lastWords.over(0, last + 1) >= first;
+    const endsLater = this.#lastWords.over(first + 1, last + 1) > last;
+    return endsLater || -this.#firstWords.over(first, last) < first;
   }
 
-  add(span: Words): true {
-    for (let word = span.first; word <= span.last; word++) {
-      const spans = this.#byWord.get(word);
-      if (spans) spans.push(span);
-      else this.#byWord.set(word, [span]);
-    }
-    return true;
+  add(first: number, last: number): void {
+    this.#spans.add(first * this.#words + last);
+    this.#lastWords.raise(first, last);
+    this.#firstWords.raise(last, -first);
   }
-
-  #spansAt(word: number): readonly Words[] {
-    return this.#byWord.get(word) ?? [];
-  }
-}
-
-function isNested(a: Words, b: Words): boolean {
-  return (a.first <= b.first && a.last >= b.last) || (b.first <= a.first && b.last >= a.last);
 }

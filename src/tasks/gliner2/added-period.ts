@@ -1,4 +1,5 @@
-import type { Candidate, Candidates } from '../entity-recognition/entities';
+import type { Candidates } from '../entity-recognition/entities';
+import { type Candidate, SpanRows } from '../entity-recognition/span-rows';
 
 /**
  * Removes the period that gliner2 adds to a text from the candidates: the word after the last one. A candidate of this
@@ -7,14 +8,16 @@ import type { Candidate, Candidates } from '../entity-recognition/entities';
 export function withoutAddedPeriod(answer: Candidates): Candidates {
   const { candidates, inference } = answer;
   const words = (inference.words?.offsets.length ?? 0) / 2;
-  if (!candidates?.some(({ last }) => last >= words)) return answer;
+  if (candidates === null) return answer;
+  const all = Array.from({ length: candidates.length }, (_, row) => candidates.at(row));
+  if (!all.some(({ last }) => last >= words)) return answer;
   const best = new Map<string, Candidate>();
-  for (const candidate of candidates) {
+  for (const candidate of all) {
     if (candidate.first >= words) continue;
     const last = Math.min(candidate.last, words - 1);
     const key = `${candidate.first} ${last} ${candidate.label}`;
     const other = best.get(key);
     if (!other || candidate.score > other.score) best.set(key, { ...candidate, last });
   }
-  return { ...answer, candidates: [...best.values()] };
+  return { ...answer, candidates: SpanRows.of([...best.values()]) };
 }

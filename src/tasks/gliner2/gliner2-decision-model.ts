@@ -38,6 +38,7 @@ function classesOf(question: Question): ClassInput['classes'] {
 
 /** A classification of the state for each question, in a sequence of its own. */
 class Gliner2DecisionModel implements DecisionModel {
+  readonly readsWindows = false;
   readonly #model: Gliner2Model;
 
   constructor(model: Gliner2Model) {

@@ -1,9 +1,9 @@
-import { mapInTimeSlices } from '../../lib/time-slice';
+import { TimeSlice } from '../../lib/time-slice';
 import type { InferOptions } from '../../native/engine';
-import type { Candidate, EntityRecognizer } from '../entity-recognition/entities';
+import type { EntityRecognizer } from '../entity-recognition/entities';
 import { findCandidates, toEntity } from '../entity-recognition/find-entities';
-import { toLabels } from '../entity-recognition/labels';
-import { selectEntities } from '../entity-recognition/overlaps';
+import { selectEntitiesInSlices } from '../entity-recognition/overlaps';
+import type { Candidate, SpanRows } from '../entity-recognition/span-rows';
 import type { CheckOf } from './guard-file';
 import type { CheckResult, Hit, TextVariant } from './scan';
 
@@ -19,41 +19,53 @@ const WITHOUT_OVERLAPS = { isFlat: true, isMultiLabel: false };
  * @param hasScores whether to return spans below the thresholds, too; they do not overlap the entities
  */
 export async function findNamedEntities(
-  { labels: thresholds }: CheckOf<'entity-recognition'>,
+  { labels: thresholds, descriptions }: CheckOf<'entity-recognition'>,
   variants: readonly TextVariant[],
   model: EntityRecognizer,
   { options, hasScores }: { readonly options: InferOptions; readonly hasScores: boolean },
 ): Promise<CheckResult> {
-  const labels = toLabels(Object.keys(thresholds));
+  const labels = Object.keys(thresholds).map((name) => ({
+    name,
+    prompt: Object.hasOwn(descriptions, name) ? (descriptions[name] as string) : name,
+  }));
   const limits = Object.values(thresholds);
   const threshold = Math.min(...limits, hasScores ? LOWEST_SCORE : 1);
   const texts = variants.map(({ text }) => text);
   const { found, inferences } = await findCandidates(model, texts, { labels, threshold }, options);
-  const reaches = ({ label, score }: Candidate): boolean => score >= (limits[label] as number);
-  const hits = await mapInTimeSlices(found, (one, index): readonly Hit[] => {
-    const entities = selectEntities(one.candidates.filter(reaches), WITHOUT_OVERLAPS);
-    const spans = hasScores ? withOthers(entities, one.candidates) : entities;
+  const hits: Hit[] = [];
+  const turns = new TimeSlice();
+  for (const [index, one] of found.entries()) {
+    const { candidates } = one;
+    const reaching = candidates.filter(
+      (row) => candidates.score(row) >= (limits[candidates.label(row)] as number),
+    );
+    const entities = await selectEntitiesInSlices(reaching, WITHOUT_OVERLAPS, turns);
+    const spans = hasScores ? await withOthers(entities, candidates, turns) : entities;
     const variant = variants[index] as TextVariant;
-    return spans.map((span) => ({ variant, ...toEntity(span, one, labels) }));
-  });
+    for (const span of spans) hits.push({ variant, ...toEntity(span, one, labels) });
+  }
   const unread = found.flatMap(({ readTo }, index) =>
     readTo === null ? [] : [{ variant: variants[index] as TextVariant, start: readTo }],
   );
-  return { hits: hits.flat(), inferences, unread };
+  return { hits, inferences, unread };
 }
 
 /** Adds the best of the candidates that do not overlap the entities. */
-function withOthers(
+async function withOthers(
   entities: readonly Candidate[],
-  candidates: readonly Candidate[],
-): readonly Candidate[] {
-  const taken = new Set(entities.flatMap(({ first, last }) => range(first, last)));
-  const free = candidates.filter(
-    ({ first, last }) => !range(first, last).some((word) => taken.has(word)),
-  );
-  return [...entities, ...selectEntities(free, WITHOUT_OVERLAPS)];
-}
-
-function range(first: number, last: number): readonly number[] {
-  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  candidates: SpanRows,
+  turns: TimeSlice,
+): Promise<readonly Candidate[]> {
+  // Last word of the last entity that begins at a word or before.
+  const ends = new Map<number, number>(entities.map(({ first, last }) => [first, last]));
+  const lastWords: number[] = [];
+  const words = entities.reduce((count, { last }) => Math.max(count, last + 1), 0);
+  for (let word = 0; word < words; word++) {
+    lastWords.push(ends.get(word) ?? lastWords.at(-1) ?? -1);
+  }
+  const free = candidates.filter((row) => {
+    const before = lastWords[Math.min(candidates.last(row), words - 1)] ?? -1;
+    return before < candidates.first(row);
+  });
+  return [...entities, ...(await selectEntitiesInSlices(free, WITHOUT_OVERLAPS, turns))];
 }

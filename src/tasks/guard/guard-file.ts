@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkModelJson, parseModelJson } from '../../models/json';
-import { MAX_LABELS } from '../entity-recognition/labels';
+import { MAX_LABEL_LENGTH, MAX_LABELS } from '../entity-recognition/labels';
 import { STRATEGIES } from '../token-classification/spans';
 import { findTemplateProblem, TEMPLATE } from '../zero-shot/classify';
 import { extProcSection } from './ext-proc-section';
@@ -139,6 +139,10 @@ const entities = z.strictObject({
       error: `expected at most ${MAX_LABELS} labels`,
     })
     .describe('Types of entities to find, in words, with their thresholds'),
+  descriptions: z
+    .record(label, z.string().regex(/\S/, { error: 'expected a text' }).max(MAX_LABEL_LENGTH))
+    .default({})
+    .describe('Texts that the model reads instead of the labels, by label'),
 });
 
 const patterns = z.strictObject({
@@ -277,6 +281,12 @@ function findProblem(
     if (count === 0) return { path: [], message: 'expected kinds or patterns' };
     const message = `expected at most ${MAX_PATTERNS} patterns, found ${count}`;
     return count > MAX_PATTERNS ? { path: ['patterns'], message } : null;
+  }
+  if (one.type === 'entity-recognition') {
+    const other = Object.keys(one.descriptions).find((given) => !Object.hasOwn(one.labels, given));
+    return other === undefined
+      ? null
+      : { path: ['descriptions', other], message: 'is none of labels' };
   }
   if (one.type !== 'zero-shot-classification') return null;
   const other = Object.keys(one.labels).find((given) => !one.candidate_labels.includes(given));

@@ -24,6 +24,7 @@ interface LayaGolden {
     readonly state: number;
     readonly question: string;
     readonly ids: readonly number[];
+    readonly act_probability: number;
     readonly probabilities: readonly number[];
   }[];
 }
@@ -34,6 +35,7 @@ let service: Service;
 beforeAll(async () => {
   modelWith(folder, '../gliclass/modernbert-cross-attention', {}, 'labels');
   modelWith(folder, '../laya/english', {}, 'laya');
+  modelWith(folder, '../laya/parallel', {}, 'parallel');
   service = await startService('models', { args: [folder.path] });
   await service.waitForLog(({ msg }) => msg === 'models loaded');
 });
@@ -185,6 +187,42 @@ describe('Laya', () => {
     });
     expect(status).toBe(422);
     expect(JSON.stringify(json)).toMatch(/of the 200 options fit into the 96 tokens/);
+  });
+
+  it('returns the probability to act, and reads long states in windows', async () => {
+    const {
+      answers: golden,
+      questions,
+      states,
+    } = readFixture<
+      LayaGolden & { readonly answers: readonly { readonly act_probability: number }[] }
+    >('laya', 'parallel', 'golden.json');
+    const body = { model: 'parallel', state: states[0], questions };
+    const { json } = await post(service, '/v1/systemone', body);
+    const { answers } = json as {
+      answers: Record<string, { readonly action: { readonly act_probability: number } }>;
+    };
+    for (const { question, act_probability } of golden.filter(({ state }) => state === 0)) {
+      const found = answers[question]?.action.act_probability ?? 2;
+      expect(Math.abs(found - act_probability)).toBeLessThanOrEqual(ROUNDING + 1e-5);
+    }
+    const asked = [{ type: 'choice', options: ['film', 'refund'] }];
+    const decide = async (model: string, state: string) => {
+      const sent = { state, questions: asked, long_states: 'windows' };
+      return post(service, `/models/${model}/decide`, sent);
+    };
+    const long = await decide('parallel', 'The film was late. '.repeat(60));
+    expect(long.json).toMatchObject({
+      answers: [{ window: expect.any(Number), act_probability: expect.any(Number) }],
+    });
+    const short = await decide('parallel', 'The film was late.');
+    const [answer] = (short.json as { readonly answers: readonly object[] }).answers;
+    expect(answer).not.toHaveProperty('window');
+    const { status, json: refused } = await decide('labels', 'The film was late.');
+    expect([status, (refused as { readonly detail: string }).detail]).toEqual([
+      422,
+      'long_states: the model reads no windows. Use "truncate"',
+    ]);
   });
 
   it('has no zero-shot classification', async () => {

@@ -77,7 +77,10 @@ it('has a threshold for each label: a label below its own does not hide another 
     { text: TEXT, labels: LABELS.map((name) => ({ name, prompt: name })), threshold: 0.3 },
     {},
   );
-  const wanted = candidates.candidates?.filter(({ label }) => LABELS[label] !== best.label) ?? [];
+  const spans = candidates.candidates;
+  const wanted = Array.from({ length: spans?.length ?? 0 }, (_, row) => spans?.at(row)).flatMap(
+    (span) => (span && LABELS[span.label] !== best.label ? [span] : []),
+  );
   expect(wanted.length).toBeGreaterThan(0);
   expect(findings.length).toBeGreaterThan(0);
   expect(Math.max(...findings.map(({ score }) => score))).toBe(
@@ -127,6 +130,32 @@ it('says what is wrong with the labels of a check', () => {
   expect(problemOf({ a: 2 })).toThrow(/^guard.json: checks\.0\.labels\.a: /);
   const many = Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`label ${i}`, 0.5]));
   expect(problemOf(many)).toThrow('checks.0.labels: expected at most 256 labels');
+});
+
+it('reads descriptions instead of the labels, and reports the labels', async () => {
+  const descriptions = { person: 'city', city: 'date of birth' };
+  const labels = { person: 0.4, city: 0.4, 'date of birth': 0.4 };
+  const expected = await recognizer.tag(TEXT, {
+    labels: { person: 'city', city: 'date of birth', 'date of birth': 'date of birth' },
+    threshold: 0.4,
+  });
+  const found = (check: object) =>
+    withGuard({ checks: [{ ...NAMES, labels, ...check }] }, async (guard) =>
+      (await guard.check(TEXT)).findings.map(({ label, score, start, end }) => {
+        return { label, score, start, end };
+      }),
+    );
+  expect(await found({ descriptions })).toEqual(expected);
+  expect(await found({})).not.toEqual(expected);
+});
+
+it('says what is wrong with the descriptions of labels', () => {
+  const problemOf = (descriptions: object) => () =>
+    checkGuardFile({ checks: [{ ...NAMES, labels: { a: 0.5 }, descriptions }] }, 'guard.json');
+  expect(problemOf({ b: 'text' })).toThrow('checks.0.descriptions.b: is none of labels');
+  expect(problemOf({ toString: 'text' })).toThrow('.descriptions.toString: is none of labels');
+  expect(problemOf({ a: ' ' })).toThrow('checks.0.descriptions.a: expected a text');
+  expect(problemOf({ a: 'x'.repeat(1001) })).toThrow(/checks\.0\.descriptions\.a: /);
 });
 
 it('does not run without a GLiNER model: on_error decides', async () => {

@@ -1,9 +1,15 @@
 // Laya: logits of the options of a question.
 // Source: laya, common.py (DecisionModel), and torch.nn.TransformerEncoderLayer with norm_first.
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/softmax.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,6 +76,60 @@ class Layer {
   nn::LayerNorm attention_norm_, feed_forward_norm_;
 };
 
+/// Probability that an agent should act, from the state of the first token and the logits of the
+/// options.
+class ActHead {
+ public:
+  ActHead(const Weights& weights, int64_t size, int64_t actions)
+      : inner_((weights / "0").in_float32(), size + kFeatures, kInnerSize),
+        output_((weights / "2").in_float32(), kInnerSize, actions) {}
+
+  /// first: [sequences, size]. logits: of the options of all sequences. counts: [sequences], number
+  /// of options. → [sequences]
+  at::Tensor operator()(const at::Tensor& first, const at::Tensor& logits,
+                        const std::vector<int64_t>& counts) const {
+    const at::Tensor features = at::empty({first.size(0), kFeatures});
+    auto* feature = features.mutable_data_ptr<float>();
+    const at::Tensor contiguous = logits.contiguous();
+    const auto* logit = contiguous.const_data_ptr<float>();
+    for (const int64_t count : counts) {
+      write_features(std::span(logit, static_cast<size_t>(count)), feature);
+      logit += count;
+      feature += kFeatures;
+    }
+    const at::Tensor outputs = output_(inner_(at::cat({first, features}, 1), nn::gelu));
+    return at::softmax(outputs, 1).select(1, 0).contiguous();
+  }
+
+ private:
+  static constexpr int64_t kFeatures = 4, kInnerSize = 256;
+
+  /// The largest probability, its distance to the second one, the entropy from 0 to 1, and the
+  /// number of options, at least 2.
+  static void write_features(std::span<const float> logits, float* features) {
+    const float largest = std::ranges::max(logits);
+    std::vector<float> probabilities;
+    float sum = 0;
+    for (const float logit : logits) {
+      probabilities.push_back(std::exp(logit - largest));
+      sum += probabilities.back();
+    }
+    float entropy = 0;
+    for (float& probability : probabilities) {
+      probability /= sum;
+      entropy -= probability * std::log(std::max(probability, 1e-9F));
+    }
+    std::ranges::sort(probabilities, std::greater());
+    const auto count = static_cast<float>(std::max<size_t>(probabilities.size(), 2));
+    features[0] = probabilities[0];
+    features[1] = probabilities[0] - (probabilities.size() > 1 ? probabilities[1] : 0);
+    features[2] = entropy / std::log(count);
+    features[3] = count / 255;
+  }
+
+  nn::Linear inner_, output_;
+};
+
 class Laya final : public Head {
  public:
   Laya(const LayaHead& options, const HeadSource& source)
@@ -77,17 +137,13 @@ class Laya final : public Head {
         scorer_norm_(source.weights / "scorer.0", source.hidden_size, kEpsilon),
         scorer_dense_((source.weights / "scorer.1").in_float32(), source.hidden_size,
                       source.hidden_size),
-        scorer_output_((source.weights / "scorer.3").in_float32(), source.hidden_size, 1) {
+        scorer_output_((source.weights / "scorer.3").in_float32(), source.hidden_size, 1),
+        act_(source.weights / "act_head", source.hidden_size, options.actions) {
     const Weights layers = source.weights / "head.layers";
     for (int64_t i = 0; i < options.layers; ++i) {
       layers_.emplace_back(layers / std::to_string(i), source.hidden_size);
     }
-    // The probability that an agent should act is not served, and temperatures are in the
-    // configuration.
-    for (const char* const key : {"temperature", "act_head.0.weight", "act_head.0.bias",
-                                  "act_head.2.weight", "act_head.2.bias"}) {
-      source.weights.ignore(key);
-    }
+    source.weights.ignore("temperature");  // the configuration has the temperatures
   }
 
   nn::OutputTokens input_tokens() const override { return nn::OutputTokens::kAllTokens; }
@@ -101,15 +157,25 @@ class Laya final : public Head {
 
   std::vector<scheduler::Output> outputs(const at::Tensor& hidden, const nn::PackedBatch& packed,
                                          Batch sequences) const override {
-    MarkerRows markers = marker_rows(packed, sequences);
+    auto [rows, counts] = marker_rows(packed, sequences);
+    const auto markers = static_cast<int64_t>(rows.size());
+    rows.insert(rows.end(), packed.cu_seqlens.begin(), packed.cu_seqlens.end() - 1);
     at::Tensor states = with_types(hidden, packed, sequences);
     for (const Layer& layer : layers_) {
       const bool is_last = &layer == &layers_.back();
-      states = layer(states, packed, is_last ? &markers.rows : nullptr);
+      states = layer(states, packed, is_last ? &rows : nullptr);
     }
-    if (layers_.empty()) states = gather_rows(states, markers.rows);
-    const at::Tensor logits = scorer_output_(scorer_dense_(scorer_norm_(states), nn::gelu));
-    return split_rows(logits, markers.counts, packed);
+    if (layers_.empty()) states = gather_rows(states, rows);
+    const at::Tensor options = states.narrow(0, 0, markers);
+    const at::Tensor logits = scorer_output_(scorer_dense_(scorer_norm_(options), nn::gelu));
+    std::vector<scheduler::Output> outputs = split_rows(logits, counts, packed);
+    const at::Tensor acts = act_(states.narrow(0, markers, packed.sequences()), logits, counts);
+    for (size_t i = 0; i < counts.size(); ++i) {
+      scheduler::Output& output = outputs[packed.order[i]];
+      output.values.push_back(acts.const_data_ptr<float>()[i]);
+      ++output.rows;
+    }
+    return outputs;
   }
 
  private:
@@ -129,6 +195,7 @@ class Laya final : public Head {
   std::vector<Layer> layers_;
   nn::LayerNorm scorer_norm_;
   nn::Linear scorer_dense_, scorer_output_;
+  ActHead act_;
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 // (ModernBertModel).
 #include <ATen/TensorOperators.h>
 
+#include <limits>
 #include <optional>
+#include <vector>
 
 #include "common/error.h"
 #include "encoder/models/encoder.h"
@@ -12,10 +14,13 @@
 #include "encoder/nn/embeddings.h"
 #include "encoder/nn/layer_norm.h"
 #include "encoder/nn/linear.h"
+#include "encoder/nn/option_biases.h"
 #include "encoder/nn/rotary_embedding.h"
 
 namespace backend::models {
 namespace {
+
+constexpr int64_t kNoWindow = std::numeric_limits<int64_t>::max();
 
 nn::Bias bias_of(const ModelConfig& config, const char* key) {
   return config.boolean_or(key, false) ? nn::Bias::kYes : nn::Bias::kNo;
@@ -53,7 +58,7 @@ class ModernBertLayer {
         gate_(input_and_gate_.slice(intermediate_size_, intermediate_size_)),
         mlp_output_(weights / "mlp.Wo", intermediate_size_, hidden_size_,
                     bias_of(config, "mlp_bias")) {
-    if (sliding) attention_options_.window = local_window(config);
+    if (sliding) window_ = local_window(config);
     if (!first) attention_norm_.emplace(make_norm(config, weights / "attn_norm"));
   }
 
@@ -61,8 +66,10 @@ class ModernBertLayer {
 
   /// [tokens, hidden] → [tokens or sequences, hidden]. Writes the result to the input if the number
   /// of rows is equal.
+  /// biases: of nn::option_biases() for the layer's window.
   at::Tensor operator()(const at::Tensor& input, const nn::PackedBatch& batch,
-                        const nn::RotaryEmbedding::Angles& angles, nn::OutputTokens outputs) const {
+                        const nn::RotaryEmbedding::Angles& angles,
+                        const std::vector<at::Tensor>& biases, nn::OutputTokens outputs) const {
     // The first layer reads normalized embeddings.
     const at::Tensor normalized = attention_norm_ ? (*attention_norm_)(input) : input;
     const auto projections =
@@ -73,8 +80,10 @@ class ModernBertLayer {
       nn::rotate(projections.query, num_heads_, angles);
     }
     nn::rotate(projections.keys(), num_heads_, angles);
-    const at::Tensor context =
-        nn::self_attention(projections, batch, num_heads_, attention_options_);
+    nn::AttentionOptions options;
+    if (biases.empty()) options.window = window_;
+    options.biases = biases;
+    const at::Tensor context = nn::self_attention(projections, batch, num_heads_, options);
     const at::Tensor attended =
         attention_output_.add_to(nn::gather_output_rows(input, batch, outputs), context);
     const at::Tensor mlp_input = mlp_norm_(attended);
@@ -84,7 +93,7 @@ class ModernBertLayer {
 
  private:
   bool sliding_;
-  nn::AttentionOptions attention_options_;
+  int64_t window_ = kNoWindow;
   int64_t num_heads_, hidden_size_, intermediate_size_;
   nn::Activation activation_;
   nn::Linear query_key_value_;
@@ -156,6 +165,7 @@ class ModernBert final : public Encoder {
         final_norm_(make_norm(config, weights / "final_norm")) {
     const std::vector<bool> sliding = sliding_layers(config);
     for (size_t i = 0; i < sliding.size(); ++i) {
+      if (sliding[i]) sliding_window_ = local_window(config);
       layers_.emplace_back(config, weights / ("layers." + std::to_string(i)), i == 0, sliding[i]);
     }
   }
@@ -165,10 +175,14 @@ class ModernBert final : public Encoder {
   at::Tensor operator()(const nn::PackedBatch& batch, nn::OutputTokens outputs) const override {
     const auto full = full_rotary_.angles(batch);
     const auto sliding = sliding_rotary_.angles(batch);
+    const auto full_biases = nn::option_biases(batch, kNoWindow);
+    const auto sliding_biases = nn::option_biases(batch, sliding_window_);
     at::Tensor hidden = embeddings_norm_(embeddings_(batch.input_ids));
     for (const auto& layer : layers_) {
       const bool is_last = &layer == &layers_.back();
-      hidden = layer(hidden, batch, layer.sliding() ? sliding : full,
+      const bool is_sliding = layer.sliding();
+      hidden = layer(hidden, batch, is_sliding ? sliding : full,
+                     is_sliding ? sliding_biases : full_biases,
                      is_last ? outputs : nn::OutputTokens::kAllTokens);
     }
     return final_norm_(hidden);
@@ -180,6 +194,7 @@ class ModernBert final : public Encoder {
   nn::LayerNorm embeddings_norm_;
   nn::RotaryEmbedding full_rotary_;
   nn::RotaryEmbedding sliding_rotary_;
+  int64_t sliding_window_ = kNoWindow;
   std::vector<ModernBertLayer> layers_;
   nn::LayerNorm final_norm_;
 };

@@ -103,6 +103,7 @@ struct LabelEncoderSource {
   ModelConfig config;
   std::string base_prefix;  ///< prefix of its keys
   std::string tokenizer_directory;
+  std::vector<std::string> labels;  ///< labels whose vectors are computed when the model loads
 };
 
 /// A Hugging Face model directory.

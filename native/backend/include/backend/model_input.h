@@ -91,7 +91,11 @@ struct TokenInput {
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<size_t> markers{};
   size_t question_type = 0;  ///< index of the question's type, for decision models
-  bool truncated = false;    ///< tokens were removed to fit the model's limit
+  /// Position after the last option if the options are alternatives: they begin at the same
+  /// position and do not attend to each other. Each option begins with a marker. 0: the options
+  /// follow each other.
+  size_t options_end = 0;
+  bool truncated = false;  ///< tokens were removed to fit the model's limit
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::optional<EmbeddingParts> parts{};  ///< see TextInput
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
@@ -176,6 +180,7 @@ struct Sequence {
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<size_t> markers{};  ///< see TokenInput
   size_t question_type = 0;       ///< see TokenInput
+  size_t options_end = 0;         ///< see TokenInput
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<const EntityRows> entities{};  ///< null: another input than EntityInput
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it

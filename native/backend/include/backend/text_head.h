@@ -100,9 +100,11 @@ struct Gliner2Head {
   double temperature = 1;                  ///< by which logits of classes are divided
 };
 
-/// Laya: a logit for each marker of a TokenInput. question_type: 0 choice, 1 score, 2 noul.
+/// Laya: a logit for each marker of a TokenInput, then the probability that an agent should act.
+/// question_type: 0 choice, 1 score, 2 noul.
 struct LayaHead {
-  int64_t layers = 2;  ///< transformer layers after the encoder
+  int64_t layers = 2;   ///< transformer layers after the encoder
+  int64_t actions = 1;  ///< outputs of the head for actions, the first one is to act
 };
 
 /// How GLiClass compares the vectors of a text and a label.

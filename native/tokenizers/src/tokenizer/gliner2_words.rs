@@ -43,11 +43,11 @@ impl Tokenizer {
     pub(super) fn encode_gliner2_words(&self, input: &WordsInput) -> Result<WordsEncoding> {
         let mut prompt = Tokens::default();
         for word in input.prompt {
-            self.push_word(word, &mut prompt)?;
+            self.push_word(word, usize::MAX, &mut prompt)?;
         }
         // A window is a text of its own, and may get a period, which can belong to its last word.
         let mut reserved = Tokens::default();
-        self.push_word(".", &mut reserved)?;
+        self.push_word(".", usize::MAX, &mut reserved)?;
         let used = prompt.ids.len() + reserved.ids.len() + 1;
         let room = words::room_beside(used, self.max_length)?;
         let TextWords {
@@ -111,7 +111,11 @@ impl Tokenizer {
         let mut ranges = split(&complete);
         let mut tokens = Tokens::default();
         for &(begin, end) in &ranges {
-            self.push_word(&complete[begin..end].to_lowercase(), &mut tokens)?;
+            self.push_word(
+                &complete[begin..end].to_lowercase(),
+                usize::MAX,
+                &mut tokens,
+            )?;
         }
         let mut period = Vec::new();
         if ranges.last().is_some_and(|&(begin, _)| begin == text.len()) {

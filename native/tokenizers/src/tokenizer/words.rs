@@ -32,6 +32,9 @@ pub struct WordsInput<'a> {
     pub max_words: usize,
     /// Number of words that consecutive windows share, at most half of a window.
     pub overlap: usize,
+    /// Number of rows of the embedding table. gliner adds tokens of the prompt to a tokenizer, but no rows if another
+    /// encoder reads the labels: a text that contains such a token as a word loses it.
+    pub rows: usize,
 }
 
 impl Tokenizer {
@@ -47,14 +50,14 @@ impl Tokenizer {
         let template = &self.templates.single;
         let mut prompt = Tokens::default();
         for word in input.prompt {
-            self.push_word(word, &mut prompt)?;
+            self.push_word(word, usize::MAX, &mut prompt)?;
         }
         let special = special_token_count(template);
         let room = room_beside(special + prompt.ids.len(), self.max_length)?;
         let mut ranges = split_words(input.text, input.splitter);
         let mut words = Tokens::default();
         for &(begin, end) in &ranges {
-            self.push_word(&input.text[begin..end], &mut words)?;
+            self.push_word(&input.text[begin..end], input.rows, &mut words)?;
         }
         words.drop_empty(&mut ranges);
         let windows = windows_of(&words.counts(), room, input);
@@ -78,8 +81,8 @@ impl Tokenizer {
         Ok(encoding)
     }
 
-    /// Tokenizes a word alone.
-    pub(super) fn push_word(&self, word: &str, tokens: &mut Tokens) -> Result<()> {
+    /// Tokenizes a word alone. Tokens without a row are left out.
+    pub(super) fn push_word(&self, word: &str, rows: usize, tokens: &mut Tokens) -> Result<()> {
         let options = EncodeOptions {
             room: usize::MAX,
             side: Side::Start,
@@ -87,7 +90,8 @@ impl Tokenizer {
         };
         tokens.starts.push(tokens.ids.len());
         let encoding = self.run_pipeline(word, options)?;
-        tokens.ids.extend_from_slice(encoding.get_ids());
+        let ids = encoding.get_ids().iter();
+        tokens.ids.extend(ids.filter(|id| (**id as usize) < rows));
         Ok(())
     }
 }

@@ -51,6 +51,7 @@ fn windows(counts: &[u32], room: usize, max_words: usize, overlap: usize) -> Vec
         splitter: WordSplitter::Gliner,
         max_words,
         overlap,
+        rows: usize::MAX,
     };
     windows_of(counts, room, &input)
 }

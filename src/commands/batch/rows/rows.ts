@@ -1,13 +1,15 @@
+import { JsonText } from '../../../files/cell-values';
 import type { Flags, FlagValues } from '../../../files/flags';
 import type { OutputFormat } from '../../../files/formats';
 import type { ResultField, RowFormat } from '../../../files/job-spec';
+import { exactMembers } from '../../../files/readers/jsonl-reader';
 import type { SplitRecording } from '../../../files/readers/recording-reader';
 import { fieldOf, type Row } from '../../../files/rows';
 import { roundToFourDecimals } from '../../../lib/numbers';
 import type { Classification, ModelMetadata, Predictor } from '../../../tasks/capabilities';
 
 /** Parts of a row that become the input of a model. */
-export type InputRow = Pick<Row, 'fields' | 'signal'>;
+export type InputRow = Pick<Row, 'fields' | 'signal' | 'exact' | 'json'>;
 
 /** Model input of a row, or the problem with the row. The problem quotes no data of the row. */
 export type RowInput<Input> = { readonly input: Input } | { readonly problem: string };
@@ -87,6 +89,15 @@ export function textOf(row: InputRow, column: string): string | { readonly probl
   if (value === undefined) return { problem: `${column}: there is no such column` };
   if (value instanceof Uint8Array) return decode(value) ?? { problem: `${column}: is not UTF-8` };
   return typeof value === 'string' ? value : { problem: `${column}: expected a string` };
+}
+
+/** Source text of an array or object in a row of JSONL, which preserves all digits; null: another value. */
+export function jsonOf(row: InputRow, column: string): string | null {
+  const value = fieldOf(row, column);
+  if (typeof value !== 'object' || value === null) return null;
+  const cells = row.json === null ? row.exact : exactMembers(row.json);
+  const cell = cells?.get(column);
+  return cell instanceof JsonText ? cell.text : null;
 }
 
 /** null: the bytes are not UTF-8. */

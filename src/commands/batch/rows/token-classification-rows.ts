@@ -32,7 +32,7 @@ export const tokenClassificationRows: TaskRows<
     ...TEXT_COLUMN_FLAG,
     'aggregation-strategy': {
       value: 'NAME',
-      help: `token grouping: ${STRATEGIES.join(', ')} (default: Viterbi, or simple)`,
+      help: `groups: ${STRATEGIES.join(', ')} (default: Viterbi or simple)`,
     },
     'ignore-labels': { value: 'A,B', help: 'labels to omit (default: O)' },
     stride: {

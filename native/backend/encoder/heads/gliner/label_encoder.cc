@@ -68,6 +68,21 @@ std::vector<LabelIds> LabelEncoder::tokenize(const std::vector<std::string>& lab
   return all;
 }
 
+void LabelEncoder::encode_ahead(const std::vector<std::string>& labels) const {
+  std::vector<LabelIds> all;
+  all.reserve(labels.size());
+  std::vector<const LabelIds*> ids;
+  try {
+    for (const std::string& label : labels) {
+      all.push_back(backend::tokenize(*tokenizer_, TextInput{.text = label}).input_ids);
+      ids.push_back(&all.back());
+    }
+  } catch (const std::exception& error) {
+    throw common::LoadError(std::string("model.json: labels: ") + error.what());
+  }
+  if (!ids.empty()) (*this)(ids);
+}
+
 at::Tensor LabelEncoder::operator()(const std::vector<const LabelIds*>& labels) const {
   // The vectors are kept here, because the cache may drop them.
   std::map<LabelIds, at::Tensor> vectors;

@@ -39,6 +39,10 @@ class LabelEncoder {
   /// kMaxTokens, and scheduler::BackendError.
   std::vector<LabelIds> tokenize(const std::vector<std::string>& labels) const;
 
+  /// Computes the vectors of labels for later requests, up to the size of the cache. Throws
+  /// LoadError.
+  void encode_ahead(const std::vector<std::string>& labels) const;
+
   /// float32 [labels, hidden_size]. A label without tokens is zeros, as in gliner.
   at::Tensor operator()(const std::vector<const LabelIds*>& labels) const;
 
