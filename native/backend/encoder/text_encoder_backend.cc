@@ -104,7 +104,9 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     if (source.entity_prompt && !label_encoder) {
       require_prompt_tokens(*tokenizer, *source.entity_prompt);
     }
-    if (label_encoder) label_encoder->encode_ahead(source.label_encoder->labels);
+    if (label_encoder && source.label_encoder) {
+      label_encoder->encode_ahead(source.label_encoder->labels);
+    }
     return {std::move(encoder),   std::move(head),      std::move(tokenizer), std::move(colbert),
             source.entity_prompt, source.schema_prompt, label_encoder};
   } catch (const rust::Error& error) {
