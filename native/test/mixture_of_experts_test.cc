@@ -84,11 +84,13 @@ class MixtureOfExpertsTest : public CheckpointTest {
       data.append(static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes());
       std::string shape;
       for (const int64_t size : tensor.sizes()) {
-        shape += (shape.empty() ? "" : ",") + std::to_string(size);
+        if (!shape.empty()) shape += ",";
+        shape += std::to_string(size);
       }
-      header += (header.empty() ? "{\"" : ",\"") + name + R"(":{"dtype":"F32","shape":[)" + shape +
-                R"(],"data_offsets":[)" + std::to_string(begin) + "," +
-                std::to_string(data.size()) + "]}";
+      header += header.empty() ? "{\"" : ",\"";
+      header.append(name).append(R"(":{"dtype":"F32","shape":[)").append(shape);
+      header.append(R"(],"data_offsets":[)").append(std::to_string(begin)).append(",");
+      header.append(std::to_string(data.size())).append("]}");
     }
     const std::string path = write("model.safetensors", header + "}", data);
     return Weights(std::make_shared<const Checkpoint>(Checkpoint::open({path})), "", types);
