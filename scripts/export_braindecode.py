@@ -66,26 +66,34 @@ class Described:
 
 
 def channel_information(name: str, channels: tuple[str, ...]) -> list[dict]:
-    """Names and positions of electrodes. Positions of names outside the 10-05 system are those of its first electrodes."""
+    """Names of the electrodes, and their positions if all are of the 10-05 system."""
     if name in ("Labram", "BENDR"):
         from braindecode.models import util
 
         canonical = util._get_labram_chs_info() if name == "Labram" else util._get_bendr_chs_info()
         if len(canonical) == len(channels):
             return canonical
-    places = positions(channels)
-    return [
-        {"ch_name": channel, "kind": "eeg", "loc": [*place, *[0.0] * 9]} for channel, place in zip(channels, places)
-    ]
+    known = electrodes()
+    if not all(channel in known for channel in channels):
+        return [{"ch_name": channel, "kind": "eeg"} for channel in channels]
+    return [{"ch_name": channel, "kind": "eeg", "loc": [*known[channel], *[0.0] * 9]} for channel in channels]
+
+
+def electrodes() -> dict[str, list[float]]:
+    """Position of each electrode of the 10-05 system in meters, [x, y, z]."""
+    import mne
+
+    places = mne.channels.make_standard_montage("standard_1005").get_positions()["ch_pos"]
+    return {name: [float(value) for value in place] for name, place in places.items()}
 
 
 def positions(channels: tuple[str, ...]) -> list[list[float]]:
-    """Position of each electrode in meters, [x, y, z]."""
-    import mne
-
-    known = mne.channels.make_standard_montage("standard_1005").get_positions()["ch_pos"]
-    others = iter([place for name, place in known.items() if name not in channels])
-    return [[float(value) for value in (known[name] if name in known else next(others))] for name in channels]
+    """Position of each channel, [x, y, z]. Raises ValueError for a name outside the 10-05 system."""
+    known = electrodes()
+    unknown = [channel for channel in channels if channel not in known]
+    if unknown:
+        raise ValueError(f"{unknown[0]}: expected an electrode of the 10-05 system, whose position the model needs")
+    return [known[channel] for channel in channels]
 
 
 def constants_of(model: nn.Module, given: Described) -> Constants:

@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
 import torch
-from export_braindecode import Described, ExportFailure, export_program, models, settings_of
+from export_braindecode import Described, ExportFailure, electrodes, export_program, models, settings_of
 
 CHANNELS, SAMPLES, OUTPUTS, RATE = 8, 256, 4, 128.0
 WINDOWS = 6
@@ -48,7 +48,7 @@ def described(name: str) -> Described:
     """Signal parameters of a model."""
     needs = {"channels": CHANNELS, "samples": SAMPLES, "rate": RATE, **NEEDS.get(name, {})}
     count = needs["channels"]
-    names = NAMES if count == CHANNELS else [f"E{i + 1}" for i in range(count)]
+    names = NAMES if count == CHANNELS else list(electrodes())[:count]
     return Described(name, tuple(names), needs["samples"], OUTPUTS, needs["rate"])
 
 
