@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "test/parity"))
 
 import torch
-from braindecode_models import described
+from braindecode_models import described, prepare_positions
 
 
 def rate(model: torch.nn.Module, windows: torch.Tensor, constants: dict, seconds: float) -> float:
@@ -28,6 +28,7 @@ def main() -> None:
     """Answers until the input ends."""
     torch.set_num_threads(2)
     known: dict = {}
+    prepare_positions(Path("build/braindecode/positions"))
     for line in sys.stdin:
         asked = json.loads(line)
         name, batch = asked["model"], asked["batch"]

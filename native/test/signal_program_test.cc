@@ -178,9 +178,7 @@ TEST(SignalProgramTest, PassesConstantsWithTheBatchOrWithoutIt) {
 }
 
 TEST(SignalProgramTest, KeepsTheOrderOfTheInputs) {
-  const auto second = [](const std::vector<at::Tensor>& inputs) {
-    return ::alone({inputs[1]});
-  };
+  const auto second = [](const std::vector<at::Tensor>& inputs) { return ::alone({inputs[1]}); };
   Served served = serve({constant({exactly(1), exactly(2)}), windows({kAny, exactly(12)})},
                         with({2}, {1, 2}), second);
   test::Runs& runs = *served.runs;
@@ -189,8 +187,9 @@ TEST(SignalProgramTest, KeepsTheOrderOfTheInputs) {
 }
 
 TEST(SignalProgramTest, ConstantsLimitTheWindowsOfARun) {
-  Served served = serve({windows({kAny, exactly(12)}), constant({{.min = 2, .max = 4}, exactly(2)})},
-                        with({2}, {1, 2}));
+  Served served =
+      serve({windows({kAny, exactly(12)}), constant({{.min = 2, .max = 4}, exactly(2)})},
+            with({2}, {1, 2}));
   EXPECT_EQ(served.first_sizes(6), (std::vector<int64_t>{4, 2}));
   EXPECT_EQ(problem_of({windows({{.min = 5, .max = 9}, exactly(12)}),
                         constant({{.min = 2, .max = 4}, exactly(2)})},
@@ -208,8 +207,9 @@ TEST(SignalProgramTest, RefusesConstantsThatDoNotFit) {
             "constant_inputs");
   EXPECT_EQ(problem_of({x, pos}, with({3}, {1, 2, 3})),
             key + "the program takes [any number, 2], found [3]: expected [2], without the batch");
-  EXPECT_EQ(problem_of({x, pos}, with({1, 2}, {1, 2})),
-            key + "the program takes [any number, 2], found [1, 2]: expected [2], without the batch");
+  EXPECT_EQ(
+      problem_of({x, pos}, with({1, 2}, {1, 2})),
+      key + "the program takes [any number, 2], found [1, 2]: expected [2], without the batch");
   EXPECT_EQ(problem_of({x, pos}, with({2}, {1, 2, 3})), key + "expected [2] values, found 3");
   EXPECT_EQ(problem_of({x, pos}, with({2}, {1, std::nan("")})),
             key + "value 1: expected a finite number, found nan");
@@ -224,8 +224,7 @@ TEST(SignalProgramTest, RefusesConstantsThatDoNotFit) {
   EXPECT_EQ(typed(c10::kBool, 2), key + "value 0: expected 0 or 1, found 2.000000");
   EXPECT_EQ(typed(c10::kByte, 1), key + "the program takes Byte, which constants cannot have");
   EXPECT_EQ(problem_of({x, {.name = "pos", .type = {}, .sizes = {}}}, with({2}, {1, 2})),
-            key +
-                "the file specifies no shape of this input: export the model with torch.export");
+            key + "the file specifies no shape of this input: export the model with torch.export");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ The packages are those of braindecode-requirements.txt.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -54,8 +55,22 @@ def described(name: str) -> Described:
 
 def outputs_of(model: torch.nn.Module, windows: torch.Tensor, constants: dict[str, torch.Tensor]) -> list:
     """Output of each window alone."""
+    extra = {name: value[None] for name, value in constants.items()}
     with torch.no_grad():
-        return [model(window[None], **{name: value for name, value in constants.items()})[0].tolist() for window in windows]
+        return [model(window[None], **extra)[0].tolist() for window in windows]
+
+
+def summary(error: BaseException | None) -> str:
+    """Class and first line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:200]
+
+
+def prepare_positions(folder: Path) -> None:
+    """A position bank for REVE, which otherwise downloads one. Inputs `pos` replace it, so its values have no effect."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "reve_positions.json").write_text(json.dumps(electrodes()))
+    os.environ["REVE_POSITIONS_PATH"] = str(folder.resolve())
 
 
 def make(name: str, folder: Path) -> dict:
@@ -68,12 +83,14 @@ def make(name: str, folder: Path) -> dict:
         report["parameters"] = sum(parameter.numel() for parameter in model.parameters())
         windows = torch.randn(WINDOWS, len(given.channels), given.samples)
         outputs = outputs_of(model, windows, constants)
-        report["output"] = [1, *torch.tensor(outputs[0]).shape]
+        shape = list(torch.tensor(outputs[0]).shape)
+        if shape != [OUTPUTS]:
+            return {**report, "reason": f"Output of a window has the shape {shape}, not [classes]"}
         program, open_batch = export_program(model, windows[:2], constants)
-    except Exception as error:  # of every layer of the tracer and of the models
-        cause = error.__cause__ if isinstance(error, ExportFailure) and error.__cause__ else error
-        lines = [line for line in str(cause).splitlines() if line.strip()]
-        return {**report, "reason": f"{type(cause).__name__}: {lines[0] if lines else ''}"[:300]}
+    except ExportFailure as error:
+        return {**report, "reason": f"torch.export fails: {summary(error.__cause__)}"}
+    except Exception as error:  # of the constructors and forward methods of many models
+        return {**report, "reason": f"braindecode fails: {summary(error)}"}
     torch.export.save(program, folder / "model.pt2")
     settings = settings_of(given, constants)
     (folder / "model.json").write_text(json.dumps(settings) + "\n")
@@ -85,6 +102,7 @@ def make(name: str, folder: Path) -> dict:
 def main() -> None:
     """Exports the given models, otherwise all."""
     output = Path(sys.argv[1])
+    prepare_positions(output / "positions")
     for name in sys.argv[2:] or sorted(models()):
         folder = output / name
         folder.mkdir(parents=True, exist_ok=True)

@@ -138,8 +138,8 @@ describe('readModelSettings', () => {
     ['{"pos": []}', 'm.json: constant_inputs.pos: expected no empty array'],
     ['{"pos": [[[[[[[[[1]]]]]]]]]}', 'm.json: constant_inputs.pos: expected up to 8 dimensions'],
     [
-      JSON.stringify({ pos: Array(1_000_001).fill(0) }),
-      'm.json: constant_inputs.pos: expected up to 1000000 values in all inputs',
+      JSON.stringify({ pos: Array(100_001).fill(0) }),
+      'm.json: constant_inputs.pos: expected up to 100000 values in all inputs',
     ],
     [
       JSON.stringify(Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`x${i}`, 0]))),

@@ -151,8 +151,7 @@ std::vector<ConstantArgument> constants_of(const std::vector<ProgramInput>& inpu
   const std::string key = std::filesystem::path(source.path).stem().string() + ".json: ";
   std::vector<ConstantArgument> constants;
   for (const ProgramInput& input : inputs) {
-    const auto given =
-        std::ranges::find(source.constant_inputs, input.name, &ConstantInput::name);
+    const auto given = std::ranges::find(source.constant_inputs, input.name, &ConstantInput::name);
     if (given == source.constant_inputs.end()) continue;  // the windows
     constants.emplace_back(*given, input, key + "constant_inputs." + input.name);
   }
@@ -245,7 +244,8 @@ class SignalBackend final : public ProgramBackend {
     }
     std::vector<c10::IValue> all;
     all.reserve(constants_.size() + 1);
-    for (const ConstantArgument& constant : constants_) all.emplace_back(constant.of_run(rows.count));
+    for (const ConstantArgument& constant : constants_)
+      all.emplace_back(constant.of_run(rows.count));
     all.insert(all.begin() + static_cast<ptrdiff_t>(input_.position), input.to(input_.type));
     return all;
   }

@@ -3,7 +3,7 @@ import { quoted } from '../../models/json';
 import type { ConstantInput } from '../../native/binding/sources';
 
 /** Maximum number of values in all constant inputs of a model. */
-const MAX_VALUES = 1_000_000;
+const MAX_VALUES = 100_000;
 
 /** Maximum number of dimensions. */
 const MAX_DIMENSIONS = 8;
