@@ -5,7 +5,8 @@
  *   python test/parity/braindecode_models.py build/braindecode
  *   node bench/braindecode.mjs build/braindecode [--python python] [--seconds 0.4] [--rounds 5] [--only EEGNet,CTNet]
  *
- * Prints a Markdown table; --write puts it into docs/reference/braindecode.md. Needs a built project (npm run build).
+ * Prints a Markdown table; --write puts it into docs/reference/braindecode.md. `results.json` in the folder keeps the
+ * results, so that --only measures some models again. Needs a built project (npm run build).
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -165,17 +166,20 @@ const names = readdirSync(folder)
   .filter((name) => existsSync(path.join(folder, name, 'report.json')))
   .filter((name) => !only || only.includes(name));
 const python = startPython();
-const results = [];
+const RESULTS = path.join(folder, 'results.json');
+const results = only && existsSync(RESULTS) ? readJson('results.json') : {};
 for (const name of names) {
   const result = await check(name, python);
-  results.push(result);
+  results[name] = result;
+  writeFileSync(RESULTS, JSON.stringify(results));
   console.error(
     name,
     result.reason ?? JSON.stringify({ difference: result.difference, ...result.speeds }),
   );
 }
 python.end();
-const text = table(results);
+const sorted = Object.values(results).sort((a, b) => (a.model < b.model ? -1 : 1));
+const text = table(sorted);
 console.log(text);
 if (options.write) {
   const marks = /(<!-- begin: models -->\n)[\s\S]*(\n<!-- end: models -->)/;

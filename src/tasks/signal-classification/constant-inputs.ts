@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { quoted } from '../../models/json';
-import type { ConstantInput } from '../../native/binding/sources';
+import type { ConstantInput } from '../../native/engine';
 
 /** Maximum number of values in all constant inputs of a model. */
 const MAX_VALUES = 100_000;

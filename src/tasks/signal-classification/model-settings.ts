@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { printable } from '../../lib/printable';
 import { ModelFileError } from '../../models/files';
 import { parseModelJson, quoted, readModelJson } from '../../models/json';
-import type { ConstantInput } from '../../native/binding/sources';
+import type { ConstantInput } from '../../native/engine';
 import {
   CHANNEL_KEYS,
   type ChannelSettings,
