@@ -5,7 +5,7 @@
  *   python test/parity/braindecode_models.py build/braindecode
  *   node bench/braindecode.mjs build/braindecode [--python python] [--seconds 0.4] [--rounds 5] [--only EEGNet,CTNet]
  *
- * Prints a Markdown table; --write puts it into docs/reference/braindecode.md. `results.json` in the folder keeps the
+ * --rounds 0 measures no speed. Prints a Markdown table; --write puts it into docs/reference/braindecode.md. `results.json` in the folder keeps the
  * results, so that --only measures some models again. Needs a built project (npm run build).
  */
 import { spawn } from 'node:child_process';
@@ -120,6 +120,7 @@ async function check(name, python) {
       workers: 1,
       threadsPerWorker: 2,
       inferenceTimeoutMs: 120_000,
+      maxQueueWaitMs: 600_000,
     });
   } catch (error) {
     return { ...report, reason: error.message };
@@ -130,7 +131,9 @@ async function check(name, python) {
     if (!(difference <= TOLERANCE)) {
       return { ...report, reason: `differs from PyTorch by ${difference.toExponential(1)}` };
     }
-    return { ...report, difference, speeds: await speedsOf(classifier, python, name, windows) };
+    const measures = Number(options.rounds) > 0;
+    const speeds = measures ? await speedsOf(classifier, python, name, windows) : null;
+    return { ...report, difference, speeds };
   } finally {
     await classifier.close();
   }
@@ -139,15 +142,17 @@ async function check(name, python) {
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll(/\s+/g, ' ');
 
 function table(results) {
-  const served = results.filter(({ speeds }) => speeds);
+  const served = results.filter(({ reason }) => !reason);
   const rows = served.map(({ model, channels, samples, difference, batch, speeds }) => [
     model,
     `${channels} × ${samples}`,
     batch,
     difference.toExponential(1),
-    ...BATCHES.flatMap((size) => [speeds[size].ours.toFixed(0), speeds[size].times.toFixed(2)]),
+    ...BATCHES.flatMap((size) =>
+      speeds ? [speeds[size].ours.toPrecision(3), speeds[size].times.toFixed(2)] : ['–', '–'],
+    ),
   ]);
-  const not = results.filter(({ speeds }) => !speeds);
+  const not = results.filter(({ reason }) => reason);
   return [
     `${served.length} of ${results.length} models load and match PyTorch within ${TOLERANCE}.`,
     '',
@@ -165,7 +170,7 @@ const only = options.only?.split(',');
 const names = readdirSync(folder)
   .filter((name) => existsSync(path.join(folder, name, 'report.json')))
   .filter((name) => !only || only.includes(name));
-const python = startPython();
+const python = Number(options.rounds) > 0 ? startPython() : null;
 const RESULTS = path.join(folder, 'results.json');
 const results = only && existsSync(RESULTS) ? readJson('results.json') : {};
 for (const name of names) {
@@ -177,7 +182,7 @@ for (const name of names) {
     result.reason ?? JSON.stringify({ difference: result.difference, ...result.speeds }),
   );
 }
-python.end();
+python?.end();
 const sorted = Object.values(results).sort((a, b) => (a.model < b.model ? -1 : 1));
 const text = table(sorted);
 console.log(text);

@@ -99,8 +99,9 @@ size_t signal_position(const std::vector<ProgramInput>& inputs, const SignalProg
   const auto& constants = source.constant_inputs;
   for (const ConstantInput& constant : constants) {
     if (std::ranges::find(inputs, constant.name, &ProgramInput::name) == inputs.end()) {
-      throw common::LoadError(settings + ": constant_inputs." + constant.name + ": " + file +
-                              " takes " + describe(inputs));
+      std::string problem = settings + ": constant_inputs.";
+      problem.append(constant.name).append(": ").append(file).append(" takes ");
+      throw common::LoadError(problem.append(describe(inputs)));
     }
   }
   const auto is_signal = [&](const ProgramInput& input) {
