@@ -167,9 +167,9 @@ function table(results) {
 }
 
 const only = options.only?.split(',');
-const names = readdirSync(folder)
-  .filter((name) => existsSync(path.join(folder, name, 'report.json')))
-  .filter((name) => !only || only.includes(name));
+const names = (only ?? readdirSync(folder)).filter((name) =>
+  existsSync(path.join(folder, name, 'report.json')),
+);
 const python = Number(options.rounds) > 0 ? startPython() : null;
 const RESULTS = path.join(folder, 'results.json');
 const results = only && existsSync(RESULTS) ? readJson('results.json') : {};
