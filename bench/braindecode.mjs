@@ -187,7 +187,7 @@ const sorted = Object.values(results).sort((a, b) => (a.model < b.model ? -1 : 1
 const text = table(sorted);
 console.log(text);
 if (options.write) {
-  const marks = /(<!-- begin: models -->\n)[\s\S]*(\n<!-- end: models -->)/;
+  const marks = /(<!-- begin: models -->)[\s\S]*(<!-- end: models -->)/;
   writeFileSync(
     PAGE,
     readFileSync(PAGE, 'utf8').replace(marks, (_, begin, end) => `${begin}\n${text}\n${end}`),
