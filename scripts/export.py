@@ -8,13 +8,15 @@
     python scripts/export.py path/to/embedder --task embedding --output served-model
     python scripts/export.py my_models.py:build --window 1,256 --output eeg_model.pt2
     python scripts/export.py my_package.models:build --window 22,1000 --output eeg_model.pt2
+    python scripts/export.py --braindecode EEGNet --channels C3,Cz,C4 --samples 256 --outputs 4 --rate 128
 
 The first form takes the directory of a Hugging Face sequence classifier (save_pretrained) and writes a
 directory with model.pt2, config.json and the tokenizer; the second does so of a token classifier, and the third of
 a cross-encoder, with what sentence-transformers says of it. The fourth takes a directory of sentence-transformers,
-or that of an encoder alone, and exports all that makes a vector of a text. The others call a function without
+or that of an encoder alone, and exports all that makes a vector of a text. The next two call a function without
 arguments that returns an nn.Module with its weights loaded, and write one file; --window is the shape of one
-window, without the batch.
+window, without the batch. The last takes a model of braindecode by name and writes eeg_model.pt2 and its settings,
+eeg_model.json; --weights is a folder that its save_pretrained wrote, and without it the weights are random.
 
 The number of rows, and of tokens, is left open as far as the model lets it: what cannot be left open is said.
 What was written is read back and compared with the model itself, alone and in a batch, before this ends with 0.
@@ -24,6 +26,7 @@ See docs/guides/export.md.
 import argparse
 import importlib
 import inspect
+import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -182,13 +185,17 @@ def export(
 
 
 def write(
-    program: torch.export.ExportedProgram, path: Path, module: nn.Module, batches: list[Inputs]
+    program: torch.export.ExportedProgram,
+    path: Path,
+    module: nn.Module,
+    batches: list[Inputs],
+    names: list[str] | None = None,
 ) -> float:
-    """Reads back what it wrote, which stays only if it answers as the module does."""
+    """Reads back what it wrote, which stays only if it answers as the module does. names: of inputs by keyword."""
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.export.save(program, path)
     try:
-        return check(torch.export.load(path).module(), module, batches)
+        return check(ByName(torch.export.load(path).module(), names or []), module, batches)
     except BaseException:
         path.unlink()
         raise
@@ -292,6 +299,80 @@ def export_signal(arguments: argparse.Namespace) -> str:
     return f"{output}: {meaning} of shape {shape}; largest difference to the model {error:.1e}"
 
 
+def export_braindecode(arguments: argparse.Namespace) -> str:
+    """Writes a model of braindecode and its settings file."""
+    from export_braindecode import Described, ExportFailure, export_program, models, write_settings
+
+    known = models()
+    if arguments.braindecode not in known:
+        raise ExportError(f"--braindecode: {arguments.braindecode}: expected one of {', '.join(sorted(known))}")
+    given = Described(arguments.braindecode, *signal_of(arguments))
+    try:
+        module, constants = given.build()
+    except (OSError, TypeError, ValueError, RuntimeError) as error:
+        raise ExportError(f"{given.name}: {error}") from error
+    windows = torch.randn(5, len(given.channels), given.samples, generator=torch.Generator().manual_seed(0))
+    try:
+        program, is_open = export_program(module, windows[:2], constants)
+    except ExportFailure as error:
+        raise ExportError(f"{given.name}: torch.export does not take it: {error}") from error
+
+    def inputs(rows: Tensor) -> Inputs:
+        return rows, *(value.expand(len(rows), *value.shape) for value in constants.values())
+
+    names = list(constants)
+    batches = [inputs(windows[:1]), inputs(windows[1:2])] + ([inputs(windows)] if is_open else [])
+    output = Path(arguments.output or "eeg_model.pt2")
+    by_name = ByName(module, names)
+    error = write(finished(program, arguments), output, by_name, batches, names)
+    write_settings(output, given, constants)
+    meaning = "any number of windows" if is_open else "one window at a time"
+    shape = [len(given.channels), given.samples]
+    return f"{output}: {meaning} of shape {shape}; largest difference to the model {error:.1e}"
+
+
+def signal_of(arguments: argparse.Namespace) -> tuple[tuple[str, ...], int, int, float, Path | None]:
+    """Channels, samples, outputs, rate and weights of the options; the folder of the weights may set them."""
+    weights = Path(arguments.weights) if arguments.weights else None
+    config: dict = {}
+    if weights is not None:
+        if not (weights / "config.json").is_file():
+            raise ExportError(f"--weights: {weights}: expected a folder with config.json and model.safetensors")
+        config = json.loads((weights / "config.json").read_text())
+    channels = (arguments.channels or "").split(",") if arguments.channels else []
+    channels = channels or [one["ch_name"] for one in config.get("chs_info") or []]
+    samples = arguments.samples or config.get("n_times")
+    outputs = arguments.outputs or config.get("n_outputs")
+    rate = arguments.rate or config.get("sfreq")
+    missing = [
+        option
+        for option, value in [
+            ("--channels", channels), ("--samples", samples), ("--outputs", outputs), ("--rate", rate),
+        ]
+        if not value
+    ]
+    if missing:
+        raise ExportError(f"{', '.join(missing)}: expected beside --braindecode")
+    for option, key, value in [
+        ("--channels", "n_chans", len(channels)), ("--samples", "n_times", samples), ("--outputs", "n_outputs", outputs),
+    ]:
+        if config.get(key) not in (None, value):
+            raise ExportError(f"{option}: {value}, but config.json of the weights has {key} {config[key]}")
+    return tuple(channels), int(samples), int(outputs), float(rate), weights
+
+
+class ByName(nn.Module):
+    """A model whose further inputs have names."""
+
+    def __init__(self, model: Callable[..., object], names: list[str]) -> None:
+        super().__init__()
+        self.model = model
+        self.names = names
+
+    def forward(self, windows: Tensor, *others: Tensor) -> object:
+        return self.model(windows, **dict(zip(self.names, others)))
+
+
 def finished(program: torch.export.ExportedProgram, arguments: argparse.Namespace) -> torch.export.ExportedProgram:
     return program.run_decompositions() if arguments.decompose else program
 
@@ -318,7 +399,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("model", help="a directory, FILE.py:FUNCTION or MODULE:FUNCTION")
+    parser.add_argument("model", nargs="?", help="a directory, FILE.py:FUNCTION or MODULE:FUNCTION")
+    parser.add_argument("--braindecode", metavar="MODEL", help="a model of braindecode by name, such as EEGNet")
+    parser.add_argument("--channels", help="names of its channels: C3,Cz,C4")
+    parser.add_argument("--samples", type=int, help="samples of a window")
+    parser.add_argument("--outputs", type=int, help="number of classes")
+    parser.add_argument("--rate", type=float, help="sampling rate in Hz")
+    parser.add_argument("--weights", help="folder with config.json and model.safetensors")
     parser.add_argument(
         "--task",
         choices=["text-classification", "token-classification", "reranking", "embedding"],
@@ -331,7 +418,12 @@ def main() -> int:
     parser.add_argument("--static", action="store_true", help="one text or window at a time, from the start")
     parser.add_argument("--decompose", action="store_true", help="rewrite into the core operators of ATen")
     arguments = parser.parse_args()
+    if bool(arguments.model) == bool(arguments.braindecode):
+        parser.error("expected either a model or --braindecode")
     try:
+        if arguments.braindecode:
+            print(export_braindecode(arguments))
+            return 0
         run = export_text if Path(arguments.model).is_dir() else export_signal
         print(run(arguments))
     except ExportError as error:

@@ -311,6 +311,24 @@ std::optional<backend::LabelEncoderSource> label_encoder(const Napi::Object& fro
       .labels = optional<std::vector<std::string>>(texts, given, "labels")};
 }
 
+/// ConstantInput of src/native/binding/sources.ts.
+backend::ConstantInput constant_input(const Napi::Value& value, const std::string& name) {
+  const Napi::Object from = object(value, name);
+  const Napi::Value values = from.Get("values");
+  if (!values.IsTypedArray() ||
+      values.As<Napi::TypedArray>().TypedArrayType() != napi_float64_array) {
+    fail(values, "a Float64Array", name + ".values");
+  }
+  const auto numbers = values.As<Napi::Float64Array>();
+  return {.name = text(from, "name"),
+          .shape = counts(from, "shape"),
+          .values = {numbers.Data(), numbers.Data() + numbers.ElementLength()}};
+}
+
+std::vector<backend::ConstantInput> constant_inputs(const Napi::Object& from, const char* name) {
+  return list(from.Get(name), "an array", name, constant_input);
+}
+
 }  // namespace
 
 Source source_argument(const Napi::Object& from) {
@@ -343,9 +361,11 @@ Source source_argument(const Napi::Object& from) {
                                       .tokenization = reading(from)};
   }
   if (type == "signal-program") {
-    return backend::SignalProgramSource{.path = text(from, "path"),
-                                        .window_length = count(from, "windowLength"),
-                                        .input_shape = optional(counts, from, "inputShape")};
+    return backend::SignalProgramSource{
+        .path = text(from, "path"),
+        .window_length = count(from, "windowLength"),
+        .input_shape = optional(counts, from, "inputShape"),
+        .constant_inputs = optional(constant_inputs, from, "constantInputs")};
   }
   fail(from.Get("type"), "\"text-encoder\", \"text-program\" or \"signal-program\"", "type");
 }

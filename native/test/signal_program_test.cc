@@ -3,6 +3,8 @@
 #include <ATen/ops/stack.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "backend/backends.h"
 #include "common/error.h"
 #include "program_under_test.h"
@@ -132,7 +134,8 @@ TEST(SignalProgramTest, TakesTheShapeOfTheSettingsWhereTheFileLeavesItOpen) {
 
 TEST(SignalProgramTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(problem_of({windows({kAny, exactly(12)}), {.name = "age", .type = {}, .sizes = {}}}),
-            "eeg_model.pt2: takes 2 inputs (x, age), expected one, the windows");
+            "eeg_model.pt2: takes 2 inputs (x, age), expected one, the windows: set the others in "
+            "constant_inputs in eeg_model.json");
   EXPECT_EQ(problem_of({}), "eeg_model.pt2: takes no input, expected one, the windows");
   EXPECT_EQ(
       problem_of({windows({kAny, exactly(3), exactly(32)})}),
@@ -146,6 +149,82 @@ TEST(SignalProgramTest, RefusesWhatDoesNotFit) {
             "eeg_model.pt2: takes windows of [1, 64 to 128], but is given [1, 12]: set input_shape "
             "in eeg_model.json");
   EXPECT_EQ(problem_of({windows({})}), "eeg_model.pt2: x: takes one number, expected windows");
+}
+
+ProgramInput constant(std::vector<DimRange> sizes, c10::ScalarType type = c10::kFloat) {
+  return {.name = "pos", .type = type, .sizes = std::move(sizes)};
+}
+
+backend::SignalProgramSource with(std::vector<int64_t> shape, std::vector<double> values) {
+  backend::SignalProgramSource source{.path = {}, .window_length = 12, .input_shape = {}};
+  source.constant_inputs = {
+      {.name = "pos", .shape = std::move(shape), .values = std::move(values)}};
+  return source;
+}
+
+TEST(SignalProgramTest, PassesConstantsWithTheBatchOrWithoutIt) {
+  const ProgramInput x = windows({kAny, exactly(12)});
+  Served batched = serve({x, constant({kAny, exactly(2)})}, with({2}, {1.5, -2}));
+  EXPECT_EQ(batched.first_sizes(3), (std::vector<int64_t>{3}));
+  const at::Tensor& expanded = batched.runs->front()[1];
+  EXPECT_EQ(expanded.sizes(), (at::IntArrayRef{3, 2}));
+  EXPECT_TRUE(expanded.is_contiguous());
+  EXPECT_EQ(expanded[2][1].item<float>(), -2);
+
+  Served alone = serve({x, constant({exactly(2)}, c10::kLong)}, with({2}, {4, -7}));
+  alone.first_sizes(3);
+  EXPECT_EQ(alone.runs->front()[1].scalar_type(), c10::kLong);
+  EXPECT_EQ(alone.runs->front()[1][1].item<int64_t>(), -7);
+}
+
+TEST(SignalProgramTest, KeepsTheOrderOfTheInputs) {
+  const auto second = [](const std::vector<at::Tensor>& inputs) { return ::alone({inputs[1]}); };
+  Served served = serve({constant({exactly(1), exactly(2)}), windows({kAny, exactly(12)})},
+                        with({2}, {1, 2}), second);
+  test::Runs& runs = *served.runs;
+  EXPECT_EQ(runs.back()[0].sizes(), (at::IntArrayRef{1, 2}));
+  EXPECT_EQ(runs.back()[1].size(1), 12);
+}
+
+TEST(SignalProgramTest, ConstantsLimitTheWindowsOfARun) {
+  Served served =
+      serve({windows({kAny, exactly(12)}), constant({{.min = 2, .max = 4}, exactly(2)})},
+            with({2}, {1, 2}));
+  EXPECT_EQ(served.first_sizes(6), (std::vector<int64_t>{4, 2}));
+  EXPECT_EQ(problem_of({windows({{.min = 5, .max = 9}, exactly(12)}),
+                        constant({{.min = 2, .max = 4}, exactly(2)})},
+                       with({2}, {1, 2})),
+            "eeg_model.pt2: its inputs take different numbers of windows");
+}
+
+TEST(SignalProgramTest, RefusesConstantsThatDoNotFit) {
+  const ProgramInput x = windows({kAny, exactly(12)});
+  const ProgramInput pos = constant({kAny, exactly(2)});
+  const std::string key = "eeg_model.json: constant_inputs.pos: ";
+  EXPECT_EQ(problem_of({x}, with({2}, {1, 2})), key + "eeg_model.pt2 takes 1 input (x)");
+  EXPECT_EQ(problem_of({pos}, with({2}, {1, 2})),
+            "eeg_model.pt2: takes 1 input (pos), expected one, the windows, besides those in "
+            "constant_inputs");
+  EXPECT_EQ(problem_of({x, pos}, with({3}, {1, 2, 3})),
+            key + "the program takes [any number, 2], found [3]: expected [2], without the batch");
+  EXPECT_EQ(
+      problem_of({x, pos}, with({1, 2}, {1, 2})),
+      key + "the program takes [any number, 2], found [1, 2]: expected [2], without the batch");
+  EXPECT_EQ(problem_of({x, pos}, with({2}, {1, 2, 3})), key + "expected [2] values, found 3");
+  EXPECT_EQ(problem_of({x, pos}, with({2}, {1, std::nan("")})),
+            key + "value 1: expected a finite number, found nan");
+  EXPECT_EQ(problem_of({x, pos}, with({2}, {1e300, 1})).substr(0, key.size() + 33),
+            key + "value 0: expected a finite number");
+  const auto typed = [&](c10::ScalarType type, double value) {
+    return problem_of({x, constant({exactly(1)}, type)}, with({1}, {value}));
+  };
+  EXPECT_EQ(typed(c10::kLong, 0.5), key + "value 0: expected a whole number, found 0.500000");
+  EXPECT_EQ(typed(c10::kInt, 2147483648.0),
+            key + "value 0: expected a whole number of 32 bits, found 2147483648.000000");
+  EXPECT_EQ(typed(c10::kBool, 2), key + "value 0: expected 0 or 1, found 2.000000");
+  EXPECT_EQ(typed(c10::kByte, 1), key + "the program takes Byte, which constants cannot have");
+  EXPECT_EQ(problem_of({x, {.name = "pos", .type = {}, .sizes = {}}}, with({2}, {1, 2})),
+            key + "the file specifies no shape of this input: export the model with torch.export");
 }
 
 }  // namespace

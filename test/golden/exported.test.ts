@@ -96,7 +96,11 @@ describe('a signal model that torch.export saved', () => {
   });
 
   it.each([
-    ['two-inputs', undefined, 'takes 2 inputs (x, y), expected one, the windows'],
+    [
+      'two-inputs',
+      undefined,
+      'takes 2 inputs (x, y), expected one, the windows: set the others in constant_inputs in eeg_model.json',
+    ],
     [
       'mobile-image',
       undefined,

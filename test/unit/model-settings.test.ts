@@ -101,10 +101,52 @@ describe('readModelSettings', () => {
       samplingRateHz: null,
       channel: null,
       channels: null,
+      constantInputs: [],
       quality: DEFAULT_QUALITY,
       name: null,
       version: null,
     });
+  });
+
+  it('reads constant inputs as values and a shape', () => {
+    const directory = mkdtempSync(path.join(os.tmpdir(), 'model-settings-'));
+    try {
+      const content = '{"constant_inputs": {"pos": [[1, 2, 3], [4, 5, 6.5]], "subject": 3}}';
+      writeFileSync(path.join(directory, 'm.json'), content);
+      expect(readModelSettings(path.join(directory, 'm.pt2')).constantInputs).toEqual([
+        { name: 'pos', shape: [2, 3], values: Float64Array.of(1, 2, 3, 4, 5, 6.5) },
+        { name: 'subject', shape: [], values: Float64Array.of(3) },
+      ]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it.each([
+    ['[1]', /^m\.json: constant_inputs: expected an object of numbers or nested arrays/],
+    [
+      '{"pos": [[1, 2], [3]]}',
+      'm.json: constant_inputs.pos[1]: expected an array of 2 elements, found 1 elements',
+    ],
+    [
+      '{"pos": [[1], 2]}',
+      'm.json: constant_inputs.pos[1]: expected an array of 1 elements, found 2',
+    ],
+    ['{"pos": [1, null]}', 'm.json: constant_inputs.pos[1]: expected a finite number, found null'],
+    ['{"pos": [1, 1e999]}', /^m\.json: constant_inputs\.pos\[1\]: expected a finite number/],
+    ['{"pos": "NaN"}', 'm.json: constant_inputs.pos: expected a finite number, found "NaN"'],
+    ['{"pos": []}', 'm.json: constant_inputs.pos: expected no empty array'],
+    ['{"pos": [[[[[[[[[1]]]]]]]]]}', 'm.json: constant_inputs.pos: expected up to 8 dimensions'],
+    [
+      JSON.stringify({ pos: Array(100_001).fill(0) }),
+      'm.json: constant_inputs.pos: expected up to 100000 values in all inputs',
+    ],
+    [
+      JSON.stringify(Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`x${i}`, 0]))),
+      'm.json: constant_inputs: expected up to 16 inputs, found 17',
+    ],
+  ])('refuses constant inputs %#', (inputs, message) => {
+    expect(() => parseModelSettings(`{"constant_inputs": ${inputs}}`, 'm.json')).toThrow(message);
   });
 
   it('has the length of a window from its shape', () => {

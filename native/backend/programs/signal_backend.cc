@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "programs/constant_inputs.h"
 #include "programs/program_backend.h"
 #include "programs/report.h"
 
@@ -83,20 +84,44 @@ std::vector<int64_t> shape_within(std::span<const DimRange> sizes,
 }
 
 struct SignalInput {
+  size_t position = 0;         ///< among the inputs of the program
   std::vector<int64_t> shape;  ///< of a window, without the batch dimension
   c10::ScalarType type;        ///< a floating-point type
   DimRange windows;            ///< windows of a run
 };
 
-/// The only input. Throws LoadError if the program has several inputs, or if its type or sizes are
-/// not supported.
+/// Position of the only input that is not constant. Throws LoadError if there are several, or if a
+/// constant has no input.
+size_t signal_position(const std::vector<ProgramInput>& inputs, const SignalProgramSource& source) {
+  const std::filesystem::path path(source.path);
+  const std::string file = path.filename().string();
+  const std::string settings = path.stem().string() + ".json";
+  const auto& constants = source.constant_inputs;
+  for (const ConstantInput& constant : constants) {
+    if (std::ranges::find(inputs, constant.name, &ProgramInput::name) == inputs.end()) {
+      std::string problem = settings + ": constant_inputs.";
+      problem.append(constant.name).append(": ").append(file).append(" takes ");
+      throw common::LoadError(problem.append(describe(inputs)));
+    }
+  }
+  const auto is_signal = [&](const ProgramInput& input) {
+    return std::ranges::find(constants, input.name, &ConstantInput::name) == constants.end();
+  };
+  const auto count = std::ranges::count_if(inputs, is_signal);
+  if (count == 1) return std::ranges::find_if(inputs, is_signal) - inputs.begin();
+  const bool one_missing = inputs.size() > 1 && count > 1;
+  throw common::LoadError(file + ": takes " + describe(inputs) + ", expected one, the windows" +
+                          (one_missing ? ": set the others in constant_inputs in " + settings
+                           : count == 0 && !inputs.empty() ? ", besides those in constant_inputs"
+                                                           : ""));
+}
+
+/// The windows. Throws LoadError if the type or sizes are not supported.
 SignalInput signal_input_of(const std::vector<ProgramInput>& inputs,
                             const SignalProgramSource& source) {
   const std::string file = std::filesystem::path(source.path).filename().string();
-  if (inputs.size() != 1) {
-    throw common::LoadError(file + ": takes " + describe(inputs) + ", expected one, the windows");
-  }
-  const ProgramInput& input = inputs.front();
+  const size_t position = signal_position(inputs, source);
+  const ProgramInput& input = inputs[position];
   const c10::ScalarType type = input.type.value_or(c10::kFloat);
   if (!c10::isFloatingType(type) || c10::elementSize(type) == 1) {
     throw common::LoadError(file + ": " + input.name + ": takes " + c10::toString(type) +
@@ -105,7 +130,8 @@ SignalInput signal_input_of(const std::vector<ProgramInput>& inputs,
   if (!input.sizes) {
     const auto length = static_cast<int64_t>(source.window_length);
     const std::vector<int64_t> usual{1, length};
-    return {.shape = source.input_shape.empty() ? usual : source.input_shape,
+    return {.position = position,
+            .shape = source.input_shape.empty() ? usual : source.input_shape,
             .type = type,
             .windows = {}};
   }
@@ -114,9 +140,23 @@ SignalInput signal_input_of(const std::vector<ProgramInput>& inputs,
   }
   const DimRange windows = without_01_specialization(input.sizes->front());
   if (windows.max < 1) throw common::LoadError(file + ": " + input.name + ": takes 0 windows");
-  return {.shape = shape_within(std::span(*input.sizes).subspan(1), source),
+  return {.position = position,
+          .shape = shape_within(std::span(*input.sizes).subspan(1), source),
           .type = type,
           .windows = windows};
+}
+
+/// Arguments of all inputs except the windows, in order. Throws LoadError.
+std::vector<ConstantArgument> constants_of(const std::vector<ProgramInput>& inputs,
+                                           const SignalProgramSource& source) {
+  const std::string key = std::filesystem::path(source.path).stem().string() + ".json: ";
+  std::vector<ConstantArgument> constants;
+  for (const ProgramInput& input : inputs) {
+    const auto given = std::ranges::find(source.constant_inputs, input.name, &ConstantInput::name);
+    if (given == source.constant_inputs.end()) continue;  // the windows
+    constants.emplace_back(*given, input, key + "constant_inputs." + input.name);
+  }
+  return constants;
 }
 
 class SignalBackend final : public ProgramBackend {
@@ -125,8 +165,9 @@ class SignalBackend final : public ProgramBackend {
                 const ComputeOptions& compute)
       : ProgramBackend(std::move(program), source.path, compute),
         window_length_(source.window_length),
-        input_(signal_input_of(this->program().inputs(), source)) {
-    limit_batch(input_.windows, windows_per_run(input_.windows, window_length_));
+        input_(signal_input_of(this->program().inputs(), source)),
+        constants_(constants_of(this->program().inputs(), source)) {
+    limit_windows();
     const std::vector<Sequence> windows = check_windows(window_length_);
     const std::vector<const Sequence*> batch = to_batch(windows);
     try {
@@ -177,7 +218,23 @@ class SignalBackend final : public ProgramBackend {
   }
 
  private:
-  /// [windows, …]
+  /// Limits runs to the windows that all inputs accept, and to a number of values.
+  void limit_windows() {
+    size_t values = window_length_;
+    for (const ConstantArgument& constant : constants_) {
+      values += constant.values();
+      const DimRange& range = constant.windows();
+      if (range.is_fixed() && range.min == 1) continue;  // does not follow the windows
+      input_.windows.min = std::max(input_.windows.min, range.min);
+      input_.windows.max = std::min(input_.windows.max, range.max);
+    }
+    if (input_.windows.max < std::max<int64_t>(input_.windows.min, 1)) {
+      throw common::LoadError(file() + ": its inputs take different numbers of windows");
+    }
+    limit_batch(input_.windows, windows_per_run(input_.windows, values));
+  }
+
+  /// The windows [windows, …], and the constants.
   std::vector<c10::IValue> arguments(const RowGroup& rows, Batch batch) const override {
     std::vector<int64_t> sizes{static_cast<int64_t>(rows.count)};
     sizes.insert(sizes.end(), input_.shape.begin(), input_.shape.end());
@@ -186,7 +243,12 @@ class SignalBackend final : public ProgramBackend {
     for (size_t i = 0; i < rows.count; ++i) {
       data = std::ranges::copy(rows.row(batch, i).samples, data).out;
     }
-    return {input.to(input_.type)};
+    std::vector<c10::IValue> all;
+    all.reserve(constants_.size() + 1);
+    for (const ConstantArgument& constant : constants_)
+      all.emplace_back(constant.of_run(rows.count));
+    all.insert(all.begin() + static_cast<ptrdiff_t>(input_.position), input.to(input_.type));
+    return all;
   }
 
   at::Tensor extract_outputs(const c10::IValue& output, const RowGroup& all) const override {
@@ -252,6 +314,7 @@ class SignalBackend final : public ProgramBackend {
 
   size_t window_length_;
   SignalInput input_;
+  std::vector<ConstantArgument> constants_;  ///< in order, without the windows
   LoadTimeCheck check_;
   bool batching_ = false;
 };

@@ -325,9 +325,16 @@ export interface TextProgramSource extends TokenizerOverrides {
   readonly tokenizerDirectory: string;
 }
 
-/**
- * A TorchScript or torch.export file that maps n windows, float32, to n × the number of classes.
- */
+/** Input of a program with the same value in every run. */
+export interface ConstantInput {
+  /** Name of the input in the program. */
+  readonly name: string;
+  /** Without the batch dimension; the product is the number of values. */
+  readonly shape: readonly number[];
+  readonly values: Float64Array;
+}
+
+/** A TorchScript or torch.export file that maps n windows, float32, to n × the number of classes. */
 export interface SignalProgramSource {
   readonly type: 'signal-program';
   /** Absolute path. */
@@ -336,6 +343,8 @@ export interface SignalProgramSource {
   readonly windowLength: number;
   /** Shape of a window. Default: shape in the file, or [1, windowLength]. */
   readonly inputShape?: readonly number[];
+  /** All inputs of the program except the windows. */
+  readonly constantInputs?: readonly ConstantInput[];
 }
 
 export type ModelSource = TextModelSource | TextProgramSource | SignalProgramSource;

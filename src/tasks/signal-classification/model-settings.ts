@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { printable } from '../../lib/printable';
 import { ModelFileError } from '../../models/files';
 import { parseModelJson, quoted, readModelJson } from '../../models/json';
+import type { ConstantInput } from '../../native/engine';
 import {
   CHANNEL_KEYS,
   type ChannelSettings,
   findChannelProblem,
   toChannelSettings,
 } from './channel-settings';
+import { constantInputsSchema, toConstantInputs } from './constant-inputs';
 import { type QualitySettings, qualitySchema, toQualitySettings } from './quality-settings';
 
 /** Default window length in samples: 2.69 s at 95 Hz. */
@@ -51,6 +53,8 @@ export interface ModelSettings {
   readonly channel: string | null;
   /** Null: the model takes one channel, which is z-normalized. */
   readonly channels: ChannelSettings | null;
+  /** Inputs of the program other than the windows. */
+  readonly constantInputs: readonly ConstantInput[];
   /** Thresholds of the signal quality flags. */
   readonly quality: QualitySettings;
   readonly name: string | null;
@@ -120,6 +124,11 @@ const keys = {
     ),
   channel: text.optional().describe('Channel of recordings and streams'),
   ...CHANNEL_KEYS,
+  constant_inputs: constantInputsSchema
+    .optional()
+    .describe(
+      'Values of further inputs of a torch.export program, such as electrode positions, by name. Default: none',
+    ),
   quality: qualitySchema.optional().describe('Thresholds of the signal quality flags'),
 };
 
@@ -198,6 +207,7 @@ export function readModelSettings(modelPath: string): ModelSettings {
     samplingRateHz: given.sampling_rate_hz ?? null,
     channel: given.channel ?? null,
     channels: channelsOf(given),
+    constantInputs: toConstantInputs(given.constant_inputs),
     quality: toQualitySettings(given.quality),
     name: given.name ?? null,
     version: given.version ?? null,

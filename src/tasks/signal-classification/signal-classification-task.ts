@@ -36,11 +36,15 @@ const tensors: Tensors<SignalInput, Classification, SignalMetadata> = {
   toInput: ([signal]) => signal as readonly number[],
 };
 
-/** Number of samples and shape of a window as model input. */
-function modelInputOf({ channels, windowLength, inputShape }: ModelSettings) {
-  if (channels === null) return { windowLength, ...(inputShape && { inputShape }) };
+/** Number of samples and shape of a window as model input, and the other inputs. */
+function modelInputOf({ channels, windowLength, inputShape, constantInputs }: ModelSettings) {
+  if (channels === null) return { windowLength, ...(inputShape && { inputShape }), constantInputs };
   const count = channels.names.length;
-  return { windowLength: count * windowLength, inputShape: inputShape ?? [count, windowLength] };
+  return {
+    windowLength: count * windowLength,
+    inputShape: inputShape ?? [count, windowLength],
+    constantInputs,
+  };
 }
 
 /** Classification of signal windows with a TorchScript or torch.export program. */
@@ -90,7 +94,9 @@ export const signalClassification: Task<SignalInput, Classification, SignalMetad
       ? { ...classification, interpolated: input.interpolated }
       : classification;
   },
-  logFields: ({ settings }) => ({ settings }),
+  logFields: ({ settings }) => ({
+    settings: { ...settings, constantInputs: settings.constantInputs.map(({ name }) => name) },
+  }),
   info: {
     schemas: SIGNAL_INFO,
     of: ({ settings }) => ({

@@ -147,6 +147,13 @@ struct TextProgramSource {
   TokenizationOptions tokenization{};
 };
 
+/// An input of a program with the same value in every run, without the batch dimension.
+struct ConstantInput {
+  std::string name;            ///< of the input in the program
+  std::vector<int64_t> shape;  ///< has the product values.size()
+  std::vector<double> values;
+};
+
 /// A program that maps float32 windows [n, …] to n × classes.
 struct SignalProgramSource {
   std::string path;
@@ -154,6 +161,8 @@ struct SignalProgramSource {
   /// Shape of a window, with the product window_length; empty: the shape in the file, otherwise [1,
   /// window_length].
   std::vector<int64_t> input_shape;
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::vector<ConstantInput> constant_inputs{};  ///< all inputs except the windows
 };
 
 /// Data type of matrix multiplications.
