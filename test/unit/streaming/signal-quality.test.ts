@@ -1,7 +1,7 @@
 import {
   DEFAULT_QUALITY,
   type QualitySettings,
-} from '../../../src/tasks/signal-classification/quality-settings';
+} from '../../../src/tasks/signal-classification/quality-thresholds';
 import {
   problemsOf,
   SignalQualityAnalyzer,

@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals';
 import {
   DEFAULT_QUALITY,
   type QualityFlag,
-} from '../../../tasks/signal-classification/quality-settings';
+} from '../../../tasks/signal-classification/quality-thresholds';
 import {
   problemsOf,
   SignalQualityAnalyzer,
