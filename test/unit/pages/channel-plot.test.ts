@@ -1,6 +1,11 @@
 import { Envelope } from '../../../src/pages/eeg/channels/envelope';
 import { filterChannel } from '../../../src/pages/eeg/channels/filter-channel';
-import { drawTrace, type Raster, type Trace } from '../../../src/pages/eeg/channels/trace-raster';
+import {
+  drawTrace,
+  type Raster,
+  type Trace,
+  TraceColumns,
+} from '../../../src/pages/eeg/channels/trace-raster';
 import {
   clampView,
   laneHeight,
@@ -71,6 +76,7 @@ describe('drawTrace', () => {
       firstColumn = 0,
       until = Number.POSITIVE_INFINITY,
       thickness = 1,
+      views = [] as readonly number[],
     } = {},
   ): readonly string[] {
     const pixels = new Uint32Array(WIDTH * HEIGHT);
@@ -88,7 +94,10 @@ describe('drawTrace', () => {
       baseline: 0,
       factor: 1,
     };
-    drawTrace(raster, trace, { middle: 5.5, rowsPerUnit: 1, thickness, color: 0x102030, until });
+    const columns = new TraceColumns(trace);
+    // Columns of other views before must not matter.
+    for (const before of views) columns.show(before, WIDTH, perColumn);
+    drawTrace(raster, columns, { middle: 5.5, rowsPerUnit: 1, thickness, color: 0x102030, until });
     return Array.from({ length: HEIGHT }, (_, row) =>
       [...pixels.subarray(row * WIDTH, (row + 1) * WIDTH)]
         .map((pixel) => (pixel === 0 ? '.' : Math.floor(((pixel >>> 24) / 256) * 10)))
@@ -141,6 +150,9 @@ describe('drawTrace', () => {
     const samples = noise(400).map((value) => value * 8);
     const first = draw(samples, { perColumn: 7 });
     const moved = draw(samples, { perColumn: 7, firstColumn: 3 });
+    for (const views of [[0], [5], [0, 2], [4, 3], [40], [-3]]) {
+      expect(draw(samples, { perColumn: 7, firstColumn: 3, views })).toEqual(moved);
+    }
     expect(moved.map((row) => row.slice(0, 17))).toEqual(first.map((row) => row.slice(3)));
   });
 

@@ -28,7 +28,7 @@ export function ChannelNames() {
     <ul
       class={`channel-names ${height < 18 ? 'dense' : ''}`}
       aria-label="Channels"
-      style={{ height: plotHeight(all.length), paddingTop: LANES_TOP }}
+      style={{ height: `${plotHeight(all.length)}px`, paddingTop: `${LANES_TOP}px` }}
     >
       {all.map(({ channel: { label, unit }, isUsed }, index) => {
         const quality = qualities.value[index] ?? null;
@@ -36,7 +36,7 @@ export function ChannelNames() {
         return (
           <li
             key={index}
-            style={{ height }}
+            style={{ height: `${height}px` }}
             class={isUsed ? '' : 'quiet'}
             title={`${label}: ${words}`}
           >

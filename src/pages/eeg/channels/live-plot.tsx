@@ -41,7 +41,7 @@ export function LivePlot({ live }: { readonly live: Live }) {
       class="live-channels"
       role="img"
       aria-label="The signals and their windows in the colours of their classes, as they come. The last ones are in the table."
-      style={{ height: plotHeight(traces.value.length) }}
+      style={{ height: `${plotHeight(traces.value.length)}px` }}
     />
   );
 }

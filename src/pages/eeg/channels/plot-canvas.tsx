@@ -56,7 +56,7 @@ export function PlotCanvas() {
       aria-valuemax={extent.value?.to ?? 0}
       aria-valuenow={Number(cursor.value.toFixed(3))}
       aria-valuetext={cursorText()}
-      style={{ height: plotHeight(traces.value.length) }}
+      style={{ height: `${plotHeight(traces.value.length)}px` }}
       onKeyDown={onKey}
     />
   );

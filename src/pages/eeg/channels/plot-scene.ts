@@ -4,7 +4,7 @@ import { color } from '../plot';
 import type { Gap } from '../timeline';
 import { toneOf } from '../tones';
 import type { ClassifiedWindow } from './run-windows';
-import { drawTrace, type Raster } from './trace-raster';
+import { drawTrace, type Raster, TraceColumns } from './trace-raster';
 import type { ChannelTrace } from './traces';
 import { laneHeight, timeMarks, type View } from './view';
 
@@ -70,6 +70,7 @@ export class PlotPainter {
   #ratio = 1;
   #image: ImageData | null = null;
   #pixels = new Uint32Array(0);
+  readonly #columns = new WeakMap<ChannelTrace, TraceColumns>();
 
   constructor(context: CanvasRenderingContext2D) {
     this.#context = context;
@@ -135,7 +136,9 @@ export class PlotPainter {
     const lane = laneHeight(traces.length) * this.#ratio;
     const [used, unused] = [toPixel(this.#palette.text), toPixel(this.#palette.quiet)];
     for (const [index, trace] of traces.entries()) {
-      drawTrace(raster, trace, {
+      const columns = this.#columns.get(trace) ?? new TraceColumns(trace);
+      this.#columns.set(trace, columns);
+      drawTrace(raster, columns, {
         middle: TOP * this.#ratio + (index + 0.5) * lane,
         rowsPerUnit: lane / scale,
         thickness: 1.1 * this.#ratio,

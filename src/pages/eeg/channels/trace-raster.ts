@@ -40,55 +40,102 @@ export interface Lane {
 }
 
 /**
- * Draws the range of the samples of each pixel column, with antialiased ends. The columns are those of the recording, not
- * of the view, so that they keep their samples while the view moves. A path of a canvas with the same lines takes about
- * ten times as long.
+ * Ranges of the samples of a trace in pixel columns. The columns are those of the recording, not of the view: they keep
+ * their samples while the view moves, and scrolling measures only the new ones.
  */
-export function drawTrace(raster: Raster, trace: Trace, lane: Lane): void {
-  const { segments, envelope, rate } = trace;
-  const { firstColumn, secondsPerColumn, width } = raster;
-  for (const [index, segment] of segments.entries()) {
-    const { firstSample, startSeconds, measuredRateHz } = segment;
-    const end = (segments[index + 1]?.firstSample ?? envelope.samples.length) - 1;
-    const perSecond = measuredRateHz ?? rate;
-    const last = Math.min(end, firstSample + (lane.until - startSeconds) * perSecond);
-    const lastSeconds = startSeconds + (last - firstSample) / perSecond;
-    const from = Math.max(0, Math.floor(startSeconds / secondsPerColumn) - firstColumn);
-    const to = Math.min(width - 1, Math.ceil(lastSeconds / secondsPerColumn) - firstColumn);
-    const perColumn = secondsPerColumn * perSecond;
-    const offset = firstSample + (firstColumn * secondsPerColumn - startSeconds) * perSecond;
-    for (let column = from; column <= to; column++) {
-      const first = Math.max(firstSample, offset + column * perColumn);
-      const final = Math.min(last, offset + (column + 1) * perColumn);
-      if (first <= final) drawColumn(raster, trace, lane, column, first, final);
+export class TraceColumns {
+  /** Minimum and maximum by column; +∞ and -∞ in a column without a sample. */
+  lows = new Float64Array(0);
+  highs = new Float64Array(0);
+  readonly trace: Trace;
+  #first = 0;
+  #secondsPerColumn = 0;
+
+  constructor(trace: Trace) {
+    this.trace = trace;
+  }
+
+  /** @param first number of the first column, counted from the time 0 on */
+  show(first: number, count: number, secondsPerColumn: number): void {
+    const shift = first - this.#first;
+    const isKept = count === this.lows.length && secondsPerColumn === this.#secondsPerColumn;
+    this.#first = first;
+    this.#secondsPerColumn = secondsPerColumn;
+    if (!isKept || Math.abs(shift) >= count) {
+      this.lows = new Float64Array(count);
+      this.highs = new Float64Array(count);
+      this.#measure(0, count);
+    } else if (shift > 0) {
+      this.lows.copyWithin(0, shift);
+      this.highs.copyWithin(0, shift);
+      this.#measure(count - shift, count);
+    } else if (shift < 0) {
+      this.lows.copyWithin(-shift, 0, count + shift);
+      this.highs.copyWithin(-shift, 0, count + shift);
+      this.#measure(0, -shift);
     }
+  }
+
+  /** Measures columns `from` to `to` (exclusive) of the view. */
+  #measure(from: number, to: number): void {
+    this.lows.fill(Number.POSITIVE_INFINITY, from, to);
+    this.highs.fill(Number.NEGATIVE_INFINITY, from, to);
+    const { segments, envelope, rate } = this.trace;
+    const seconds = this.#secondsPerColumn;
+    for (const [index, { firstSample, startSeconds, measuredRateHz }] of segments.entries()) {
+      const perSecond = measuredRateHz ?? rate;
+      const last = (segments[index + 1]?.firstSample ?? envelope.samples.length) - 1;
+      const lastSeconds = startSeconds + (last - firstSample) / perSecond;
+      const begin = Math.max(from, Math.floor(startSeconds / seconds) - this.#first);
+      const end = Math.min(to - 1, Math.ceil(lastSeconds / seconds) - this.#first);
+      const offset = firstSample + (this.#first * seconds - startSeconds) * perSecond;
+      for (let column = begin; column <= end; column++) {
+        const start = Math.max(firstSample, offset + column * seconds * perSecond);
+        const stop = Math.min(last, offset + (column + 1) * seconds * perSecond);
+        if (start <= stop) this.#extend(column, start, stop);
+      }
+    }
+  }
+
+  /**
+   * Extends the range of a column.
+   *
+   * @param from,to positions in samples; between two samples, the line is straight
+   */
+  #extend(column: number, from: number, to: number): void {
+    const { envelope } = this.trace;
+    envelope.measure(Math.ceil(from), Math.floor(to) + 1);
+    let { low, high } = envelope;
+    const start = valueAt(envelope.samples, from);
+    const end = valueAt(envelope.samples, to);
+    if (start < low) low = start;
+    if (start > high) high = start;
+    if (end < low) low = end;
+    if (end > high) high = end;
+    if (low < (this.lows[column] as number)) this.lows[column] = low;
+    if (high > (this.highs[column] as number)) this.highs[column] = high;
   }
 }
 
-/** @param from,to positions in samples; between two samples, the line is straight */
-function drawColumn(
-  raster: Raster,
-  { envelope, baseline, factor }: Trace,
-  lane: Lane,
-  column: number,
-  from: number,
-  to: number,
-): void {
-  const { samples } = envelope;
-  envelope.measure(Math.ceil(from), Math.floor(to) + 1);
-  let { low, high } = envelope;
-  const start = valueAt(samples, from);
-  const end = valueAt(samples, to);
-  if (start < low) low = start;
-  if (start > high) high = start;
-  if (end < low) low = end;
-  if (end > high) high = end;
-  if (!(low <= high)) return;
+/**
+ * Draws the range of the samples of each pixel column, with antialiased ends. A path of a canvas with the same lines
+ * takes about ten times as long.
+ */
+export function drawTrace(raster: Raster, columns: TraceColumns, lane: Lane): void {
+  const { firstColumn, secondsPerColumn, width } = raster;
+  columns.show(firstColumn, width, secondsPerColumn);
+  const { baseline, factor } = columns.trace;
+  const { lows, highs } = columns;
   const rows = factor * lane.rowsPerUnit;
   const half = lane.thickness / 2;
-  const top = lane.middle - (high - baseline) * rows - half;
-  const bottom = lane.middle - (low - baseline) * rows + half;
-  fillColumn(raster, column, top, bottom, lane.color);
+  const count = Math.min(width, Math.floor(lane.until / secondsPerColumn) - firstColumn);
+  for (let column = 0; column < count; column++) {
+    const low = lows[column] as number;
+    const high = highs[column] as number;
+    if (low > high) continue;
+    const top = lane.middle - (high - baseline) * rows - half;
+    fillColumn(raster, column, top, lane.middle - (low - baseline) * rows + half, lane.color);
+  }
 }
 
 /** Interpolated value; NaN at a missing sample. */
@@ -111,13 +158,12 @@ function fillColumn(
   const first = Math.max(0, Math.floor(top));
   const last = Math.min(height - 1, Math.floor(bottom));
   const opaque = (0xff000000 | color) >>> 0;
-  for (let row = first; row <= last; row++) {
-    const covered = Math.min(row + 1, bottom) - Math.max(row, top);
-    const at = row * width + column;
-    if (covered >= 1) {
+  for (let row = first, at = first * width + column; row <= last; row++, at += width) {
+    if (row >= top && row + 1 <= bottom) {
       pixels[at] = opaque;
       continue;
     }
+    const covered = Math.min(row + 1, bottom) - Math.max(row, top);
     const alpha = Math.round(covered * 255);
     if (alpha > (pixels[at] as number) >>> 24) pixels[at] = ((alpha << 24) | color) >>> 0;
   }
