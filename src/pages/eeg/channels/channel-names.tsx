@@ -40,7 +40,7 @@ export function ChannelNames() {
             class={isUsed ? '' : 'quiet'}
             title={`${label}: ${words}`}
           >
-            <span aria-hidden="true" class={hasProblems(quality) ? 'suspect' : 'quiet'}>
+            <span aria-hidden="true" class={`mark ${hasProblems(quality) ? 'suspect' : 'quiet'}`}>
               {hasProblems(quality) ? '▲' : '●'}
             </span>
             <span class="name">{label}</span>
@@ -50,6 +50,25 @@ export function ChannelNames() {
           </li>
         );
       })}
+    </ul>
+  );
+}
+
+/** Names beside the lanes of a live stream; screen readers get them from the list of the channels. */
+export function LaneNames() {
+  const all = traces.value;
+  const height = laneHeight(all.length);
+  return (
+    <ul
+      class={`channel-names ${height < 18 ? 'dense' : ''}`}
+      aria-hidden="true"
+      style={{ height: `${plotHeight(all.length)}px`, paddingTop: `${LANES_TOP}px` }}
+    >
+      {all.map(({ channel: { label }, isUsed }, index) => (
+        <li key={index} style={{ height: `${height}px` }} class={isUsed ? '' : 'quiet'}>
+          <span class="name">{label}</span>
+        </li>
+      ))}
     </ul>
   );
 }

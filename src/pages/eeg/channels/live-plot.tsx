@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { theme } from '../../shared/theme';
 import { type Live, phase, shown } from '../live/live';
 import { recording } from '../state';
+import { LaneNames } from './channel-names';
 import { PlotPainter, plotHeight } from './plot-scene';
 import type { ClassifiedWindow } from './run-windows';
 import { type Selection, selection } from './selection';
@@ -36,13 +37,16 @@ export function LivePlot({ live }: { readonly live: Live }) {
     // Dependency: the painter reads the theme's colors from the document.
   }, [live, shownTheme, now, received]);
   return (
-    <canvas
-      ref={canvas}
-      class="live-channels"
-      role="img"
-      aria-label="The signals and their windows in the colours of their classes, as they come. The last ones are in the table."
-      style={{ height: `${plotHeight(traces.value.length)}px` }}
-    />
+    <div class="stack">
+      <LaneNames />
+      <canvas
+        ref={canvas}
+        class="live-channels"
+        role="img"
+        aria-label="The signals and their windows in the colours of their classes, as they come. The last ones are in the table."
+        style={{ height: `${plotHeight(traces.value.length)}px` }}
+      />
+    </div>
   );
 }
 

@@ -1,4 +1,4 @@
-import { computed } from '@preact/signals';
+import { computed, effect } from '@preact/signals';
 import type { Channel } from '../../../recordings/recording';
 import { unitFactor } from '../../../recordings/units';
 import { recording } from '../state';
@@ -56,6 +56,20 @@ export const traces = computed<readonly ChannelTrace[]>(() => {
     return { ...trace, envelope: new Envelope(samples), ...levelOf(samples, trace.factor) };
   });
 });
+
+/** Prepares long ranges between frames, before a zoom needs them. */
+export function prepareOnChange(): void {
+  effect(() => {
+    const rest = [...traces.value];
+    let timer: ReturnType<typeof setTimeout>;
+    const prepareNext = () => {
+      rest.shift()?.envelope.prepare();
+      if (rest.length > 0) timer = setTimeout(prepareNext);
+    };
+    timer = setTimeout(prepareNext);
+    return () => clearTimeout(timer);
+  });
+}
 
 /** Time of the whole recording; null without a recording. */
 export const extent = computed<Extent | null>(() => {

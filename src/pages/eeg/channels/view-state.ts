@@ -12,6 +12,8 @@ import {
 } from './view';
 
 const ZOOM = 1.6;
+/** Typical range of a signal in lanes: signals of neighbors overlap a little. */
+const OVERLAP = 1.5;
 
 export const view = signal<View>({ from: 0, seconds: 10 });
 /** Time in seconds that selects a window. */
@@ -21,7 +23,7 @@ const givenScale = signal<number | null>(null);
 
 const automaticScale = computed(() => {
   const ranges = traces.value.map(({ range }) => range).filter((range) => range > 0);
-  return scaleFor(ranges.sort((a, b) => a - b)[ranges.length >> 1] ?? 1);
+  return scaleFor((ranges.sort((a, b) => a - b)[ranges.length >> 1] ?? 1) / OVERLAP);
 });
 
 /** Amplitude of a division, which is the height of a lane. */
