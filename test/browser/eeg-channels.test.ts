@@ -171,7 +171,8 @@ describeInBrowser('the EEG page of a model of several channels', () => {
     const rows = await card.locator('tbody tr').allTextContents();
     const wanted = golden.windows.slice(1).map((scores) => {
       const top = Math.max(...scores);
-      return `${CLASSES[scores.indexOf(top)]} ${(100 * top).toFixed(1)} %`;
+      // The server rounds to four decimals.
+      return `${CLASSES[scores.indexOf(top)]} ${(100 * Number(top.toFixed(4))).toFixed(1)} %`;
     });
     expect(rows.reverse().map((row) => /(left|right|rest) [\d.]+ %/.exec(row)?.[0])).toEqual(
       wanted,

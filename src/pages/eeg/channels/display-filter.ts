@@ -3,16 +3,12 @@ import type { StepSettings } from '../../../preprocessing/schema';
 import type { Channel } from '../../../recordings/recording';
 import { recording } from '../state';
 import type { FilterInput } from './filter-channel';
+import { filterSteps } from './filter-steps';
 import type { FilterOutput } from './filter-worker';
 import { assumedRate, isMultichannel } from './selection';
 
 /** URL of the bundle of filter-worker.ts, relative to the page (scripts/build-pages.mjs). */
 declare const FILTER_WORKER: string;
-
-/** Order of the Butterworth filters. */
-const ORDER = 4;
-/** Quality of the notch filter: frequency divided by the width at -3 dB. */
-const QUALITY = 30;
 
 /** Settings as strings, because options of selections are strings; frequencies in Hz. */
 export const highPass = signal('none');
@@ -37,30 +33,6 @@ const steps = computed(() =>
 );
 
 export const isFiltered = computed(() => steps.value.length > 0);
-
-interface DisplayFilter {
-  readonly highPass: number | null;
-  readonly lowPass: number | null;
-  readonly notch: number | null;
-  readonly phase: 'zero' | 'causal';
-}
-
-/** Steps of the filter, as in the settings of a model. A causal filter starts as after a constant signal. */
-export function filterSteps({
-  highPass: high,
-  lowPass: low,
-  notch: mains,
-  phase,
-}: DisplayFilter): readonly StepSettings[] {
-  const start = { phase, initial: 'steady' } as const;
-  const band = { high_pass_hz: high, low_pass_hz: low, order: ORDER };
-  return [
-    ...(high !== null || low !== null ? [{ type: 'filter', ...band, ...start } as const] : []),
-    ...(mains !== null
-      ? [{ type: 'notch', frequency_hz: mains, quality: QUALITY, ...start } as const]
-      : []),
-  ];
-}
 
 /** Filters the recording again after each change of filter or recording. The samples for the server stay as recorded. */
 export function filterOnChange(): void {

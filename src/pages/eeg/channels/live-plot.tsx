@@ -3,9 +3,10 @@ import { theme } from '../../shared/theme';
 import { type Live, phase, shown } from '../live/live';
 import { recording } from '../state';
 import { LaneNames } from './channel-names';
+import type { ClassifiedWindow } from './classified-window';
 import { PlotPainter, plotHeight } from './plot-scene';
-import type { ClassifiedWindow } from './run-windows';
-import { type Selection, selection } from './selection';
+import type { Selection } from './select-channels';
+import { selection } from './selection';
 import { gaps, traces } from './traces';
 import { scale } from './view-state';
 

@@ -3,7 +3,7 @@ import { clock } from '../../shared/format';
 import { color } from '../plot';
 import type { Gap } from '../timeline';
 import { toneOf } from '../tones';
-import type { ClassifiedWindow } from './run-windows';
+import type { ClassifiedWindow } from './classified-window';
 import { drawTrace, type Raster, TraceColumns } from './trace-raster';
 import type { ChannelTrace } from './traces';
 import { laneHeight, timeMarks, type View } from './view';

@@ -1,29 +1,21 @@
 import { computed, effect, signal, untracked } from '@preact/signals';
-import { EegClient, type StreamInput, type WindowResult } from '../../../client';
+import { EegClient } from '../../../client';
 import { segmentWindowStarts } from '../../../recordings/recording';
 import { RUN_OPTIONS } from '../../shared/batch-run';
 import { createClient } from '../../shared/client';
 import { type Explanation, errorMessage, explainError } from '../../shared/errors';
 import { modelRate, windowLength } from '../state';
-import { framesOf, type Selection, selection } from './selection';
+import { type ClassifiedWindow, findWindow } from './classified-window';
+import type { Selection } from './select-channels';
+import { selection } from './selection';
+import { placeOf, streamInputs } from './stream-samples';
 import { cursor } from './view-state';
 
-/** Values per message of a stream. */
-const PIECE_VALUES = 32_768;
 /** Windows per request. */
 const BATCH_WINDOWS = 16;
 /** Minimum interval between updates of the page, in ms. */
 const SHOW_EVERY_MS = 150;
 const SAME_RATE = 0.005;
-
-/** Result of a window at its place in the recording. */
-export interface ClassifiedWindow
-  extends Pick<WindowResult, 'diagnosis' | 'confidence' | 'probabilities' | 'error'> {
-  /** Start and end in seconds. */
-  readonly from: number;
-  readonly to: number;
-  readonly problems: WindowResult['quality']['problems'];
-}
 
 /** How the windows reach the model. */
 export type Method = 'stream' | 'alone';
@@ -63,19 +55,6 @@ export function clearRunOnNewSelection(): void {
       runProblem.value = null;
     });
   });
-}
-
-/** Index of the window; null if there is none. */
-export function findWindow(windows: readonly ClassifiedWindow[], seconds: number): number | null {
-  let [low, high] = [0, windows.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    // Times of samples are rounded.
-    if ((windows[middle] as ClassifiedWindow).from <= seconds + 1e-9) low = middle + 1;
-    else high = middle;
-  }
-  const found = windows[low - 1];
-  return found && seconds < found.to ? low - 1 : null;
 }
 
 export async function classifyRecording(): Promise<void> {
@@ -220,39 +199,4 @@ class Collector {
 
 function toSegments({ channels: [first], timeline: { segments } }: Selection) {
   return { samples: first?.samples ?? new Float64Array(0), segments };
-}
-
-/** Missing samples before each segment. */
-export function gapsBefore({ timeline: { segments, toSeconds }, rate }: Selection): number[] {
-  return segments.map(({ firstSample, startSeconds }, index) => {
-    if (index === 0) return 0;
-    const expected = toSeconds(firstSample - 1) + 1 / rate;
-    return Math.max(1, Math.round((startSeconds - expected) * rate));
-  });
-}
-
-/** Frames of the recording in pieces, with its gaps. */
-function* streamInputs(chosen: Selection): Generator<StreamInput> {
-  const { channels, length, timeline } = chosen;
-  const missing = gapsBefore(chosen);
-  const piece = Math.max(1, Math.floor(PIECE_VALUES / channels.length));
-  for (const [index, { firstSample }] of timeline.segments.entries()) {
-    const gap = missing[index] as number;
-    if (gap > 0) yield { gap };
-    const end = timeline.segments[index + 1]?.firstSample ?? length;
-    for (let from = firstSample; from < end; from += piece) {
-      yield framesOf(chosen, from, Math.min(end, from + piece));
-    }
-  }
-}
-
-/** Converts the number of a sample of the stream, which counts missing samples, to a sample of the recording. */
-export function placeOf(chosen: Selection): (sample: number) => number {
-  const missing = gapsBefore(chosen);
-  let before = 0;
-  const parts = chosen.timeline.segments.map(({ firstSample }, index) => {
-    before += missing[index] as number;
-    return { from: firstSample + before, before };
-  });
-  return (sample) => sample - (parts.findLast(({ from }) => from <= sample)?.before ?? 0);
 }

@@ -7,8 +7,8 @@ import { RunProgress } from '../../shared/run-progress';
 import { ScoreBars } from '../../shared/score-bars';
 import { model, recording } from '../state';
 import { toneOf } from '../tones';
+import type { ClassifiedWindow } from './classified-window';
 import {
-  type ClassifiedWindow,
   cancelRun,
   classifyRecording,
   isRunning,

@@ -1,6 +1,7 @@
 import { computed } from '@preact/signals';
 import type { StreamOptions } from '../../../client';
-import { framesOf, isMultichannel, selection } from '../channels/selection';
+import { framesOf } from '../channels/select-channels';
+import { isMultichannel, selection } from '../channels/selection';
 import { rate, rateState, recordedRate, samples, timeline } from '../state';
 
 /** Signal that the live stream plays. */
