@@ -4,8 +4,8 @@
  *
  *   node bench/channel-page.mjs [--minutes 10]
  *
- * "Draw" is the time of the callback that draws a frame, "interval" the time from frame to frame, which includes waiting
- * for the next refresh of the screen (16.7 ms). Needs `npm run build` and Chromium (CHROMIUM, or /usr/bin/chromium).
+ * "Draw" is the time of the callback that draws a frame, "CPU" the mean CPU time of all scripts per frame, and "interval"
+ * the time from frame to frame, which includes waiting for the next refresh of the screen (16.7 ms). Needs `npm run build` and Chromium (CHROMIUM, or /usr/bin/chromium).
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -70,7 +70,18 @@ async function measurePage(page) {
   const zoom = async (key, times) => {
     for (let i = 0; i < times; i++) await canvas.press(key);
   };
-  const scroll = () => page.evaluate(scrollFrames, [FRAMES, STEP_PIXELS]);
+  const session = await page.context().newCDPSession(page);
+  // CPU time of the thread instead of elapsed time.
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const scriptSeconds = async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'ScriptDuration').value;
+  };
+  const scroll = async (pixels = STEP_PIXELS) => {
+    const before = await scriptSeconds();
+    const times = await page.evaluate(scrollFrames, [FRAMES, pixels]);
+    return { ...times, cpu: ((await scriptSeconds()) - before) * (1000 / FRAMES) };
+  };
   report('10 s', await scroll());
   await zoom('ArrowDown', 4);
   report('66 s', await scroll());
@@ -84,7 +95,7 @@ async function measurePage(page) {
   await page.getByRole('slider', { name: 'Speed' }).press('Home');
   await page.getByRole('button', { name: 'Play', exact: true }).click();
   await page.waitForTimeout(LIVE_MS);
-  report('live', await page.evaluate(scrollFrames, [FRAMES, 0]));
+  report('live', await scroll(0));
 }
 
 /** Runs in the page: records the durations of the callbacks of frames. */
@@ -118,13 +129,15 @@ async function scrollFrames([frames, pixels]) {
   return { draws: window.durations.filter((duration) => duration > 0.3), intervals };
 }
 
-function report(name, { draws, intervals }) {
+function report(name, { draws, intervals, cpu }) {
   const words = (values) => {
     const sorted = values.sort((a, b) => a - b);
     const [median, p95] = [0.5, 0.95].map((share) => quantile(sorted, share).toFixed(1));
     return `median ${median}, p95 ${p95} ms`;
   };
-  console.log(`${name}: draw ${words(draws)}; interval ${words(intervals)}`);
+  console.log(
+    `${name}: draw ${words(draws)}; CPU ${cpu.toFixed(1)} ms; interval ${words(intervals)}`,
+  );
 }
 
 /** BrainVision, int16: a rhythm and slow and fast noise. @returns paths of the files */

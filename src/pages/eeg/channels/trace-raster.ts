@@ -147,24 +147,27 @@ function valueAt(samples: Float64Array | Float32Array, position: number): number
 }
 
 /** Fills rows `top` to `bottom`; the opacity of the first and last row is the covered share. */
-function fillColumn(
-  { pixels, width, height }: Raster,
-  column: number,
-  top: number,
-  bottom: number,
-  color: number,
-): void {
+function fillColumn(raster: Raster, column: number, top: number, bottom: number, color: number) {
+  const { pixels, width, height } = raster;
   if (bottom <= 0 || top >= height) return;
-  const first = Math.max(0, Math.floor(top));
-  const last = Math.min(height - 1, Math.floor(bottom));
-  const opaque = (0xff000000 | color) >>> 0;
-  for (let row = first, at = first * width + column; row <= last; row++, at += width) {
-    if (row >= top && row + 1 <= bottom) {
-      pixels[at] = opaque;
-      continue;
-    }
-    const covered = Math.min(row + 1, bottom) - Math.max(row, top);
-    const alpha = Math.round(covered * 255);
-    if (alpha > (pixels[at] as number) >>> 24) pixels[at] = ((alpha << 24) | color) >>> 0;
+  const first = Math.ceil(top);
+  const last = Math.floor(bottom);
+  if (first > last) {
+    blend(raster, column, first - 1, bottom - top, color);
+    return;
   }
+  if (first > top) blend(raster, column, first - 1, first - top, color);
+  if (bottom > last) blend(raster, column, last, bottom - last, color);
+  const opaque = (0xff000000 | color) >>> 0;
+  const end = Math.min(last, height) * width;
+  for (let at = Math.max(0, first) * width + column; at < end; at += width) pixels[at] = opaque;
+}
+
+/** Keeps the more opaque of two traces. */
+function blend(raster: Raster, column: number, row: number, covered: number, color: number): void {
+  const { pixels, width, height } = raster;
+  if (row < 0 || row >= height) return;
+  const at = row * width + column;
+  const alpha = Math.round(covered * 255);
+  if (alpha > (pixels[at] as number) >>> 24) pixels[at] = ((alpha << 24) | color) >>> 0;
 }
