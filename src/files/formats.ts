@@ -46,6 +46,7 @@ const FORMAT_BY_EXTENSION: Readonly<Record<string, InputFormat>> = {
   '.edf': 'recording',
   '.bdf': 'recording',
   '.vhdr': 'recording',
+  '.ahdr': 'recording',
   '.xdf': 'recording',
   '.xdfz': 'recording',
 };

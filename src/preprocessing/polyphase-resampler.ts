@@ -14,7 +14,9 @@ const BETA = 5;
 /** Factor that makes sampling rates integers: rates have up to three decimals. */
 const RATE_SCALE = 1000;
 /** Maximum number of output samples per `MAX_FACTOR` input samples, and the reverse: limits the filter's length. */
-export const MAX_FACTOR = 20_000;
+export const MAX_FACTOR = 5000;
+/** Maximum number of cached filters, of up to 0.8 MB each. */
+const MAX_FILTERS = 16;
 
 /** Smallest integers with the ratio of two sampling rates. */
 export function resamplingFactors(
@@ -56,7 +58,7 @@ export class PolyphaseResampler implements SignalStep {
     this.#up = up;
     this.#down = down;
     this.#half = ZERO_CROSSINGS * Math.max(up, down);
-    this.#weights = lowPassWeights(this.#half, up);
+    this.#weights = cachedWeights(this.#half, up);
     this.state = Math.ceil((2 * this.#half + down) / up) + 1;
     this.delaySeconds = this.#half / up / input.samplingRateHz;
     this.#kept = emptyBlock(channels.length);
@@ -112,6 +114,18 @@ export class PolyphaseResampler implements SignalStep {
     }
     return sum;
   }
+}
+
+const filters = new Map<string, Float64Array>();
+
+/** The weights of recently used rates are computed once: requests have few rates. */
+function cachedWeights(half: number, up: number): Float64Array {
+  const key = `${half} ${up}`;
+  const weights = filters.get(key) ?? lowPassWeights(half, up);
+  filters.delete(key);
+  if (filters.size >= MAX_FILTERS) filters.delete(filters.keys().next().value as string);
+  filters.set(key, weights);
+  return weights;
 }
 
 /** Windowed sinc of 2 half + 1 weights, like `scipy.signal.firwin`, times `up`. */

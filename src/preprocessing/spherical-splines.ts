@@ -27,16 +27,13 @@ export function splineWeights(
       return spline(cosine(row, column)) + (index === other ? REGULARIZATION : 0);
     }),
   );
-  return targets.map((target) => {
-    const right = Float64Array.from([...sources, null], (source) =>
+  // The system is symmetric: its solution for a target is the row of weights.
+  const right = targets.map((target) =>
+    Float64Array.from([...sources, null], (source) =>
       source === null ? 1 : spline(cosine(target, source)),
-    );
-    // The system is symmetric: its solution for a target is the row of weights.
-    return solve(
-      system.map((row) => row.slice()),
-      right,
-    ).slice(0, count);
-  });
+    ),
+  );
+  return solve(system, right).map((weights) => weights.slice(0, count));
 }
 
 function normalize([x, y, z]: Position): Position {
@@ -60,37 +57,46 @@ function spline(x: number): number {
   return sum;
 }
 
-/** Solves a linear system by Gaussian elimination with partial pivoting. Changes its arguments. */
-function solve(system: Float64Array[], right: Float64Array): Float64Array {
-  const size = right.length;
+/** Solves a linear system for several right sides by Gaussian elimination with partial pivoting. Changes its arguments. */
+function solve(system: Float64Array[], sides: readonly Float64Array[]): readonly Float64Array[] {
+  const size = system.length;
   for (let column = 0; column < size; column++) {
-    let pivot = column;
+    const pivot = pivotOf(system, column);
+    swap(system, column, pivot);
+    for (const side of sides) swap(side, column, pivot);
+    const source = system[column] as Float64Array;
     for (let row = column + 1; row < size; row++) {
-      if (Math.abs(at(system, row, column)) > Math.abs(at(system, pivot, column))) pivot = row;
-    }
-    [system[column], system[pivot]] = [
-      system[pivot] as Float64Array,
-      system[column] as Float64Array,
-    ];
-    [right[column], right[pivot]] = [right[pivot] as number, right[column] as number];
-    for (let row = column + 1; row < size; row++) {
-      const factor = at(system, row, column) / at(system, column, column);
-      if (factor === 0) continue;
       const target = system[row] as Float64Array;
-      const source = system[column] as Float64Array;
-      for (let k = column; k < size; k++)
+      const factor = (target[column] as number) / (source[column] as number);
+      for (let k = column; k < size; k++) {
         target[k] = (target[k] as number) - factor * (source[k] as number);
-      right[row] = (right[row] as number) - factor * (right[column] as number);
+      }
+      for (const side of sides) {
+        side[row] = (side[row] as number) - factor * (side[column] as number);
+      }
     }
   }
-  for (let row = size - 1; row >= 0; row--) {
-    let sum = right[row] as number;
-    for (let k = row + 1; k < size; k++) sum -= at(system, row, k) * (right[k] as number);
-    right[row] = sum / at(system, row, row);
+  for (const side of sides) {
+    for (let row = size - 1; row >= 0; row--) {
+      const coefficients = system[row] as Float64Array;
+      let sum = side[row] as number;
+      for (let k = row + 1; k < size; k++) sum -= (coefficients[k] as number) * (side[k] as number);
+      side[row] = sum / (coefficients[row] as number);
+    }
   }
-  return right;
+  return sides;
 }
 
-function at(system: readonly Float64Array[], row: number, column: number): number {
-  return (system[row] as Float64Array)[column] as number;
+/** Row from `column` on with the largest magnitude in this column. */
+function pivotOf(system: readonly Float64Array[], column: number): number {
+  const magnitude = (row: number) => Math.abs(system[row]?.[column] as number);
+  let pivot = column;
+  for (let row = column + 1; row < system.length; row++) {
+    if (magnitude(row) > magnitude(pivot)) pivot = row;
+  }
+  return pivot;
+}
+
+function swap<Element>(list: { [index: number]: Element }, first: number, second: number): void {
+  [list[first], list[second]] = [list[second] as Element, list[first] as Element];
 }

@@ -39,10 +39,3 @@ export class AnnotationList {
     return [`The file has more than ${MAX_ANNOTATIONS} annotations: ${this.#ignored} are skipped.`];
   }
 }
-
-/** Note for each channel that cannot be read. */
-export function skippedNotes(
-  unreadable: readonly { readonly label: string; readonly reason: string }[],
-): readonly string[] {
-  return unreadable.map(({ label, reason }) => `“${label}” is skipped: it ${reason}.`);
-}

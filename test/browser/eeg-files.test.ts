@@ -133,6 +133,7 @@ describeInBrowser('the EEG page, with files and models of all kinds', () => {
     expect(await position.textContent()).toBe('1:12.0 to 1:14.7');
     await page.locator('#window').fill('1200');
     expect(await position.textContent()).toBe('1:12.6 to 1:15.3');
+    await page.locator('.is-old').waitFor({ state: 'detached' });
     expect(await visit.findViolations()).toEqual([]);
     expect(problems).toEqual([]);
   });

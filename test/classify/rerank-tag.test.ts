@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Folder } from '../helpers/files';
+import { gliner2Folder, readGliner2Golden } from '../helpers/gliner2';
 import { readFixture } from '../helpers/golden';
 import { modelWith } from '../helpers/model-folder';
 import { type RankedAnswer, RERANKING_CASES, type RerankingCase } from '../helpers/reranking';
@@ -184,6 +185,31 @@ describe('tag --labels', () => {
       for (const [position, { score }] of (tags as Tag[]).entries()) {
         expect(Math.abs(score - (expected[position]?.[3] as number))).toBeLessThanOrEqual(ROUNDED);
       }
+    }
+  });
+
+  it('has the entities of gliner2', async () => {
+    const name = 'deberta-lstm';
+    const golden = readGliner2Golden(name);
+    const labels = ['city', 'film', 'date of birth'];
+    const rows = golden.entities.filter(
+      (row) => row.threshold === 0.5 && Object.keys(row.entities).join() === labels.join(),
+    );
+    const inputs = golden.texts.slice(0, rows.length).map((text) => ({ text }));
+    writeFileSync(inFolder('gliner2.jsonl'), jsonLines(inputs));
+    const files = ['gliner2.jsonl', '-o', 'entities2.jsonl', '--offsets', 'code-points'];
+    const args = ['--model', gliner2Folder(name), '--labels', labels.join(), ...files];
+    const { code, stderr } = await run('tag', ...args);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('answered')]);
+    expect(rows).toHaveLength(9);
+    for (const [index, { tags }] of lines('entities2.jsonl').entries()) {
+      const expected = Object.entries(rows[index]?.entities ?? {}).flatMap(([label, spans]) =>
+        spans.map(([start]) => `${start} ${label}`),
+      );
+      const found = (tags as { start: number; label: string }[]).map(
+        ({ start, label }) => `${start} ${label}`,
+      );
+      expect(found.sort()).toEqual(expected.sort());
     }
   });
 

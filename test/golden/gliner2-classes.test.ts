@@ -1,3 +1,4 @@
+import { ZeroShot } from '../../src/embedded/zero-shot-classifier';
 import { sigmoid, softmax } from '../../src/lib/numbers';
 import type { DecisionModel, Question } from '../../src/tasks/decision/questions';
 import type { ClassInput } from '../../src/tasks/gliner2/class-sequence';
@@ -121,6 +122,21 @@ describe.each(GLINER2_MODELS)('classes of %s', (name) => {
         expectClose(byLabel as number[], rows[index]?.[scores] ?? []);
       }
     }
+  });
+
+  it('has the same scores in the process', async () => {
+    const engine = await ZeroShot.load({ modelDirectory: gliner2Folder(name) });
+    const row = rowsOf('classification')[2];
+    const labels = row?.labels as readonly string[];
+    for (const [multiLabel, scores] of [
+      [false, 'softmax'],
+      [true, 'sigmoid'],
+    ] as const) {
+      const found = await engine.classify(golden.texts[2] as string, labels, { multiLabel });
+      const byLabel = labels.map((label) => found.find((one) => one.label === label)?.score);
+      expectClose(byLabel as number[], row?.[scores] ?? []);
+    }
+    await engine.close();
   });
 
   it('truncates a long text at the requested end', async () => {

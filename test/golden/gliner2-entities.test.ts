@@ -1,3 +1,4 @@
+import { EntityRecognizer } from '../../src/embedded/entity-recognizer';
 import { codePointCounter } from '../../src/lib/code-points';
 import type { EntityLabel, EntityOptions } from '../../src/tasks/entity-recognition/entities';
 import { findEntities } from '../../src/tasks/entity-recognition/find-entities';
@@ -93,6 +94,17 @@ describe.each(GLINER2_MODELS.filter(isSpanModel))('entities of %s', (name) => {
         expect(start).toBeGreaterThanOrEqual(own[index - 1]?.end ?? 0);
       }
     }
+  });
+
+  it('has the same entities in the process', async () => {
+    const engine = await EntityRecognizer.load({ modelDirectory: gliner2Folder(name) });
+    const row = golden.entities.find(
+      ({ threshold, entities }) => threshold === 0.5 && Object.values(entities).flat().length > 1,
+    ) as GoldenGliner2['entities'][number];
+    const { text, labels, entities } = row;
+    const found = await engine.tag(golden.texts[text] as string, { labels });
+    expect(found).toHaveLength(Object.values(entities).flat().length);
+    await engine.close();
   });
 
   it('reads a long text in windows', async () => {

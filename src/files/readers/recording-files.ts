@@ -6,8 +6,8 @@ import { readBlocks } from './input-bytes';
 
 /** Maximum size of a recording, which is read into memory. The page has the same limit. */
 const MAX_BYTES = 200 * 1024 ** 2;
-/** Extension of header files whose recordings consist of several files. */
-const HEADER_EXTENSION = '.vhdr';
+/** Extensions of header files whose recordings consist of several files. */
+const HEADER_EXTENSIONS = ['.vhdr', '.ahdr'];
 
 /** Reads a recording with its companions from the same folder. @throws RecordingError, RunError */
 export async function readRecordingFile(input: InputFile): Promise<Recording> {
@@ -28,7 +28,7 @@ export async function readRecordingFile(input: InputFile): Promise<Recording> {
 export async function companionFiles(inputs: readonly InputFile[]): Promise<readonly InputFile[]> {
   const all: InputFile[] = [];
   for (const input of inputs) {
-    if (path.extname(input.name).toLowerCase() !== HEADER_EXTENSION) continue;
+    if (!HEADER_EXTENSIONS.includes(path.extname(input.name).toLowerCase())) continue;
     try {
       const bytes = await readBytes(input, MAX_BYTES);
       all.push(...findCompanions(input, companionNames(bytes, path.basename(input.name))));

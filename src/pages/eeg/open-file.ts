@@ -14,7 +14,7 @@ const GZIP = [0x1f, 0x8b];
 export async function openFiles(files: readonly File[]): Promise<Recording> {
   const size = files.reduce((sum, file) => sum + file.size, 0);
   const [first] = files;
-  const header = files.find(({ name }) => /\.vhdr$/i.test(name));
+  const header = files.find(({ name }) => /\.[va]hdr$/i.test(name));
   const file = files.length === 1 ? first : header;
   if (!file) {
     throw new RecordingError(

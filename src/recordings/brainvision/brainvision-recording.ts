@@ -1,4 +1,5 @@
-import { AnnotationList, requireSegmentCount, skippedNotes } from '../limits';
+import { AnnotationList, requireSegmentCount } from '../limits';
+import { skippedNotes } from '../notes';
 import {
   type Channel,
   type Recording,

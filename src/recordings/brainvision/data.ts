@@ -34,7 +34,10 @@ function readBinary(
   const length = isVectorized ? (dataPoints ?? available) : available;
   requireLength(length, count, name);
   const rest = bytes.length - length * count * bytesPerValue;
-  if (rest > 0) notes.push(`${name}: ${rest} bytes at the end are skipped.`);
+  if (rest > 0) {
+    const end = rest === 1 ? '1 byte at the end is' : `${rest} bytes at the end are`;
+    notes.push(`${name}: ${end} skipped.`);
+  }
   if (dataPoints !== null && dataPoints !== length) {
     notes.push(
       `${name}: has ${length} samples, which are read; DataPoints specifies ${dataPoints}.`,

@@ -1,4 +1,5 @@
 import { AnnotationList } from '../limits';
+import { skipped } from '../notes';
 import { RecordingError } from '../recording';
 import type { BrainVisionHeader } from './header';
 import { parseIni, splitValue } from './ini';
@@ -68,7 +69,7 @@ export function readMarkers(
       channel: channels[Number(channel) - 1]?.label ?? null,
     });
   }
-  const notes = damaged === 0 ? [] : [`${name}: ${damaged} damaged markers are skipped.`];
+  const notes = damaged === 0 ? [] : [`${name}: ${skipped(damaged, 'damaged marker')}.`];
   return { annotations, gaps, startTime, notes };
 }
 

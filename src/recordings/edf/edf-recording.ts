@@ -1,4 +1,5 @@
-import { AnnotationList, MAX_SAMPLES, requireSegmentCount, skippedNotes } from '../limits';
+import { AnnotationList, MAX_SAMPLES, requireSegmentCount } from '../limits';
+import { skipped, skippedNotes } from '../notes';
 import {
   type Channel,
   type Recording,
@@ -41,7 +42,7 @@ export function readEdf(bytes: Uint8Array, name: string): Recording {
   const found = new AnnotationList();
   const times = readAnnotations(bytes, header, records, found, fail);
   if (times !== null && times.damaged > 0)
-    notes.push(`${times.damaged} damaged annotations are skipped.`);
+    notes.push(`${skipped(times.damaged, 'damaged annotation')}.`);
   const runs = findRuns(header, records, times, fail);
   requireSegmentCount(runs.length, name);
   const segmentsOf = memoize((samplesPerRecord: number) => toSegments(runs, samplesPerRecord));

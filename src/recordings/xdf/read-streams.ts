@@ -102,9 +102,13 @@ export function readStreams(bytes: Uint8Array, name: string): Streams {
   requireMemory(open, name);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const streams = [...open.values()].map((stream) => storeSamples(view, stream));
-  const notes =
-    damaged === 0 ? [] : [`The file is damaged at ${damaged} places, which are skipped.`];
+  const notes = damaged === 0 ? [] : [describeDamage(damaged)];
   return { streams, startTime, notes };
+}
+
+function describeDamage(places: number): string {
+  const what = places === 1 ? '1 place, which is' : `${places} places, which are`;
+  return `The file is damaged at ${what} skipped.`;
 }
 
 function streamOf<Value>(streams: ReadonlyMap<number, Value>, content: Chunk['content']): Value {

@@ -74,7 +74,8 @@ function truncate(stream: Stream): Stream {
 }
 
 /** Streams of texts, and streams of one number without a sampling rate, are events. */
-export function isEvents({ stream: { header }, problem }: TimedStream): boolean {
+export function isEvents({ stream: { header, stamps }, problem }: TimedStream): boolean {
+  if (problem !== null && stamps.length > 0) return false;
   const isNumber = header.samplingRateHz === 0 && header.channelCount === 1;
-  return problem === null && (header.format === 'string' || isNumber);
+  return header.format === 'string' || isNumber;
 }

@@ -1,4 +1,5 @@
-import { AnnotationList, skippedNotes } from '../limits';
+import { AnnotationList } from '../limits';
+import { skippedNotes } from '../notes';
 import {
   type Channel,
   type Recording,

@@ -3,13 +3,13 @@ import { EngineError } from '../../native/engine';
 import type { OutputTensor, Tensors } from '../tensors';
 import type { Candidates, EntityInput, EntityMetadata } from './entities';
 import { parseLabels } from './labels';
-import { selectEntities } from './overlaps';
+import { overlapsOf, selectEntities } from './overlaps';
 
 const THRESHOLD = 0.5;
 
 /**
  * Tensors of entity recognition. LABELS: for each text a JSON array of labels. The outputs have a row for each entity;
- * offsets are in code points. Entities do not overlap.
+ * offsets are in code points. Overlaps are resolved as the model's library does by default.
  */
 export const entityTensors: Tensors<EntityInput, Candidates, EntityMetadata> = {
   inputs: [
@@ -34,10 +34,11 @@ export const entityTensors: Tensors<EntityInput, Candidates, EntityMetadata> = {
     labels: parseLabels(labels as string) as EntityInput['labels'],
     threshold: THRESHOLD,
   }),
-  write: (answers): readonly OutputTensor[] => {
+  write: (answers, metadata): readonly OutputTensor[] => {
+    const options = { ...overlapsOf(null, metadata), isMultiLabel: false };
     const entities = answers.map((answer, index) => {
       if (answer.candidates === null) throw tooLong(index);
-      return selectEntities(answer.candidates, { isFlat: true, isMultiLabel: false });
+      return selectEntities(answer.candidates, options);
     });
     const rows = entities.flat();
     const offsets = new Uint32Array(2 * rows.length);

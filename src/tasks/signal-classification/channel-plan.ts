@@ -8,6 +8,8 @@ import type { ModelSettings } from './model-settings';
 
 /** Relative difference below which two sampling rates are equal: amplifiers report rates with few digits. */
 const SAME_RATE = 0.005;
+/** Maximum number of cached plans per model. */
+const MAX_PLANS = 8;
 /** Minimum number of channels from which missing channels are interpolated. */
 const MIN_SOURCES = 4;
 
@@ -31,6 +33,24 @@ export interface ChannelPlan {
  * @throws PreprocessingError that names a missing channel, or a step that does not support the rate
  */
 export function planChannels(
+  settings: ModelSettings,
+  names: readonly string[],
+  samplingRateHz: number,
+): ChannelPlan {
+  const known = plans.get(settings) ?? new Map<string, ChannelPlan>();
+  plans.set(settings, known);
+  const key = JSON.stringify([samplingRateHz, names]);
+  const plan = known.get(key) ?? createPlan(settings, names, samplingRateHz);
+  known.delete(key);
+  if (known.size >= MAX_PLANS) known.delete(known.keys().next().value as string);
+  known.set(key, plan);
+  return plan;
+}
+
+/** Plans of the last requests, by their channels and rate. */
+const plans = new WeakMap<ModelSettings, Map<string, ChannelPlan>>();
+
+function createPlan(
   settings: ModelSettings,
   names: readonly string[],
   samplingRateHz: number,

@@ -15,6 +15,8 @@ import {
   toEpochSettings,
 } from './epoch-settings';
 
+/** Maximum number of channels of which some can be interpolated: the weights are computed within milliseconds. */
+const MAX_INTERPOLATED = 256;
 /** Maximum number of channels. */
 export const MAX_CHANNELS = 512;
 
@@ -183,6 +185,10 @@ function findPositionProblem({
   inputs,
   positions,
 }: ChannelSettings): KeyProblem | null {
+  if (interpolates && inputs.length > MAX_INTERPOLATED) {
+    const message = `expected "error" for more than ${MAX_INTERPOLATED} channels, found "interpolate"`;
+    return { path: ['missing_channels'], message };
+  }
   const missing = interpolates ? inputs.find((input) => !positions.has(input)) : undefined;
   if (missing === undefined) return null;
   const message = `expected the position of “${missing}”, which missing_channels "interpolate" needs`;

@@ -88,6 +88,14 @@ describe('parseCsv', () => {
   it('says that times have gaps, and keeps the rate', () => {
     const { rate, notes } = read('time,T3\n0,1\n0.01,2\n0.02,3\n5,4\n5.01,5');
     expect([rate, notes]).toEqual([100, [expect.stringContaining('gaps')]]);
+    const { channels } = parseCsv('ms,T3,O1\n0,1,1\n10,2,\n20,3,\n5000,4,\n5010,5,', 'x.csv');
+    expect(channels.map(({ segments }) => segments)).toEqual([
+      [
+        { firstSample: 0, startSeconds: 0, measuredRateHz: null },
+        { firstSample: 3, startSeconds: 5, measuredRateHz: null },
+      ],
+      [{ firstSample: 0, startSeconds: 0, measuredRateHz: null }],
+    ]);
   });
 
   it('leaves columns of words out, and says so', () => {

@@ -159,7 +159,7 @@ describe('XDF', () => {
     const content = Buffer.concat([Buffer.from([2, 0, 1, 0, 0, 0]), Buffer.from(bomb)]);
     const chunk = Buffer.concat([Buffer.from([1, content.length]), content]);
     expect(() => readRecording(Buffer.concat([Buffer.from('XDF:'), chunk]), 'x.xdf')).toThrow(
-      /x\.xdf: contains no stream of samples\. The file is damaged at 1 places/,
+      /x\.xdf: contains no stream of samples\. The file is damaged at 1 place/,
     );
   });
 });
