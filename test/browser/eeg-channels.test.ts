@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { FIXTURES, startService } from '../helpers/service';
 import { describeInBrowser, LOOKS, setStage, type Visit } from './browser';
@@ -178,6 +179,30 @@ describeInBrowser('the EEG page of a model of several channels', () => {
       wanted,
     );
     expect(problems).toEqual([]);
+  });
+
+  it('says why a model takes no streams, and classifies each window alone', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'zero-phase-'));
+    const settings = readFileSync(path.join(FOLDER, 'eeg_model.json'), 'utf8');
+    writeFileSync(path.join(folder, 'eeg_model.json'), settings.replace('"causal"', '"zero"'));
+    copyFileSync(path.join(FOLDER, 'eeg_model.pt'), path.join(folder, 'eeg_model.pt'));
+    const service = await startService('eeg', {
+      env: { EEG_MODEL_PATH: path.join(folder, 'eeg_model.pt') },
+    });
+    const current = await open(undefined, service);
+    const { page } = current;
+    await openRecording(current);
+    await page.getByRole('button', { name: 'Classify the recording' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/streams need "phase": "causal"/)
+      .waitFor();
+    await page.getByLabel('Send windows').selectOption('alone');
+    await page.getByRole('button', { name: 'Classify the recording' }).click();
+    await page.getByText('Classified: 5 windows.').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await service.stop();
+    rmSync(folder, { recursive: true });
   });
 
   it('says which channels are missing, and interpolates one', async () => {
