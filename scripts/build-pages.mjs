@@ -15,7 +15,10 @@ const DECISIONS = {
   title: 'Decisions',
   description: 'Try typed questions about a text with the model of this server.',
 };
-/** Pages by folder in dist/pages. `source`: folder in src/pages, default: the same. `service`: default `./`. */
+/**
+ * Pages by folder in dist/pages. `source`: folder in src/pages, default: the same. `service`: default `./`. `workers`:
+ * sources of workers by the constant with their URL.
+ */
 const PAGES = {
   sentiment: {
     title: 'Sentiment',
@@ -25,6 +28,7 @@ const PAGES = {
     title: 'EEG',
     description:
       'Try EEG window classification with the model of this server. A demonstration, not a medical device.',
+    workers: { FILTER_WORKER: 'eeg/channels/filter-worker.ts' },
   },
   tagging: {
     title: 'Tagging',
@@ -57,30 +61,38 @@ const PAGES = {
   },
 };
 
+const OPTIONS = {
+  absWorkingDir: ROOT,
+  entryNames: '[name]-[hash]',
+  bundle: true,
+  minify: true,
+  charset: 'utf8',
+  format: 'iife',
+  target: ['chrome111', 'firefox113', 'safari16.4'],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'none', // licenses.txt contains them
+  metafile: true,
+  tsconfig: path.join(SOURCES, 'tsconfig.json'),
+};
+
 for (const [page, texts] of Object.entries(PAGES)) {
   const folder = path.join(OUTPUT, page);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const { source = page } = texts;
+  const { source = page, workers = {} } = texts;
+  const define = {};
+  for (const [name, file] of Object.entries(workers))
+    define[name] = await buildWorker(file, folder);
   const { metafile } = await build({
-    absWorkingDir: ROOT,
+    ...OPTIONS,
     // `theme` is loaded in the head, before the first paint; `main` at the end of the page.
     entryPoints: {
       theme: path.join(SOURCES, 'shared', 'early-theme.ts'),
       main: path.join(SOURCES, source, `${source}-page.tsx`),
     },
     outdir: folder,
-    entryNames: '[name]-[hash]',
-    bundle: true,
-    minify: true,
-    charset: 'utf8',
-    format: 'iife',
-    target: ['chrome111', 'firefox113', 'safari16.4'],
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    legalComments: 'none', // licenses.txt contains them
-    metafile: true,
-    tsconfig: path.join(SOURCES, 'tsconfig.json'),
+    define,
     // The variant of the parser with a bundled Buffer.
     alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync' },
   });
@@ -89,6 +101,14 @@ for (const [page, texts] of Object.entries(PAGES)) {
   copyFileSync(path.join(SOURCES, 'shared', 'icon.svg'), path.join(folder, 'icon.svg'));
   writeFileSync(path.join(folder, 'licenses.txt'), licenses(Object.keys(metafile.inputs)));
   for (const name of readdirSync(folder)) compress(path.join(folder, name));
+}
+
+/** @returns the URL of a worker relative to the page, as an expression */
+async function buildWorker(file, folder) {
+  const entryPoints = [path.join(SOURCES, file)];
+  const { metafile } = await build({ ...OPTIONS, entryPoints, outdir: folder });
+  const [output] = Object.keys(metafile.outputs);
+  return JSON.stringify(`./${path.basename(output)}`);
 }
 
 /**

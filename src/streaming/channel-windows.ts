@@ -2,9 +2,9 @@ import { type Block, PreprocessingError } from '../preprocessing/block';
 import type { Pipeline } from '../preprocessing/pipeline';
 import { type ChannelPlan, planChannels } from '../tasks/signal-classification/channel-plan';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
+import type { SignalQualityAnalyzer } from '../tasks/signal-classification/signal-quality';
 import { ChannelWindow, toRows } from '../tasks/signal-classification/window-preparation';
 import { FrameBuffer } from './frame-buffer';
-import type { SignalQualityAnalyzer } from './signal-quality';
 import { SlidingWindows, type Windowing, windowingOf } from './sliding-windows';
 import type { StreamWindows, WindowOptions, WindowQuality } from './stream-windows';
 

@@ -1,5 +1,5 @@
 import { argmax, roundToFourDecimals } from '../lib/numbers';
-import { problemsOf } from './signal-quality';
+import { problemsOf } from '../tasks/signal-classification/signal-quality';
 import { formatTime, type SamplePosition } from './timeline';
 
 /** Initial and maximum number of rows. Rows of pending windows are never reused. */

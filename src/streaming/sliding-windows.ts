@@ -1,8 +1,7 @@
 import { ResampleFilter, reachOf } from '../recordings/resample-filter';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
-
+import type { SignalQualityAnalyzer } from '../tasks/signal-classification/signal-quality';
 import { SampleBuffer } from './sample-buffer';
-import type { SignalQualityAnalyzer } from './signal-quality';
 import type { StreamWindows, WindowQuality } from './stream-windows';
 
 /** Relative difference below which two sampling rates are equal: amplifiers report rates with few digits. */

@@ -1,6 +1,6 @@
 import { bankBytes } from '../recordings/resample-filter';
+import { SignalQualityAnalyzer } from '../tasks/signal-classification/signal-quality';
 import { windowBytes } from './create-windows';
-import { SignalQualityAnalyzer } from './signal-quality';
 import { isResampled, SlidingWindows, windowingOf } from './sliding-windows';
 import type { StreamModel } from './stream-host';
 import type { StreamOptions } from './stream-messages';

@@ -11,7 +11,7 @@ import {
 import { ServiceError } from '../serving/errors';
 import { parseJson } from '../serving/json';
 import { CLOSE, SessionError } from '../serving/session';
-import { QUALITY_FLAGS } from '../tasks/signal-classification/quality-settings';
+import { QUALITY_FLAGS } from '../tasks/signal-classification/quality-thresholds';
 import { ANY_POSITION, MAX_SAMPLE_INDEX, parsePosition, type SamplePosition } from './timeline';
 
 /** Range of sampling rates in Hz: from telemetry to intracranial recordings. */

@@ -1,5 +1,5 @@
+import type { SignalQualityAnalyzer } from '../tasks/signal-classification/signal-quality';
 import type { SignalInput } from '../tasks/signal-classification/window-preparation';
-import type { SignalQualityAnalyzer } from './signal-quality';
 
 /** Quality of a window. */
 export type WindowQuality = Pick<

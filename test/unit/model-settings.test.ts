@@ -10,7 +10,7 @@ import {
   settingsPath,
   WINDOW_LENGTH,
 } from '../../src/tasks/signal-classification/model-settings';
-import { DEFAULT_QUALITY } from '../../src/tasks/signal-classification/quality-settings';
+import { DEFAULT_QUALITY } from '../../src/tasks/signal-classification/quality-thresholds';
 import { validateTrialRun } from '../../src/tasks/signal-classification/validate-trial-run';
 
 const ROOT = path.resolve(__dirname, '..', '..');

@@ -4,6 +4,7 @@ import { collectOutcomes, RUN_OPTIONS } from '../shared/batch-run';
 import { createClient, type Timings, timeRequest } from '../shared/client';
 import { type Explanation, explainError } from '../shared/errors';
 import { isReady } from '../shared/info';
+import { isMultichannel } from './channels/selection';
 import { adjacentStarts, samples, windowLength, windowSamples } from './state';
 
 /** Element of the response of `POST /predict/batch`. */
@@ -34,7 +35,7 @@ export function classifyOnMove(): void {
     tries.value;
     const window = windowSamples.value;
     problem.value = null;
-    if (window === null || !isReady.value) {
+    if (window === null || !isReady.value || isMultichannel.value) {
       response.value = null;
       isPending.value = false;
       return;

@@ -1,7 +1,15 @@
 import { start } from '../shared/page';
 import { Shell } from '../shared/shell';
+import { ChannelCards } from './channels/channel-cards';
+import { analyzeOnMove } from './channels/channel-quality';
+import { filterOnChange } from './channels/display-filter';
+import { clearRunOnNewSelection } from './channels/run-windows';
+import { isMultichannel } from './channels/selection';
+import { prepareOnChange } from './channels/traces';
+import { resetViewOnNewRecording } from './channels/view-state';
 import { classifyOnMove, clearRunOnNewSamples } from './classify';
 import { stopStreamOnNewSamples } from './live/live';
+import { LiveCanvas } from './live/live-canvas';
 import { LiveCard } from './live/live-card';
 import { RunCard } from './run-card';
 import { SignalCard } from './signal-card';
@@ -21,11 +29,20 @@ function EegPage() {
       }
     >
       <SourceCard />
+      {isMultichannel.value ? <ChannelCards /> : <ChannelCard />}
+    </Shell>
+  );
+}
+
+/** Cards of the page for models of one channel. */
+function ChannelCard() {
+  return (
+    <>
       <SignalCard />
       <WindowCards />
       <RunCard />
-      <LiveCard />
-    </Shell>
+      <LiveCard Plot={LiveCanvas} subject="this channel" />
+    </>
   );
 }
 
@@ -33,3 +50,8 @@ start(<EegPage />);
 classifyOnMove();
 clearRunOnNewSamples();
 stopStreamOnNewSamples();
+resetViewOnNewRecording();
+filterOnChange();
+clearRunOnNewSelection();
+analyzeOnMove();
+prepareOnChange();

@@ -7,6 +7,8 @@ export interface GenerateOptions {
   readonly rhythmHz: number;
   /** Seed of the random numbers. */
   readonly seed: number;
+  /** Default: four electrodes. */
+  readonly channels?: readonly string[];
 }
 
 const CHANNELS = ['T3', 'T4', 'O1', 'O2'];
@@ -14,9 +16,15 @@ const RHYTHM_UV = 14;
 const NOISE_UV = 9;
 
 /** Generates an artificial EEG: an amplitude-modulated rhythm plus 1/f noise. */
-export function generate({ seconds, samplingRateHz, rhythmHz, seed }: GenerateOptions): Recording {
+export function generate({
+  seconds,
+  samplingRateHz,
+  rhythmHz,
+  seed,
+  channels: labels = CHANNELS,
+}: GenerateOptions): Recording {
   const length = Math.max(1, Math.round(seconds * samplingRateHz));
-  const channels = CHANNELS.map((label, index) => {
+  const channels = labels.map((label, index) => {
     const random = randomNumbers(seed * 31 + index);
     const samples = new Float64Array(length);
     const pink = pinkNoise(random);

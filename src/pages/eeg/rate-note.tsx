@@ -41,7 +41,8 @@ export function RateNote() {
   );
 }
 
-function RateField() {
+/** Field for the sampling rate of a recording that does not specify it. */
+export function RateField() {
   return (
     <div class="field rate-field">
       <label for="given-rate">Sampling rate, Hz</label>

@@ -5,7 +5,7 @@ import { Note } from '../shared/note';
 import { generate } from './generate';
 import { openFiles } from './open-file';
 import { RecordingSummary } from './recording-summary';
-import { modelRate, recording, setRecording } from './state';
+import { model, modelRate, recording, setRecording } from './state';
 
 type Source = 'file' | 'paste' | 'generate';
 
@@ -182,6 +182,7 @@ function generateOne(): void {
     seconds: seconds.value,
     samplingRateHz: rateToGenerate.value,
     rhythmHz: rhythm.value,
+    ...(model.value?.channels && { channels: model.value.channels }),
   };
   take(() => generate({ ...options, seed: seed++ })).catch(reportError);
 }

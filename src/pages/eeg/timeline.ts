@@ -8,6 +8,8 @@ export interface Gap {
 
 /** Time axis of a channel; its unit is the sample if the sampling rate is unknown. */
 export interface Timeline {
+  /** Segments at the times of this axis. */
+  readonly segments: readonly Segment[];
   readonly gaps: readonly Gap[];
   /** Time of the last sample. */
   readonly end: number;
@@ -42,6 +44,7 @@ export function createTimeline(
     to: startSeconds,
   }));
   return {
+    segments: used,
     gaps,
     end: toSeconds(samples - 1),
     times: () => {

@@ -11,7 +11,8 @@ import {
   toChannelSettings,
 } from './channel-settings';
 import { constantInputsSchema, toConstantInputs } from './constant-inputs';
-import { type QualitySettings, qualitySchema, toQualitySettings } from './quality-settings';
+import { qualitySchema, toQualitySettings } from './quality-settings';
+import type { QualitySettings } from './quality-thresholds';
 
 /** Default window length in samples: 2.69 s at 95 Hz. */
 export const WINDOW_LENGTH = 256;

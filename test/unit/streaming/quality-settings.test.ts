@@ -1,9 +1,9 @@
 import { parseModelSettings } from '../../../src/tasks/signal-classification/model-settings';
+import { toQualitySettings } from '../../../src/tasks/signal-classification/quality-settings';
 import {
   DEFAULT_QUALITY,
   QUALITY_FLAGS,
-  toQualitySettings,
-} from '../../../src/tasks/signal-classification/quality-settings';
+} from '../../../src/tasks/signal-classification/quality-thresholds';
 
 function read(quality: unknown) {
   return toQualitySettings(parseModelSettings(JSON.stringify({ quality }), 'a.json').quality);

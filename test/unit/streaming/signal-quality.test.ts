@@ -1,8 +1,11 @@
-import { problemsOf, SignalQualityAnalyzer } from '../../../src/streaming/signal-quality';
 import {
   DEFAULT_QUALITY,
   type QualitySettings,
-} from '../../../src/tasks/signal-classification/quality-settings';
+} from '../../../src/tasks/signal-classification/quality-thresholds';
+import {
+  problemsOf,
+  SignalQualityAnalyzer,
+} from '../../../src/tasks/signal-classification/signal-quality';
 import { normal, seededRandom } from '../../helpers/random';
 
 const RATE = 256;

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { theme } from '../../shared/theme';
+import { samples } from '../state';
 import { type Live, phase, shown } from './live';
 import { HEIGHT, paletteOf, Scene } from './scene';
 
@@ -20,8 +21,9 @@ export function LiveCanvas({ live }: { readonly live: Live }) {
   useEffect(() => {
     const element = canvas.current;
     const context = element?.getContext('2d');
-    if (!element || !context) return;
-    const film = new Film(element, new Scene(context, live, paletteOf()), live);
+    const signal = samples.peek();
+    if (!element || !context || !signal) return;
+    const film = new Film(element, new Scene(context, live, signal, paletteOf()), live);
     const observer = new ResizeObserver(() => film.fit());
     observer.observe(element);
     film.fit();

@@ -1,28 +1,23 @@
+import type { ComponentType } from 'preact';
 import { plural } from '../../shared/format';
 import { isReady } from '../../shared/info';
 import { ErrorNote } from '../../shared/note';
-import { modelRate, samples, timeline, windowLength } from '../state';
-import {
-  goOn,
-  isAway,
-  isOn,
-  knownRate,
-  type Live,
-  live,
-  pause,
-  phase,
-  play,
-  problem,
-  stop,
-} from './live';
-import { LiveCanvas } from './live-canvas';
+import { modelRate, windowLength } from '../state';
+import { goOn, isAway, isOn, type Live, live, pause, phase, play, problem, stop } from './live';
 import { LiveControls } from './live-controls';
 import { LiveResults } from './live-results';
+import { liveSource } from './live-source';
+
+interface LiveCardProps {
+  readonly Plot: ComponentType<{ readonly live: Live }>;
+  /** What is played, such as "this channel". */
+  readonly subject: string;
+}
 
 /** Playback of the recording as a live stream. */
-export function LiveCard() {
-  const [all, length] = [samples.value, windowLength.value];
-  if (all === null || length === null) return null;
+export function LiveCard({ Plot, subject }: LiveCardProps) {
+  const source = liveSource.value;
+  if (source === null || windowLength.value === null) return null;
   return (
     <section class="card" aria-labelledby="live">
       <div class="row ends">
@@ -43,14 +38,14 @@ export function LiveCard() {
       </div>
       {live.value ? (
         <>
-          <LiveCanvas live={live.value} />
+          <Plot live={live.value} />
           <LiveResults live={live.value} />
         </>
       ) : (
         <p class="quiet">
-          Plays this channel as an amplifier would send it: each window is classified as soon as its
+          Plays {subject} as an amplifier would send it: each window is classified as soon as its
           last sample is there.
-          {timeline.value?.gaps.length ? ' Gaps are left out.' : ''}
+          {source.hasGaps ? ' Gaps are left out.' : ''}
         </p>
       )}
     </section>
@@ -80,7 +75,7 @@ function PlayButtons() {
 
 /** Note about resampling on the server. */
 function RateWords() {
-  const [from, to] = [knownRate.value, modelRate.value];
+  const [from, to] = [liveSource.value?.rate ?? null, modelRate.value];
   if (to === null || from === to) return null;
   return (
     <p class="quiet">

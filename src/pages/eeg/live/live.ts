@@ -2,7 +2,8 @@ import { computed, effect, signal, untracked } from '@preact/signals';
 import { EegClient, type StreamOptions, type WindowResult } from '../../../client';
 import { createClient } from '../../shared/client';
 import { type Explanation, explainError } from '../../shared/errors';
-import { modelRate, rate, rateState, recordedRate, samples, windowLength } from '../state';
+import { modelRate, windowLength } from '../state';
+import { type LiveSource, liveSource } from './live-source';
 import { Playhead } from './playhead';
 
 /** Minimum interval between updates of the results as text, in ms. */
@@ -29,7 +30,7 @@ export const skipsLate = signal(false);
 
 /** One stream and its results. Mutable: `shown` is incremented when the text has to be updated. */
 export interface Live {
-  readonly samples: Float64Array;
+  readonly source: LiveSource;
   /** Sampling rate in Hz. */
   readonly rate: number;
   /** Window length and hop size in samples. */
@@ -47,24 +48,20 @@ export const problem = signal<Explanation | null>(null);
 export const isAway = signal(false);
 export const shown = signal(0);
 export const isOn = computed(() => phase.value === 'playing' || phase.value === 'paused');
-/** Sampling rate of the sent samples in Hz; null if unknown. The server resamples. */
-export const knownRate = computed(() =>
-  rateState.value === 'resampled' ? rate.value : recordedRate.value,
-);
 
 /** Starts playback at the start of the recording. */
 export async function play(): Promise<void> {
-  const all = samples.value;
-  if (all === null || windowLength.value === null || isOn.value) return;
-  const next = begin(all, windowLength.value);
+  const source = liveSource.value;
+  if (source === null || windowLength.value === null || isOn.value) return;
+  const next = begin(source, windowLength.value);
   live.value = next;
   phase.value = 'playing';
   problem.value = null;
   isAway.value = false;
   const { controller, playhead } = next;
   try {
-    const source = playhead.samples(controller.signal);
-    for await (const result of createClient(EegClient).stream(source, optionsOf(next))) {
+    const played = playhead.samples(controller.signal);
+    for await (const result of createClient(EegClient).stream(played, optionsOf(next))) {
       if ('window' in result) next.windows.push(result);
       showSoon();
     }
@@ -99,8 +96,7 @@ export function setSpeed(times: number): void {
 /** Stops the stream when the samples change. */
 export function stopStreamOnNewSamples(): void {
   effect(() => {
-    samples.value;
-    knownRate.value;
+    liveSource.value;
     untracked(() => {
       stop();
       live.value = null;
@@ -110,22 +106,23 @@ export function stopStreamOnNewSamples(): void {
   });
 }
 
-function begin(all: Float64Array, length: number): Live {
-  const hz = knownRate.value ?? modelRate.value ?? ANY_RATE;
+function begin(source: LiveSource, length: number): Live {
+  const hz = source.rate ?? modelRate.value ?? ANY_RATE;
   const raw = (length * hz) / (modelRate.value ?? hz);
   return {
-    samples: all,
+    source,
     rate: hz,
     length: raw,
     windows: [],
     step: Math.max(1, Math.round(raw * STEPS[step.value])),
-    playhead: new Playhead(all, hz, speed.value),
+    playhead: new Playhead(source, hz, speed.value),
     controller: new AbortController(),
   };
 }
 
-function optionsOf({ rate: samplingRateHz, step, controller }: Live): StreamOptions {
+function optionsOf({ source, rate: samplingRateHz, step, controller }: Live): StreamOptions {
   return {
+    ...source.options,
     samplingRateHz,
     step,
     smoothing: SMOOTHINGS[smoothing.value],

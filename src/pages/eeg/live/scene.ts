@@ -60,15 +60,22 @@ export interface View {
 export class Scene {
   readonly #context: CanvasRenderingContext2D;
   readonly #live: Live;
+  readonly #samples: Float64Array;
   readonly #palette: Palette;
   readonly #range: readonly [number, number];
   #view: View = { end: 0, span: 1, width: 1 };
 
-  constructor(context: CanvasRenderingContext2D, live: Live, palette: Palette) {
+  constructor(
+    context: CanvasRenderingContext2D,
+    live: Live,
+    samples: Float64Array,
+    palette: Palette,
+  ) {
     this.#context = context;
     this.#live = live;
+    this.#samples = samples;
     this.#palette = palette;
-    this.#range = rangeOf(live.samples);
+    this.#range = rangeOf(samples);
   }
 
   draw(view: View): void {
@@ -172,7 +179,7 @@ export class Scene {
 
   #drawSignal(): void {
     const context = this.#context;
-    const { samples } = this.#live;
+    const samples = this.#samples;
     const { end, span, width } = this.#view;
     const first = Math.floor(this.#first);
     const perPixel = span / (width - LEFT);
@@ -187,7 +194,7 @@ export class Scene {
 
   /** Draws the range of the samples per pixel column. Columns keep their samples while the signal moves. */
   #traceColumns(first: number, perPixel: number): void {
-    const { samples } = this.#live;
+    const samples = this.#samples;
     const { end } = this.#view;
     const size = Math.ceil(perPixel);
     for (let from = first - (first % size); from < end; from += size) {

@@ -1,8 +1,4 @@
-import {
-  QUALITY_FLAGS,
-  type QualityFlag,
-  type QualitySettings,
-} from '../tasks/signal-classification/quality-settings';
+import { QUALITY_FLAGS, type QualityFlag, type QualitySettings } from './quality-thresholds';
 
 /** Minimum run of equal samples at the minimum or maximum that counts as clipping. */
 const MIN_CLIPPED_RUN = 3;
