@@ -74,7 +74,7 @@ describe('constant inputs of REVE', () => {
   }
 
   it('change the result', async () => {
-    const { windows, probabilities } = golden['REVE'] as Golden;
+    const { windows, probabilities } = golden.REVE as Golden;
     const moved = pos.map((place) => place.map((value) => 10 * value + 1));
     const classifier = await load({ pos: moved });
     const results = await classifier.classifyBatch(windows);

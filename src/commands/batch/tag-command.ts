@@ -6,7 +6,7 @@ import { taskCommand } from './task-command';
 
 const TOKENS = taskCommand('tag', tokenClassification, [
   'Finds entities and their labels as the token-classification pipeline of transformers does: a column',
-  '`tags`, a list of objects; CSV contains it as JSON.',
+  '`tags`, a list of objects, in CSV as JSON.',
   'With --labels a GLiNER model finds entities of these types, see below.',
 ]);
 
@@ -15,7 +15,7 @@ const ENTITIES = taskCommand(
   entityRecognition,
   [
     'Finds entities of the types in --labels as GLiNER.predict_entities does, or extract_entities of',
-    'gliner2: a column `tags`, a list of objects; CSV contains it as JSON. Long texts are read in windows.',
+    'gliner2: a column `tags`, a list of objects, in CSV as JSON. Long texts are read in windows.',
   ],
   (folder) => (gliner2.findModelPaths(folder).length > 0 ? gliner2 : entityRecognition),
 );
