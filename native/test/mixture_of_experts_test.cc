@@ -84,7 +84,7 @@ class MixtureOfExpertsTest : public CheckpointTest {
       data.append(static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes());
       std::string shape;
       for (const int64_t size : tensor.sizes()) {
-        if (!shape.empty()) shape += ",";
+        if (!shape.empty()) shape += ',';
         shape += std::to_string(size);
       }
       header += header.empty() ? "{\"" : ",\"";

@@ -139,6 +139,12 @@ describe('POST /predict of a model of several channels', () => {
       422,
       /^signals: cannot resample from 199999.999 to 128 Hz/,
     ],
+    [
+      'huge samples',
+      { signals: rows.map((row) => row.map(() => 1.7e308)) },
+      422,
+      /^signals: a sample is too large/,
+    ],
     ['names', { signals: rows, channels: [1] }, 422, 'channels[0]: expected a string'],
   ])('refuses %s', async (_name, body, status, detail) => {
     const answer: Answer = await post(service, '/predict', body);

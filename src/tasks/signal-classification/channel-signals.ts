@@ -53,5 +53,19 @@ export function readChannelWindow(
   });
   const all = plan.createPipeline().process(block);
   const window = toRows(all.map((samples) => samples.subarray(0, settings.windowLength)));
+  requireRange(window, settings);
   return new ChannelWindow(window, plan.interpolated);
+}
+
+/** Maximum magnitude of a float32, the type of the model input. */
+const MAX_FLOAT32 = 3.4028234663852886e38;
+
+/** @throws PreprocessingError: a value is not finite, or becomes infinite as input of the model */
+function requireRange(window: Float64Array, { channels }: ModelSettings): void {
+  const isStandardized = channels?.window.some(({ type }) => type === 'standardize');
+  const most = isStandardized ? Number.MAX_VALUE : MAX_FLOAT32;
+  if (window.every((value) => Math.abs(value) <= most)) return;
+  throw new PreprocessingError(
+    'a sample is too large: it is beyond the range of numbers after the preprocess of the model. Send another unit',
+  );
 }

@@ -115,7 +115,7 @@ function applyWindowSteps(
       );
     }
   }
-  return Float32Array.from(samples);
+  return new Float32Array(samples);
 }
 
 /** Subtracts the mean of the samples from `first` to `last` from each row. */
