@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { existingFiles, ModelFileError } from '../../models/files';
+import { existingFiles, fileSize, ModelFileError } from '../../models/files';
 import { readArchitectures } from '../../models/hugging-face/architectures';
 import {
   CONFIG,
@@ -11,6 +11,7 @@ import {
 } from '../../models/hugging-face/directory';
 import { countLabels, labelConfig, labelNames } from '../../models/hugging-face/labels';
 import { findModelFiles } from '../../models/hugging-face/weight-files';
+import { weightsFolder } from '../../models/peft/adapter';
 import type { TextModelSource, TextProgramSource } from '../../native/engine';
 import type { ClassifierMetadata } from '../capabilities';
 import { CALIBRATION, readViterbiDecoder } from './viterbi-calibration';
@@ -64,14 +65,20 @@ export function readTokenClassifier(directory: string): TokenClassifierFiles {
           added: { num_labels: numLabels },
         });
   const labels = labelNames(config.id2label, numLabels);
-  const viterbi = readViterbiDecoder(directory, config.model_type, labels);
+  const calibration = calibrationFolder(directory);
+  const viterbi = readViterbiDecoder(calibration, config.model_type, labels);
   return {
     source,
     files: [
       ...files,
-      ...existingFiles(directory, [CALIBRATION]),
+      ...existingFiles(calibration, [CALIBRATION]),
       ...('program' in found ? [found.program] : found.weightFiles),
     ],
     metadata: { ...readIdentity(config), labels, ...(viterbi && { viterbi }) },
   };
+}
+
+/** Folder of the calibration of Viterbi decoding: the adapter's own, or that of its base. */
+function calibrationFolder(directory: string): string {
+  return fileSize(directory, CALIBRATION) === null ? weightsFolder(directory) : directory;
 }
