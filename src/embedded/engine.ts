@@ -143,10 +143,3 @@ export async function loaded<Model>(load: () => Promise<Model>): Promise<Model> 
     throw new EngineError('MODEL_LOAD_FAILED', (error as Error).message);
   }
 }
-
-export function byName(
-  names: readonly string[],
-  values: Float32Array,
-): Readonly<Record<string, number>> {
-  return Object.fromEntries(names.map((name, index) => [name, values[index] as number]));
-}

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { PreprocessingError } from '../preprocessing/block';
 import { configFromOptions } from '../settings/config';
 import type { Classification, SignalMetadata } from '../tasks/capabilities';
+import { byName } from '../tasks/classification';
 import {
   ChannelLengthError,
   type ChannelSignals,
@@ -11,7 +12,6 @@ import { signalClassification } from '../tasks/signal-classification/signal-clas
 import type { SignalInput } from '../tasks/signal-classification/window-preparation';
 import { TaskModel } from '../tasks/task-model';
 import {
-  byName,
   ClassifierEngine,
   type EngineOptions,
   environment,

@@ -1,16 +1,10 @@
 import type { SchedulingOptions, TextInput } from '../native/engine';
 import { configFromOptions } from '../settings/config';
 import type { Classification, ClassifierMetadata } from '../tasks/capabilities';
+import { byName } from '../tasks/classification';
 import type { TaskModel } from '../tasks/task-model';
 import { textClassification } from '../tasks/text-classification/text-classification-task';
-import {
-  byName,
-  ClassifierEngine,
-  type EngineOptions,
-  environment,
-  InputError,
-  loadTexts,
-} from './engine';
+import { ClassifierEngine, type EngineOptions, environment, InputError, loadTexts } from './engine';
 import { findInputProblem, type SentimentInput, toTextInput } from './text-input';
 
 export interface SentimentOptions

@@ -98,6 +98,13 @@ function requireBounds(text: string, name: string): void {
   }
 }
 
+/** Error of a schema for a value of a settings file, with the value. @param what such as "a number of Hz" */
+export function expected(what: string): {
+  error: (issue: { readonly input?: unknown }) => string;
+} {
+  return { error: ({ input }) => `expected ${what}, found ${quoted(input)}` };
+}
+
 /** Formats a value for an error message: one line, truncated. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);

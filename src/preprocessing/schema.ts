@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import { quoted } from '../models/json';
-
-function expected(what: string): { error: (issue: { readonly input?: unknown }) => string } {
-  return { error: ({ input }) => `expected ${what}, found ${quoted(input)}` };
-}
+import { expected, quoted } from '../models/json';
 
 const MAX_ORDER = 10;
 
@@ -132,7 +128,7 @@ const standardize = z.strictObject({
 });
 
 /** A step of the list `preprocess` in model settings. */
-export const stepSchema = z.discriminatedUnion(
+const stepSchema = z.discriminatedUnion(
   'type',
   [
     pick,

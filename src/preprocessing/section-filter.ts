@@ -131,7 +131,7 @@ export class ZeroPhaseFilter implements SignalStep {
 }
 
 /** Samples that are added on each side, as many as SciPy adds by default. */
-export function zeroPhasePadding(sections: readonly Section[]): number {
+function zeroPhasePadding(sections: readonly Section[]): number {
   const firstOrder = sections.filter(({ b, a }) => b[2] === 0 && a[1] === 0).length;
   return 3 * (2 * sections.length + 1 - firstOrder);
 }

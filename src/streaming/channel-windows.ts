@@ -15,7 +15,7 @@ const MAX_VALUES = 8192;
 export function planStream(options: WindowOptions, settings: ModelSettings): ChannelPlan {
   const names = options.channels ?? settings.channels?.inputs ?? [];
   const plan = planChannels(settings, names, options.sampling_rate_hz);
-  if (plan.createPipeline().state !== null) return plan;
+  if (plan.state !== null) return plan;
   throw new PreprocessingError(
     'the preprocess of the model has a filter with the phase zero, which needs the whole signal: streams need "phase": "causal"',
   );
@@ -49,20 +49,20 @@ export class ChannelWindows implements StreamWindows {
     this.#windowing = windowingOf(options, settings);
     this.#createPipeline = plan.createPipeline;
     this.#pipeline = plan.createPipeline();
-    const { input, output } = this.#pipeline;
-    const modelRate = output.samplingRateHz;
-    this.#perModelSample = plan.samplingRateHz / modelRate;
+    const { input, output } = plan;
+    const [rate, modelRate] = [input.samplingRateHz, output.samplingRateHz];
+    this.#perModelSample = rate / modelRate;
     this.valuesPerSample = input.channels.length;
     this.rawLength = SlidingWindows.rawLengthOf(this.#windowing);
-    this.resampledToHz = plan.samplingRateHz === modelRate ? null : modelRate;
-    this.delayMs = (this.#pipeline.delaySamples / plan.samplingRateHz) * 1000;
+    this.resampledToHz = rate === modelRate ? null : modelRate;
+    this.delayMs = (plan.delaySamples / rate) * 1000;
     this.#raw = new FrameBuffer(this.valuesPerSample);
     this.#samples = new FrameBuffer(output.channels.length);
     this.#last = new Float64Array(this.valuesPerSample);
   }
 
   static bytesOf(options: WindowOptions, settings: ModelSettings): number {
-    const { input, output, state } = planStream(options, settings).createPipeline();
+    const { input, output, state } = planStream(options, settings);
     const windowing = windowingOf(options, settings);
     const chunk = Math.max(1, Math.floor(MAX_VALUES / input.channels.length));
     const raw = SlidingWindows.rawLengthOf(windowing) + chunk;

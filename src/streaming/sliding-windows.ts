@@ -1,11 +1,10 @@
 import { ResampleFilter, reachOf } from '../recordings/resample-filter';
+import { isSameRate } from '../recordings/sampling-rate';
 import type { ModelSettings } from '../tasks/signal-classification/model-settings';
 import type { SignalQualityAnalyzer } from '../tasks/signal-classification/signal-quality';
 import { SampleBuffer } from './sample-buffer';
 import type { StreamWindows, WindowQuality } from './stream-windows';
 
-/** Relative difference below which two sampling rates are equal: amplifiers report rates with few digits. */
-const SAME_RATE = 0.005;
 /** Share of extra buffer space, which makes moves of the samples rare, and its minimum in samples. */
 const BUFFER_SLACK = 0.5;
 const MIN_BUFFER_SLACK = 64;
@@ -37,7 +36,7 @@ export function windowingOf(
 
 /** Whether the signal has to be resampled to the model's rate. */
 export function isResampled({ samplingRate, modelRate }: Windowing): boolean {
-  return modelRate !== null && Math.abs(samplingRate - modelRate) > SAME_RATE * modelRate;
+  return modelRate !== null && !isSameRate(samplingRate, modelRate);
 }
 
 /** Number of samples of the signal that the filter needs for one window. */

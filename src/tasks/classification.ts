@@ -151,3 +151,11 @@ export function combineWindowScores(
     combination === 'max' ? value : value / windows.length,
   );
 }
+
+/** Scores by label, in the order of the labels. */
+export function byName(
+  names: readonly string[],
+  values: Float32Array,
+): Readonly<Record<string, number>> {
+  return Object.fromEntries(names.map((name, index) => [name, values[index] as number]));
+}

@@ -9,13 +9,12 @@ import {
   type UnreadableChannel,
 } from '../../recordings/recording';
 import { resampleSegments } from '../../recordings/resample';
+import { isSameRate } from '../../recordings/sampling-rate';
 import type { InputFile } from '../input-files';
 import type { RowBatch } from '../rows';
 import { readRecordingFile } from './recording-files';
 
 const BATCH_WINDOWS = 256;
-/** Relative tolerance of sampling rates, which files round to few digits. */
-const RATE_TOLERANCE = 0.005;
 
 /** Input of the model. */
 export interface ModelInput {
@@ -129,9 +128,6 @@ function selectSamples(recording: Recording, cutting: WindowSpec) {
     `${name}: ${samples.length} samples at ${rate} Hz are too many at ${wanted} Hz. Check --sampling-rate.`,
   );
 }
-
-const isSameRate = (rate: number, wanted: number) =>
-  Math.abs(rate - wanted) <= RATE_TOLERANCE * wanted;
 
 export function unknownSamplingRate(name: string): RecordingError {
   return new RecordingError(`${name}: unknown sampling rate. Use --sampling-rate.`);

@@ -65,7 +65,7 @@ export interface Gliner2Metadata {
   readonly isFlatPerLabel: true;
 }
 
-export interface Gliner2Files {
+interface Gliner2Files {
   readonly source: TextModelSource;
   /** Absolute paths of all files of the model that are read. */
   readonly files: readonly string[];

@@ -7,13 +7,11 @@ import {
   segmentWindowStarts,
 } from '../../recordings/recording';
 import { resampleSegments } from '../../recordings/resample';
+import { isSameRate } from '../../recordings/sampling-rate';
 import { zNormalize } from '../../tasks/signal-classification/z-normalize';
 import { info } from '../shared/info';
 import { createTimeline, type Timeline } from './timeline';
 import { clampStart, shiftStart } from './windows';
-
-/** Relative difference below which two sampling rates are equal: files contain few digits. */
-const SAME_RATE = 0.005;
 
 export const recording = signal<Recording | null>(null);
 export const channelIndex = signal(0);
@@ -46,7 +44,7 @@ export const rateState = computed<'none' | 'unknown' | 'same' | 'differs' | 'res
   const [from, to] = [recordedRate.value, modelRate.value];
   if (channel.value === null || to === null) return 'none';
   if (from === null) return 'unknown';
-  if (Math.abs(from - to) <= SAME_RATE * to) return 'same';
+  if (isSameRate(from, to)) return 'same';
   return resampled.value !== null ? 'resampled' : 'differs';
 });
 

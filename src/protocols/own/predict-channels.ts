@@ -22,8 +22,8 @@ import {
   MAX_NAMES,
   nameList,
   object,
-  repeatedString,
 } from '../validation/fields';
+import { disclaimerOf, listFields, patient_id, response as windowResponse } from './predict';
 
 const NUMBERS = 'an array of numbers';
 const SIGNALS = 'an object of channels, or an array of channels';
@@ -72,18 +72,15 @@ const common = {
     .max(200_000, { error: expected('a rate in Hz from 0.1 to 200000') })
     .optional()
     .describe('Sampling rate of the samples, which are resampled. Default: that of the model'),
-  patient_id: repeatedString('a string or null')
-    .nullable()
-    .default(null)
-    .describe('Returned in the response; not logged or stored'),
+  patient_id,
 };
 
-export const predictChannelsRequest = object({
+const predictChannelsRequest = object({
   signals: checked(findSignalsProblem, (value) => value as ChannelSignals).meta(SIGNALS_SCHEMA),
   ...common,
 });
 
-export const predictChannelsBatchRequest = object({
+const predictChannelsBatchRequest = object({
   windows: listOf<ChannelSignals>('an array of windows', findSignalsProblem).meta({
     type: 'array',
     items: SIGNALS_SCHEMA,
@@ -92,28 +89,13 @@ export const predictChannelsBatchRequest = object({
   ...common,
 });
 
-const response = z.object({
-  patient_id: z.string().nullable().describe('The patient_id of the request'),
-  diagnosis: z.string().describe('The class with the highest probability'),
-  confidence: z
-    .number()
-    .min(0)
-    .max(1)
-    .describe('Probability of the class, rounded to four decimals'),
+const response = windowResponse.extend({
   interpolated: z
     .array(z.string())
     .describe('Channels that the request lacks, computed from the others'),
 });
 
-const batchResponse = z.object({
-  results: z.array(
-    response.extend({
-      probabilities: z
-        .record(z.string(), z.number())
-        .describe('Probabilities of all classes, rounded to four decimals'),
-    }),
-  ),
-});
+const batchResponse = z.object({ results: z.array(response.extend(listFields)) });
 
 export type PredictChannelsResponse = z.infer<typeof response>;
 export type PredictChannelsBatchResponse = z.infer<typeof batchResponse>;
@@ -130,7 +112,7 @@ export function predictChannels(
     path: '/predict',
     operationId: 'predictChannels',
     summary: 'Classify a window of several channels',
-    description: describe(settings),
+    description: describe(served, settings),
     request: predictChannelsRequest,
     response,
     examples: null,
@@ -163,7 +145,7 @@ export function predictChannelsBatch(
     path: '/predict/batch',
     operationId: 'predictChannelsBatch',
     summary: 'Classify several windows of several channels, with the probabilities of all classes',
-    description: describe(settings),
+    description: describe(served, settings),
     request: predictChannelsBatchRequest,
     limits: { windows: { maxItems: listLength, items: SIGNALS_SCHEMA } },
     response: batchResponse,
@@ -198,7 +180,11 @@ export function predictChannelsBatch(
   });
 }
 
-function describe({ channels, windowLength, samplingRateHz }: ModelSettings): string {
+function describe(
+  served: ServedModel<SignalClassifier>,
+  { channels, windowLength, samplingRateHz }: ModelSettings,
+): string {
   const names = channels?.inputs.join(', ');
-  return `**Demonstration, not a medical device.** ${windowLength} samples per channel at ${samplingRateHz} Hz. Channels: ${names}.`;
+  const window = `${windowLength} samples per channel at ${samplingRateHz} Hz. Channels: ${names}.`;
+  return `${disclaimerOf(served) ?? ''} ${window}`.trim();
 }

@@ -32,7 +32,7 @@ const WINDOW_SCHEMA = {
   description: 'One window in any linear unit: the server z-normalizes it',
 } as const;
 
-const patient_id = repeatedString('a string or null')
+export const patient_id = repeatedString('a string or null')
   .nullable()
   .default(null)
   .describe('Returned in the response; not logged or stored');
@@ -49,7 +49,7 @@ export const predictBatchRequest = object({
   patient_id,
 });
 
-const response = z.object({
+export const response = z.object({
   patient_id: z.string().nullable().describe('The patient_id of the request'),
   diagnosis: z.string().describe('The class with the highest probability'),
   confidence: z
@@ -59,15 +59,14 @@ const response = z.object({
     .describe('Probability of the class, rounded to four decimals'),
 });
 
-const batchResponse = z.object({
-  results: z.array(
-    response.extend({
-      probabilities: z
-        .record(z.string(), z.number())
-        .describe('Probabilities of all classes, rounded to four decimals'),
-    }),
-  ),
-});
+/** Fields of a result in lists, in addition to those of the response. */
+export const listFields = {
+  probabilities: z
+    .record(z.string(), z.number())
+    .describe('Probabilities of all classes, rounded to four decimals'),
+};
+
+const batchResponse = z.object({ results: z.array(response.extend(listFields)) });
 
 export type PredictResponse = z.infer<typeof response>;
 export type PredictBatchResponse = z.infer<typeof batchResponse>;
@@ -185,6 +184,7 @@ function requireLength(signal: readonly number[], length: number): void {
   throw new ServiceError('INPUT_LENGTH', `Signal must contain exactly ${length} data points.`);
 }
 
-function disclaimerOf({ task: { disclaimer } }: ServedModel<unknown>): string | undefined {
+/** Warning of the task for the description of a route. */
+export function disclaimerOf({ task: { disclaimer } }: ServedModel<unknown>): string | undefined {
   return disclaimer === null ? undefined : `${disclaimer}Do not use responses for diagnosis.`;
 }

@@ -1,13 +1,12 @@
-import { PreprocessingError, type SignalStep } from '../../preprocessing/block';
+import { PreprocessingError, type SignalFormat, type SignalStep } from '../../preprocessing/block';
 import { ChannelMixture, type ChannelRow } from '../../preprocessing/channel-steps';
 import { createSteps, Pipeline } from '../../preprocessing/pipeline';
 import { type Position, splineWeights } from '../../preprocessing/spherical-splines';
 import { findChannel } from '../../recordings/recording';
+import { isSameRate } from '../../recordings/sampling-rate';
 import type { ChannelSettings } from './channel-settings';
 import type { ModelSettings } from './model-settings';
 
-/** Relative difference below which two sampling rates are equal: amplifiers report rates with few digits. */
-const SAME_RATE = 0.005;
 /** Maximum number of cached plans per model. */
 const MAX_PLANS = 8;
 /** Minimum number of channels from which missing channels are interpolated. */
@@ -17,10 +16,14 @@ const MIN_SOURCES = 4;
 export interface ChannelPlan {
   /** Channels that are computed from others. */
   readonly interpolated: readonly string[];
-  /** Of the signal; the model's rate if they are about the same. */
-  readonly samplingRateHz: number;
   /** Number of samples per channel from which a window is computed. */
   readonly windowLength: number;
+  /** Formats of the signal before and after the steps. */
+  readonly input: SignalFormat;
+  readonly output: SignalFormat;
+  /** See `Pipeline`. */
+  readonly state: number | null;
+  readonly delaySamples: number;
   /** Creates the steps over the signal, without state. */
   createPipeline(): Pipeline;
 }
@@ -57,8 +60,7 @@ function createPlan(
 ): ChannelPlan {
   const channels = settings.channels as ChannelSettings;
   const modelRate = settings.samplingRateHz as number;
-  const isSame = Math.abs(samplingRateHz - modelRate) <= SAME_RATE * modelRate;
-  const rate = isSame ? modelRate : samplingRateHz;
+  const rate = isSameRate(samplingRateHz, modelRate) ? modelRate : samplingRateHz;
   const { rows, interpolated } = mapChannels(channels, names);
   const input = { channels: names, samplingRateHz: rate };
   const mapped = { channels: channels.inputs, samplingRateHz: rate };
@@ -71,10 +73,13 @@ function createPlan(
     ...(isIdentity ? [] : [new ChannelMixture(mapped, rows)]),
     ...createSteps(steps, mapped),
   ];
-  create();
+  const { output, state, delaySamples } = new Pipeline(input, create());
   return {
     interpolated,
-    samplingRateHz: rate,
+    input,
+    output,
+    state,
+    delaySamples,
     windowLength: Math.ceil((settings.windowLength * rate) / modelRate),
     createPipeline: () => new Pipeline(input, create()),
   };

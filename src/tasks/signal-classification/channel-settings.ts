@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { quoted } from '../../models/json';
+import { expected, quoted } from '../../models/json';
 import { lengthOf, PreprocessingError } from '../../preprocessing/block';
 import { createSteps, Pipeline, StepError } from '../../preprocessing/pipeline';
 import {
@@ -42,10 +42,6 @@ export interface ChannelSettings {
   readonly baseline: readonly [number, number] | null;
   /** Steps over each window. */
   readonly window: readonly WindowStepSettings[];
-}
-
-function expected(what: string): { error: (issue: { readonly input?: unknown }) => string } {
-  return { error: ({ input }) => `expected ${what}, found ${quoted(input)}` };
 }
 
 const name = z.string(expected('the name of a channel')).regex(/\S/, 'expected a name, found none');

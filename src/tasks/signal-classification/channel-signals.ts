@@ -48,7 +48,7 @@ export function readChannelWindow(
   const block = rows.map((samples, index) => {
     if (samples.length === plan.windowLength) return Float64Array.from(samples);
     const place = isMatrix ? `[${index}]` : `.${names[index]}`;
-    const message = `expected ${plan.windowLength} samples at ${plan.samplingRateHz} Hz, found ${samples.length}`;
+    const message = `expected ${plan.windowLength} samples at ${plan.input.samplingRateHz} Hz, found ${samples.length}`;
     throw new ChannelLengthError(place, message);
   });
   const all = plan.createPipeline().process(block);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { quoted } from '../../models/json';
+import { expected, quoted } from '../../models/json';
 
 /** How windows are placed around the annotations of a recording, like `mne.Epochs`. */
 export interface EpochSettings {
@@ -11,10 +11,6 @@ export interface EpochSettings {
   readonly baseline: readonly [number, number] | null;
   /** Events repeat at this interval within an annotation, in seconds; null: an annotation is one event. */
   readonly chunkSeconds: number | null;
-}
-
-function expected(what: string): { error: (issue: { readonly input?: unknown }) => string } {
-  return { error: ({ input }) => `expected ${what}, found ${quoted(input)}` };
 }
 
 const seconds = z.number(expected('a number of seconds'));

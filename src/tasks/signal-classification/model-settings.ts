@@ -2,7 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { printable } from '../../lib/printable';
 import { ModelFileError } from '../../models/files';
-import { parseModelJson, quoted, readModelJson } from '../../models/json';
+import { expected, parseModelJson, quoted, readModelJson } from '../../models/json';
 import type { ConstantInput } from '../../native/engine';
 import {
   CHANNEL_KEYS,
@@ -62,15 +62,9 @@ export interface ModelSettings {
   readonly version: string | null;
 }
 
-function expected(what: string): (issue: { readonly input?: unknown }) => string {
-  return ({ input }) => `expected ${what}, found ${quoted(input)}`;
-}
+const text = z.string(expected('a string')).regex(/\S/, 'expected a name, found none');
 
-const text = z.string({ error: expected('a string') }).regex(/\S/, 'expected a name, found none');
-
-const size = z
-  .int({ error: expected('a whole number') })
-  .positive({ error: expected('a number above 0') });
+const size = z.int(expected('a whole number')).positive(expected('a number above 0'));
 
 function product(shape: readonly number[]): number {
   return shape.reduce((all, each) => all * each, 1);
@@ -80,7 +74,7 @@ const keys = {
   name: text.optional().describe('Name of the model in responses and metrics'),
   version: text.optional().describe('Version of the model in responses and metrics'),
   classes: z
-    .array(text, { error: expected('an array of names') })
+    .array(text, expected('an array of names'))
     .min(2, 'expected the names of at least 2 classes')
     .superRefine((names, context) => {
       const seen = new Set<string>();
@@ -94,19 +88,19 @@ const keys = {
       'Class names in the order of the outputs. Default: the classes of the EEG demo model',
     ),
   output: z
-    .enum(['logits', 'probabilities'], { error: expected('"logits" or "probabilities"') })
+    .enum(['logits', 'probabilities'], expected('"logits" or "probabilities"'))
     .optional()
     .describe('Outputs of the model: logits get a softmax. Default: logits'),
   window_length: z
-    .int({ error: expected('a whole number of samples') })
-    .min(1, { error: expected(`from 1 to ${LONGEST_WINDOW} samples`) })
-    .max(LONGEST_WINDOW, { error: expected(`from 1 to ${LONGEST_WINDOW} samples`) })
+    .int(expected('a whole number of samples'))
+    .min(1, expected(`from 1 to ${LONGEST_WINDOW} samples`))
+    .max(LONGEST_WINDOW, expected(`from 1 to ${LONGEST_WINDOW} samples`))
     .optional()
     .describe(
       `Window length in samples. Default: the length in the model file, else ${WINDOW_LENGTH}`,
     ),
   input_shape: z
-    .array(size, { error: expected('an array of whole numbers') })
+    .array(size, expected('an array of whole numbers'))
     .min(1, 'expected at least one number')
     .refine((shape) => product(shape) <= LONGEST_WINDOW, {
       error: ({ input }) =>
@@ -117,8 +111,8 @@ const keys = {
       'Shape of a window as model input. Default: the shape in the model file, else [1, window_length]',
     ),
   sampling_rate_hz: z
-    .number({ error: expected('a number of Hz') })
-    .positive({ error: expected('a number of Hz above 0') })
+    .number(expected('a number of Hz'))
+    .positive(expected('a number of Hz above 0'))
     .optional()
     .describe(
       'Sampling rate of the training data in Hz. Streams are resampled to it, requests are not',

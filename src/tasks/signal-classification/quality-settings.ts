@@ -1,10 +1,6 @@
 import { z } from 'zod';
-import { quoted } from '../../models/json';
+import { expected } from '../../models/json';
 import { DEFAULT_QUALITY, QUALITY_FLAGS, type QualitySettings } from './quality-thresholds';
-
-function expected(what: string): { error: (issue: { readonly input?: unknown }) => string } {
-  return { error: ({ input }) => `expected ${what}, found ${quoted(input)}` };
-}
 
 const share = z
   .number(expected('a share, above 0 and up to 1'))

@@ -1,4 +1,4 @@
-import type { Block } from '../../preprocessing/block';
+import type { Block, SignalFormat } from '../../preprocessing/block';
 import { createSteps, Pipeline } from '../../preprocessing/pipeline';
 import type { WindowStepSettings } from '../../preprocessing/schema';
 import type { ChannelSettings } from './channel-settings';
@@ -58,33 +58,39 @@ function samplesOf(input: SignalInput): readonly number[] {
 /** Steps over the signal, then steps over the window. */
 class ChannelPreparation implements WindowPreparation {
   readonly inputLength: number;
-  readonly #settings: ChannelSettings;
   readonly #windowLength: number;
   readonly #pipeline: Pipeline;
+  readonly #windowSteps: readonly WindowStep[];
 
   constructor(settings: ChannelSettings, windowLength: number, samplingRateHz: number) {
     const input = { channels: settings.inputs, samplingRateHz };
     this.inputLength = settings.inputs.length * windowLength;
-    this.#settings = settings;
     this.#windowLength = windowLength;
     this.#pipeline = new Pipeline(input, createSteps(settings.continuous, input));
+    const { baseline, window } = settings;
+    this.#windowSteps = [
+      ...(baseline ? [subtractBaseline(baseline)] : []),
+      ...window.map((step) => createWindowStep(step, this.#pipeline.output)),
+    ];
   }
 
   prepare(input: SignalInput): Float32Array {
-    const window = input instanceof ChannelWindow ? input.samples : this.#process(input);
-    const { baseline, window: steps } = this.#settings;
-    const samples = baseline ? withoutBaseline(window, baseline, this.#windowLength) : window;
-    return applyWindowSteps(steps, samples, this.#windowLength);
+    const samples = input instanceof ChannelWindow ? input.samples.slice() : this.#process(input);
+    const rows = this.#rowsOf(samples);
+    for (const step of this.#windowSteps) step(samples, rows);
+    return new Float32Array(samples);
   }
 
   #process(input: ArrayLike<number>): Float64Array {
+    return toRows(this.#pipeline.process(this.#rowsOf(Float64Array.from(input))));
+  }
+
+  /** Views of the rows. */
+  #rowsOf(samples: Float64Array): Block {
     const length = this.#windowLength;
-    const block = this.#settings.inputs.map((_, row) => {
-      const samples = new Float64Array(length);
-      for (let i = 0; i < length; i++) samples[i] = input[row * length + i] as number;
-      return samples;
-    });
-    return toRows(this.#pipeline.process(block));
+    return Array.from({ length: samples.length / length }, (_, row) =>
+      samples.subarray(row * length, (row + 1) * length),
+    );
   }
 }
 
@@ -97,49 +103,36 @@ export function toRows(block: Block): Float64Array {
   return rows;
 }
 
-/** @param window [channels, windowLength], row by row; not changed */
-function applyWindowSteps(
-  steps: readonly WindowStepSettings[],
-  window: Float64Array,
-  windowLength: number,
-): Float32Array {
-  let samples: Float64Array = window;
-  for (const step of steps) {
-    if (step.type === 'standardize')
-      samples = standardized(samples, step.per === 'window' ? samples.length : windowLength);
-    else if (step.type === 'scale') samples = samples.map((value) => value * step.factor);
-    else {
-      const { min, max } = step;
-      samples = samples.map((value) =>
-        Math.min(Math.max(value, min ?? -Infinity), max ?? Infinity),
-      );
-    }
+/** Changes a window in place. @param rows views of the channels in `samples` */
+type WindowStep = (samples: Float64Array, rows: Block) => void;
+
+function createWindowStep(step: WindowStepSettings, format: SignalFormat): WindowStep {
+  if (step.type === 'standardize') {
+    return step.per === 'window'
+      ? zNormalizeInPlace
+      : (_, rows) => {
+          for (const row of rows) zNormalizeInPlace(row);
+        };
   }
-  return new Float32Array(samples);
+  const steps = createSteps([step], format);
+  return (_, rows) => {
+    for (const each of steps) each.push(rows);
+  };
+}
+
+function zNormalizeInPlace(samples: Float64Array): void {
+  // The samples are only read by index.
+  zNormalize(samples as unknown as readonly number[], samples);
 }
 
 /** Subtracts the mean of the samples from `first` to `last` from each row. */
-function withoutBaseline(
-  window: Float64Array,
-  [first, last]: readonly [number, number],
-  windowLength: number,
-): Float64Array {
-  const result = new Float64Array(window.length);
-  for (let row = 0; row < window.length; row += windowLength) {
-    let sum = 0;
-    for (let i = first; i <= last; i++) sum += window[row + i] as number;
-    const mean = sum / (last - first + 1);
-    for (let i = row; i < row + windowLength; i++) result[i] = (window[i] as number) - mean;
-  }
-  return result;
-}
-
-/** z-normalizes rows of `length` samples. */
-function standardized(samples: Float64Array, length: number): Float64Array {
-  const result = new Float64Array(samples.length);
-  for (let at = 0; at < samples.length; at += length) {
-    const row = samples.subarray(at, at + length) as unknown as readonly number[];
-    zNormalize(row, result.subarray(at, at + length));
-  }
-  return result;
+function subtractBaseline([first, last]: readonly [number, number]): WindowStep {
+  return (_, rows) => {
+    for (const row of rows) {
+      let sum = 0;
+      for (let i = first; i <= last; i++) sum += row[i] as number;
+      const mean = sum / (last - first + 1);
+      for (let i = 0; i < row.length; i++) row[i] = (row[i] as number) - mean;
+    }
+  };
 }

@@ -4,9 +4,8 @@ import {
   type WindowOptions,
 } from '../../../files/readers/recording-reader';
 import type { RowBatch } from '../../../files/rows';
-import { lengthOf, PreprocessingError } from '../../../preprocessing/block';
+import { type Block, lengthOf, PreprocessingError } from '../../../preprocessing/block';
 import {
-  type Annotation,
   type Channel,
   findChannel,
   type Recording,
@@ -16,7 +15,7 @@ import {
 import { unitFactor } from '../../../recordings/units';
 import { type ChannelPlan, planChannels } from '../../../tasks/signal-classification/channel-plan';
 import type { ChannelSettings } from '../../../tasks/signal-classification/channel-settings';
-import { epochsIn, eventsOf } from '../../../tasks/signal-classification/epochs';
+import { type EpochEvent, epochsIn, eventsOf } from '../../../tasks/signal-classification/epochs';
 import type { ModelSettings } from '../../../tasks/signal-classification/model-settings';
 import { toRows } from '../../../tasks/signal-classification/window-preparation';
 
@@ -25,8 +24,8 @@ const BATCH_WINDOWS = 64;
 /** A part of a recording without gaps. */
 interface Part {
   readonly startSeconds: number;
-  /** Samples of the channels of the plan. */
-  readonly block: readonly Float64Array[];
+  readonly firstSample: number;
+  readonly endSample: number;
 }
 
 /** A window of a part. */
@@ -56,11 +55,14 @@ export function* splitChannels(
   const plan = planFor(name, selected, settings);
   if (plan.interpolated.length > 0) warn(`Interpolated: ${plan.interpolated.join(', ')}.`);
   const parts = partsOf(selected);
+  const epochs = settings.channels?.epochs ?? null;
+  const events = epochs && eventsOf(recording.annotations, epochs, settings.classes);
   let line = 0;
   for (const [index, part] of parts.entries()) {
-    const block = processPart(name, part, plan, parts.length > 1 ? warn : null);
+    const process = () => plan.createPipeline().process(samplesOf(selected, part));
+    const block = processPart(name, part, process, parts.length > 1 ? warn : null);
     if (block === null) continue;
-    const windows = windowsIn(recording.annotations, settings, options, {
+    const windows = windowsIn(events, settings, options, {
       startSeconds: part.startSeconds,
       length: lengthOf(block),
     });
@@ -71,7 +73,7 @@ export function* splitChannels(
         fields: {
           recording: name,
           start_seconds: Number((part.startSeconds + start / rate).toFixed(6)),
-          ...(settings.channels?.epochs && {
+          ...(events && {
             event: event?.text ?? null,
             expected: event?.expected ?? null,
           }),
@@ -90,11 +92,10 @@ export function* splitChannels(
     }
   }
   if (line === 0) throw new RecordingError(`${name}: ${describeNoWindow(settings)}`);
-  const events = settings.channels?.epochs
-    ? eventsOf(recording.annotations, settings.channels.epochs, settings.classes).length
-    : line;
-  if (line < events)
-    warn(`${events - line} of ${events} events have no complete window without a gap.`);
+  if (events && line < events.length) {
+    const missed = events.length - line;
+    warn(`${missed} of ${events.length} events have no complete window without a gap.`);
+  }
 }
 
 function describeNoWindow({ channels, windowLength, samplingRateHz }: ModelSettings): string {
@@ -188,10 +189,14 @@ function planFor(name: string, { channels, rate }: Selected, settings: ModelSett
 function partsOf({ channels }: Selected): readonly Part[] {
   const [first] = channels as [Channel];
   return first.segments.map(({ firstSample, startSeconds }, index) => {
-    const end = first.segments[index + 1]?.firstSample ?? first.samples.length;
-    // The steps change samples in place.
-    return { startSeconds, block: channels.map(({ samples }) => samples.slice(firstSample, end)) };
+    const endSample = first.segments[index + 1]?.firstSample ?? first.samples.length;
+    return { startSeconds, firstSample, endSample };
   });
+}
+
+/** Copies, because the steps change samples in place. */
+function samplesOf({ channels }: Selected, { firstSample, endSample }: Part): Block {
+  return channels.map(({ samples }) => samples.slice(firstSample, endSample));
 }
 
 /**
@@ -201,12 +206,12 @@ function partsOf({ channels }: Selected): readonly Part[] {
  */
 function processPart(
   name: string,
-  { block, startSeconds }: Part,
-  plan: ChannelPlan,
+  { startSeconds }: Part,
+  process: () => Block,
   warn: ((text: string) => void) | null,
 ) {
   try {
-    return plan.createPipeline().process(block);
+    return process();
   } catch (error) {
     if (!(error instanceof PreprocessingError)) throw error;
     if (warn === null) throw new RecordingError(`${name}: ${error.message}.`);
@@ -216,13 +221,13 @@ function processPart(
 }
 
 function windowsIn(
-  annotations: readonly Annotation[],
-  { channels, windowLength, samplingRateHz, classes }: ModelSettings,
+  events: readonly EpochEvent[] | null,
+  { channels, windowLength, samplingRateHz }: ModelSettings,
   options: WindowOptions,
   segment: { readonly startSeconds: number; readonly length: number },
 ): readonly Window[] {
   const epochs = channels?.epochs ?? null;
-  if (epochs === null) {
+  if (epochs === null || events === null) {
     const step = options.step ?? channels?.step ?? windowLength;
     return windowStarts(segment.length, windowLength, step).map((start) => ({
       start,
@@ -230,7 +235,6 @@ function windowsIn(
     }));
   }
   const grid = { rate: samplingRateHz as number, windowLength };
-  const events = eventsOf(annotations, epochs, classes);
   return epochsIn(events, epochs, segment, grid).map(({ start, text, expected }) => ({
     start,
     event: { text, expected },

@@ -34,7 +34,7 @@ interface RowQuestions {
   readonly parsed: Promise<readonly Question[]>;
 }
 
-export interface DecisionRow extends RowQuestions {
+interface DecisionRow extends RowQuestions {
   /** Text of the state, or JSON that becomes its text. */
   readonly state: { readonly text: string } | { readonly json: string };
   readonly truncationSide: 'left' | 'right';

@@ -4,6 +4,7 @@ import { splitChannel, type WindowOptions } from '../../../files/readers/recordi
 import { fieldOf, type Row } from '../../../files/rows';
 import { PreprocessingError } from '../../../preprocessing/block';
 import type { Classification, Predictor, SignalMetadata } from '../../../tasks/capabilities';
+import { byName } from '../../../tasks/classification';
 
 import {
   ChannelLengthError,
@@ -109,7 +110,7 @@ function windowResult(
 ): WindowResult {
   return {
     label,
-    scores: Object.fromEntries(labels.map((name, index) => [name, scores[index] as number])),
+    scores: byName(labels, scores),
     expected,
   };
 }

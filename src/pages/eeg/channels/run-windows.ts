@@ -1,6 +1,7 @@
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { EegClient } from '../../../client';
 import { segmentWindowStarts } from '../../../recordings/recording';
+import { isSameRate } from '../../../recordings/sampling-rate';
 import { RUN_OPTIONS } from '../../shared/batch-run';
 import { createClient } from '../../shared/client';
 import { type Explanation, errorMessage, explainError } from '../../shared/errors';
@@ -15,7 +16,6 @@ import { cursor } from './view-state';
 const BATCH_WINDOWS = 16;
 /** Minimum interval between updates of the page, in ms. */
 const SHOW_EVERY_MS = 150;
-const SAME_RATE = 0.005;
 
 /** How the windows reach the model. */
 export type Method = 'stream' | 'alone';
@@ -77,7 +77,7 @@ export async function classifyRecording(): Promise<void> {
 /** Length of a window in samples of the recording. */
 function rawLength({ rate }: Selection, length: number): number {
   const to = modelRate.value ?? rate;
-  return Math.abs(rate - to) <= SAME_RATE * to ? length : Math.ceil((length * rate) / to);
+  return isSameRate(rate, to) ? length : Math.ceil((length * rate) / to);
 }
 
 /** Sends the recording as a stream: filters of the model keep their state from window to window. */
