@@ -16,7 +16,7 @@ import { quantile } from './load.mjs';
 import { describeMachine } from './machine.mjs';
 import { BENCH, BUILD, ROOT } from './paths.mjs';
 import { freePort, startProcess } from './servers.mjs';
-import { once, run, setUp } from './setup.mjs';
+import { installPackages, once, run, setUp } from './setup.mjs';
 
 const CHANNELS = 64;
 const [RATE, LENGTH, STEP] = [512, 512, 64];
@@ -34,21 +34,7 @@ const { values: options } = parseArgs({
 const [seconds, limit] = [Number(options.seconds), Number(options.limit)];
 
 const python = setUp({ nodeOrt: false, sentiment: false });
-const requirements = path.join(BENCH, 'channels/requirements.txt');
-const packages = path.join(BUILD, 'mne');
-once(packages, [requirements], 'mne', () =>
-  run(python, [
-    '-m',
-    'pip',
-    'install',
-    '--quiet',
-    '--no-deps',
-    '--target',
-    packages,
-    '-r',
-    requirements,
-  ]),
-);
+const packages = installPackages(python, 'mne', path.join(BENCH, 'channels/requirements.txt'));
 const env = { ...process.env, PYTHONPATH: packages };
 const folder = path.join(BUILD, 'shapes/eegnet-64');
 const maker = path.join(BENCH, 'channels/model.py');

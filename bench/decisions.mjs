@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { makeTexts, wordsOf } from './bodies.mjs';
 import { BENCH, BUILD, MODELS, ROOT } from './paths.mjs';
 import { compareServed } from './served.mjs';
-import { once, run, setUp } from './setup.mjs';
+import { installPackages, once, run, setUp } from './setup.mjs';
 
 const QUESTIONS = {
   refund: { type: 'noul', instructions: 'Does the customer want a refund?' },
@@ -46,21 +46,7 @@ const { values: options } = parseArgs({
 });
 
 const python = setUp({ nodeOrt: false, sentiment: false });
-const requirements = path.join(HERE, 'requirements.txt');
-const packages = path.join(BUILD, 'laya');
-once(packages, [requirements], 'laya', () =>
-  run(python, [
-    '-m',
-    'pip',
-    'install',
-    '--quiet',
-    '--no-deps',
-    '--target',
-    packages,
-    '-r',
-    requirements,
-  ]),
-);
+const packages = installPackages(python, 'laya', path.join(HERE, 'requirements.txt'));
 const env = { ...process.env, HF_HUB_OFFLINE: '1', PYTHONPATH: packages };
 const maker = path.join(HERE, 'random_laya.py');
 once(MODEL, [maker], 'random weights of the shape of Laya', () =>

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { makeTexts } from './bodies.mjs';
 import { BENCH, BUILD, MODELS, ROOT } from './paths.mjs';
 import { compareServed } from './served.mjs';
-import { once, run, setUp } from './setup.mjs';
+import { installPackages, once, run, setUp } from './setup.mjs';
 
 const LABELS = ['person', 'organization', 'city', 'date', 'product', 'event'];
 /** Words of a text whose tokens, with those of the labels, are about so many. */
@@ -30,22 +30,8 @@ const { values: options } = parseArgs({
 });
 
 const python = setUp({ nodeOrt: false, sentiment: false });
-const requirements = path.join(HERE, 'requirements.txt');
 // gliner asks for an older transformers than the peers have, and runs with it.
-const packages = path.join(BUILD, 'gliner');
-once(packages, [requirements], 'gliner', () =>
-  run(python, [
-    '-m',
-    'pip',
-    'install',
-    '--quiet',
-    '--no-deps',
-    '--target',
-    packages,
-    '-r',
-    requirements,
-  ]),
-);
+const packages = installPackages(python, 'gliner', path.join(HERE, 'requirements.txt'));
 const env = { ...process.env, HF_HUB_OFFLINE: '1', PYTHONPATH: packages };
 const maker = path.join(HERE, 'random_gliner.py');
 once(MODEL, [maker], 'random weights of the shape of gliner_small', () =>

@@ -54,6 +54,14 @@ export function makePython(name, requirements) {
   return interpreter;
 }
 
+/** Packages beside those of the environment, without their dependencies. @returns folder for PYTHONPATH */
+export function installPackages(python, name, requirements) {
+  const folder = path.join(BUILD, name);
+  const args = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', folder];
+  once(folder, [requirements], name, () => run(python, [...args, '-r', requirements]));
+  return folder;
+}
+
 function makeNodeOrt() {
   const folder = path.join(BUILD, 'node-ort');
   const files = ['package.json', 'package-lock.json', 'server.mjs', 'encoders.mjs'].map((name) =>
