@@ -4,6 +4,7 @@ import type uPlot from 'uplot';
 import { drawMarks } from './marks';
 import { color, Plot } from './plot';
 import { channel, moveTo, rate, recording, samples, start, timeline, windowLength } from './state';
+import { ViewButtons } from './view-buttons';
 
 /** The uPlot instance of the recording. */
 const plot = signal<uPlot | null>(null);
@@ -39,26 +40,7 @@ export function PlotButtons() {
     { label: 'Earlier', sign: '←', act: () => pan(-0.5) },
     { label: 'Later', sign: '→', act: () => pan(0.5) },
   ];
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a group of buttons is not a fieldset
-    <div class="row tight" role="group" aria-label="View of the signal">
-      {buttons.map(({ label, sign, act }) => (
-        <button
-          key={label}
-          type="button"
-          class="small"
-          aria-label={label}
-          title={label}
-          onClick={act}
-        >
-          {sign}
-        </button>
-      ))}
-      <button type="button" class="small" onClick={showAll}>
-        Show all
-      </button>
-    </div>
-  );
+  return <ViewButtons label="View of the signal" buttons={buttons} onShowAll={showAll} />;
 }
 
 function extend(options: uPlot.Options): void {

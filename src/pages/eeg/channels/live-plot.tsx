@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { theme } from '../../shared/theme';
+import { Film } from '../live/film';
 import { type Live, phase, shown } from '../live/live';
 import { recording } from '../state';
 import { LaneNames } from './channel-names';
@@ -9,12 +10,6 @@ import type { Selection } from './select-channels';
 import { selection } from './selection';
 import { gaps, traces } from './traces';
 import { scale } from './view-state';
-
-/** Visible seconds at speed 1 on a wide page; more at higher speeds. */
-const VIEW_SECONDS = 8;
-const WIDE_PIXELS = 1000;
-/** Maximum delay of the drawing behind the sent samples, in seconds of real time. */
-const MAX_DELAY = 0.15;
 
 /** Animated signals of all channels, with the windows as they arrive. */
 export function LivePlot({ live }: { readonly live: Live }) {
@@ -52,62 +47,30 @@ export function LivePlot({ live }: { readonly live: Live }) {
 }
 
 /** Draws the frames of a live stream. */
-class ChannelFilm {
+class ChannelFilm extends Film {
   readonly #painter: PlotPainter;
-  readonly #live: Live;
   readonly #chosen: Selection;
   readonly #windows: ClassifiedWindow[] = [];
-  #position: number;
-  #width = 0;
-  #drawnAt = 0;
-  #request = 0;
 
   constructor(painter: PlotPainter, live: Live, chosen: Selection) {
+    super(live);
     this.#painter = painter;
-    this.#live = live;
     this.#chosen = chosen;
-    this.#position = live.playhead.played;
   }
 
   /** Called after the layout and after a resize. */
   fit(width: number, height: number): void {
     if (width === 0) return;
-    this.#width = width;
+    this.width = width;
     this.#painter.resize(width, height);
-    this.#draw();
+    this.draw();
   }
 
-  roll(): void {
-    this.#drawnAt = performance.now();
-    const frame = (): void => {
-      this.#request = requestAnimationFrame(frame);
-      this.#advance();
-      this.#draw();
-    };
-    this.#request = requestAnimationFrame(frame);
-  }
-
-  stop(): void {
-    cancelAnimationFrame(this.#request);
-  }
-
-  /** Moves at constant speed, although samples are sent in pieces. */
-  #advance(): void {
-    const { playhead, rate } = this.#live;
-    const now = performance.now();
-    const seconds = (now - this.#drawnAt) / 1000;
-    this.#drawnAt = now;
-    const perSecond = rate * playhead.speed;
-    const min = playhead.played - MAX_DELAY * perSecond;
-    this.#position = Math.min(playhead.played, Math.max(min, this.#position + seconds * perSecond));
-  }
-
-  #draw(): void {
-    if (this.#width === 0) return;
-    const { playhead, step, rate } = this.#live;
+  protected override draw(): void {
+    const { step, rate } = this.live;
     const { timeline } = this.#chosen;
-    const seconds = VIEW_SECONDS * Math.sqrt((playhead.speed * this.#width) / WIDE_PIXELS);
-    const until = timeline.toSeconds(this.#position);
+    const seconds = this.viewSeconds;
+    const until = timeline.toSeconds(this.position);
     const first = timeline.toSeconds(0);
     this.#takeWindows();
     this.#painter.draw({
@@ -126,7 +89,7 @@ class ChannelFilm {
 
   /** Gaps are left out of the stream: its samples have the numbers of the samples of the recording. */
   #takeWindows(): void {
-    const { windows, length, rate } = this.#live;
+    const { windows, length, rate } = this.live;
     for (const result of windows.slice(this.#windows.length)) {
       const from = this.#chosen.timeline.toSeconds(result.first_sample);
       const { problems } = result.quality;

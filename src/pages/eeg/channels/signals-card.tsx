@@ -3,6 +3,7 @@ import { Note } from '../../shared/note';
 import { Select } from '../../shared/request-form';
 import { RateField } from '../rate-note';
 import { model, recording } from '../state';
+import { ViewButtons } from '../view-buttons';
 import { ChannelNames, QualityTable } from './channel-names';
 import {
   filterPhase,
@@ -50,7 +51,7 @@ export function SignalsCard() {
     <section class="card" aria-labelledby="signals">
       <div class="row ends">
         <h2 id="signals">Signals</h2>
-        <ViewButtons />
+        <SignalButtons />
       </div>
       <SelectionNotes />
       <FilterFields />
@@ -69,7 +70,7 @@ export function SignalsCard() {
   );
 }
 
-function ViewButtons() {
+function SignalButtons() {
   const unit = scaleUnit.value;
   const buttons = [
     { label: 'Show less time', sign: '⇥⇤', act: () => zoom(1) },
@@ -80,27 +81,11 @@ function ViewButtons() {
     { label: 'Larger signals', sign: '+', act: () => changeScale(-1) },
   ];
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a group of buttons is not a fieldset
-    <div class="row tight" role="group" aria-label="View of the signals">
-      {buttons.map(({ label, sign, act }) => (
-        <button
-          key={label}
-          type="button"
-          class="small"
-          aria-label={label}
-          title={label}
-          onClick={act}
-        >
-          {sign}
-        </button>
-      ))}
+    <ViewButtons label="View of the signals" buttons={buttons} onShowAll={showAll}>
       <output class="quiet" aria-label="Scale">
         {scale.value} {unit}/division
       </output>
-      <button type="button" class="small" onClick={showAll}>
-        Show all
-      </button>
-    </div>
+    </ViewButtons>
   );
 }
 
