@@ -34,8 +34,7 @@ std::vector<int64_t> label_rows(const tokenizers::WordsEncoding& encoding,
   return rows;
 }
 
-}  // namespace
-
+/// Words and windows of a text.
 std::shared_ptr<const WordWindows> words_of(const tokenizers::WordsEncoding& encoding) {
   const auto copy = [](const rust::Vec<uint32_t>& values) {
     return std::vector<uint32_t>(values.begin(), values.end());
@@ -43,6 +42,21 @@ std::shared_ptr<const WordWindows> words_of(const tokenizers::WordsEncoding& enc
   return std::make_shared<WordWindows>(WordWindows{.offsets = copy(encoding.offsets),
                                                    .starts = copy(encoding.window_starts),
                                                    .lengths = copy(encoding.window_lengths)});
+}
+
+}  // namespace
+
+Sequence sequence_of(const tokenizers::WordsEncoding& encoding) {
+  if (!encoding.too_long.empty()) throw scheduler::InputTooLong(std::string(encoding.too_long));
+  Sequence sequence{
+      .input_ids = {encoding.input_ids.begin(), encoding.input_ids.end()},
+      .token_type_ids = {encoding.token_type_ids.begin(), encoding.token_type_ids.end()},
+      .samples = {},
+      .truncated = encoding.truncated};
+  sequence.words = words_of(encoding);
+  // Without words there is nothing to find; several windows are inputs of their own.
+  sequence.only_tokens = sequence.words->lengths.size() != 1;
+  return sequence;
 }
 
 Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
@@ -60,15 +74,7 @@ Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityP
     const tokenizers::WordsEncoding encoding = tokenizer.encode_words(
         words, tokenizers::bytes(input.text), tokenizers::WordSplitter::Gliner, prompt.max_words,
         prompt.overlap, vocabulary_size);
-    if (!encoding.too_long.empty()) throw scheduler::InputTooLong(std::string(encoding.too_long));
-    Sequence sequence{
-        .input_ids = {encoding.input_ids.begin(), encoding.input_ids.end()},
-        .token_type_ids = {encoding.token_type_ids.begin(), encoding.token_type_ids.end()},
-        .samples = {},
-        .truncated = encoding.truncated};
-    sequence.words = words_of(encoding);
-    // Without words there is nothing to find; several windows are inputs of their own.
-    sequence.only_tokens = sequence.words->lengths.size() != 1;
+    Sequence sequence = sequence_of(encoding);
     if (sequence.only_tokens) return sequence;
     if (!tokenize_labels) rows.labels = label_rows(encoding, prompt, input.labels.size());
     rows.words.assign(encoding.word_starts.begin(), encoding.word_starts.end());

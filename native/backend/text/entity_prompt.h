@@ -30,8 +30,8 @@ Sequence tokenize_entities(const tokenizers::Tokenizer& tokenizer, const EntityP
 size_t count_tokens_without_row(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt,
                                 size_t rows);
 
-/// Words and windows of a text.
-std::shared_ptr<const WordWindows> words_of(const tokenizers::WordsEncoding& encoding);
+/// The tokens, words and windows of a text. Throws scheduler::InputTooLong.
+Sequence sequence_of(const tokenizers::WordsEncoding& encoding);
 
 /// Throws LoadError if the vocabulary lacks a token of the prompt.
 void require_prompt_tokens(const tokenizers::Tokenizer& tokenizer, const EntityPrompt& prompt);

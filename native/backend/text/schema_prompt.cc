@@ -37,15 +37,7 @@ Sequence tokenize_schema(const tokenizers::Tokenizer& tokenizer, const SchemaPro
     const tokenizers::WordsEncoding encoding = tokenizer.encode_words(
         prompt_words(input), tokenizers::bytes(input.text), tokenizers::WordSplitter::Gliner2,
         prompt.max_words, prompt.overlap, std::numeric_limits<size_t>::max());
-    if (!encoding.too_long.empty()) throw scheduler::InputTooLong(std::string(encoding.too_long));
-    Sequence sequence{
-        .input_ids = {encoding.input_ids.begin(), encoding.input_ids.end()},
-        .token_type_ids = {encoding.token_type_ids.begin(), encoding.token_type_ids.end()},
-        .samples = {},
-        .truncated = encoding.truncated};
-    sequence.words = words_of(encoding);
-    // Without words there is nothing to find; several windows are inputs of their own.
-    sequence.only_tokens = sequence.words->lengths.size() != 1;
+    Sequence sequence = sequence_of(encoding);
     if (sequence.only_tokens) return sequence;
     EntityRows rows;
     rows.threshold = input.threshold;
