@@ -1,33 +1,26 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { FIXTURES, startService } from '../helpers/service';
+import { CHANNELS, CLASSES, golden, MODEL, RATE, STEP } from '../helpers/multichannel';
+import { startService } from '../helpers/service';
 import { describeInBrowser, LOOKS, setStage, type Visit } from './browser';
 import { openFile } from './eeg-page';
 
-const FOLDER = path.join(FIXTURES, 'multichannel');
 const RECORDING = ['recording.vhdr', 'recording.vmrk', 'recording.eeg'];
-/** Of the recording; the first is not one of the model. */
-const CHANNELS = ['EOG', 'Fp1', 'Fp2', 'Cz', 'O1', 'O2'];
-const CLASSES = ['left', 'right', 'rest'];
-const [RATE, STEP, WINDOWS] = [128, 32, 9];
-/** Probabilities of SciPy and PyTorch, see test/parity/multichannel_golden.py. */
-const golden = JSON.parse(readFileSync(path.join(FOLDER, 'golden.json'), 'utf8')) as {
-  readonly signal: readonly (readonly number[])[];
-  readonly windows: readonly (readonly number[])[];
-  readonly alone: readonly (readonly number[])[];
-};
+/** Channels of the recording; the first is not one of the model. */
+const RECORDED = ['EOG', ...CHANNELS];
+const WINDOWS = golden.windows.length;
 
 describeInBrowser('the EEG page of a model of several channels', () => {
   const stage = setStage(() =>
-    startService('eeg', { env: { EEG_MODEL_PATH: path.join(FOLDER, 'eeg_model.pt') } }),
+    startService('eeg', { env: { EEG_MODEL_PATH: path.join(MODEL, 'eeg_model.pt') } }),
   );
   const { open } = stage;
 
   async function openRecording({ page }: Visit): Promise<void> {
     await page
       .getByLabel('Open a recording')
-      .setInputFiles(RECORDING.map((name) => path.join(FOLDER, name)));
+      .setInputFiles(RECORDING.map((name) => path.join(MODEL, name)));
     await page.getByRole('list', { name: 'Channels', exact: true }).waitFor();
   }
 
@@ -62,7 +55,7 @@ describeInBrowser('the EEG page of a model of several channels', () => {
     const { page, problems } = current;
     await openRecording(current);
     const items = page.getByRole('list', { name: 'Channels', exact: true }).locator('li');
-    expect(await items.locator('.name').allTextContents()).toEqual(CHANNELS);
+    expect(await items.locator('.name').allTextContents()).toEqual(RECORDED);
     await items.nth(1).getByText('peak to peak').waitFor();
     const texts = await items.allTextContents();
     expect(texts[0]).toMatch(/EOG, not used by the model, .+ peak to peak, mains share [\d.]+ %$/);
@@ -183,9 +176,9 @@ describeInBrowser('the EEG page of a model of several channels', () => {
 
   it('says why a model takes no streams, and classifies each window alone', async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'zero-phase-'));
-    const settings = readFileSync(path.join(FOLDER, 'eeg_model.json'), 'utf8');
+    const settings = readFileSync(path.join(MODEL, 'eeg_model.json'), 'utf8');
     writeFileSync(path.join(folder, 'eeg_model.json'), settings.replace('"causal"', '"zero"'));
-    copyFileSync(path.join(FOLDER, 'eeg_model.pt'), path.join(folder, 'eeg_model.pt'));
+    copyFileSync(path.join(MODEL, 'eeg_model.pt'), path.join(folder, 'eeg_model.pt'));
     const service = await startService('eeg', {
       env: { EEG_MODEL_PATH: path.join(folder, 'eeg_model.pt') },
     });
@@ -209,7 +202,7 @@ describeInBrowser('the EEG page of a model of several channels', () => {
     const current = await open();
     const { page, problems } = current;
     const csv = (names: readonly string[]) => {
-      const columns = names.map((name) => golden.signal[CHANNELS.indexOf(name) - 1] ?? []);
+      const columns = names.map((name) => golden.signal[RECORDED.indexOf(name) - 1] ?? []);
       const rows = (columns[0] ?? []).map((_, i) =>
         [(i / RATE).toFixed(7), ...columns.map((column) => column[i])].join(','),
       );

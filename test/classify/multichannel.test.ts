@@ -1,26 +1,9 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { FIXTURES } from '../helpers/service';
+import { byName, CLASSES, golden, MODEL, RATE, rowsAt } from '../helpers/multichannel';
 import { classify, temporaryFolder } from './command';
 
-const MODEL = path.join(FIXTURES, 'multichannel');
 const RECORDING = path.join(MODEL, 'recording.vhdr');
-const CLASSES = ['left', 'right', 'rest'];
-const RATE = 128;
-
-interface Epoch {
-  readonly event: string;
-  readonly sample: number;
-  readonly probabilities: readonly number[];
-}
-
-/** Values of MNE, SciPy and PyTorch, see test/parity/multichannel_golden.py. */
-const golden = JSON.parse(readFileSync(path.join(MODEL, 'golden.json'), 'utf8')) as {
-  readonly signal: readonly (readonly number[])[];
-  readonly windows: readonly (readonly number[])[];
-  readonly alone: readonly (readonly number[])[];
-  readonly epochs: readonly Epoch[];
-};
 
 const folder = temporaryFolder();
 afterAll(folder.remove);
@@ -131,14 +114,13 @@ describe('classify with a model of several channels', () => {
   });
 
   it('classifies rows of windows, as an object of channels or as an array', async () => {
-    const rows = golden.signal.map((row) => row.slice(32, 96));
-    const names = ['Fp1', 'Fp2', 'Cz', 'O1', 'O2'];
-    const byName = Object.fromEntries(names.map((name, index) => [name, rows[index]]));
+    const rows = rowsAt(32);
+    const signals = byName(rows);
     const input = inFolder('rows.jsonl');
-    const bad = { ...byName, Cz: [1] };
+    const bad = { ...signals, Cz: [1] };
     writeFileSync(
       input,
-      [rows, byName, bad].map((signal) => JSON.stringify({ signal })).join('\n'),
+      [rows, signals, bad].map((signal) => JSON.stringify({ signal })).join('\n'),
     );
     const rejects = inFolder('rejects.jsonl');
     const { lines } = await run(path.join(MODEL, 'eeg_model.pt'), [input], '--rejects', rejects);

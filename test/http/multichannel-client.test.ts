@@ -1,21 +1,20 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { WebSocket } from 'ws';
 import { EegClient } from '../../src/client';
 import { SignalClassifier } from '../../src/index';
-import { FIXTURES, killAll, type Service, startService } from '../helpers/service';
+import {
+  byName,
+  CHANNELS,
+  CLASSES,
+  framesOf,
+  golden,
+  MODEL,
+  RATE,
+  rowsAt,
+  STEP,
+} from '../helpers/multichannel';
+import { killAll, type Service, startService } from '../helpers/service';
 
-const MODEL = path.join(FIXTURES, 'multichannel');
-const CHANNELS = ['Fp1', 'Fp2', 'Cz', 'O1', 'O2'];
-const CLASSES = ['left', 'right', 'rest'];
-const [RATE, LENGTH, STEP] = [128, 64, 32];
-/** See multichannel.test.ts. */
-const golden = JSON.parse(readFileSync(path.join(MODEL, 'golden.json'), 'utf8')) as {
-  readonly signal: readonly (readonly number[])[];
-  readonly windows: readonly (readonly number[])[];
-  readonly alone: readonly (readonly number[])[];
-};
-const rowsAt = (start: number) => golden.signal.map((row) => row.slice(start, start + LENGTH));
 const windows = golden.alone.map((_, index) => rowsAt(index * STEP));
 
 let service: Service;
@@ -70,9 +69,7 @@ describe('the client and a model of several channels', () => {
   });
 
   it('streams frames', async () => {
-    const frames = (golden.signal[0] ?? []).map((_, i) =>
-      golden.signal.map((row) => row[i] as number),
-    );
+    const frames = framesOf(golden.signal);
     const blocks = [frames.slice(0, 100), frames.slice(100).flat()];
     for (const format of ['json', 'f32'] as const) {
       const found = [];
@@ -105,14 +102,14 @@ describe('the embedded API and a model of several channels', () => {
     const model = await SignalClassifier.load({ modelPath: path.join(MODEL, 'eeg_model.pt') });
     try {
       expect(model.channels).toEqual(CHANNELS);
-      const byName = Object.fromEntries(CHANNELS.map((name, i) => [name, windows[1]?.[i] ?? []]));
-      const [first, second] = await model.classifyBatch([windows[0] ?? [], byName]);
+      const signals = byName(windows[1] ?? []);
+      const [first, second] = await model.classifyBatch([windows[0] ?? [], signals]);
       const flat = await model.classify((windows[0] ?? []).flat());
       expect(flat.probabilities).toEqual(first?.probabilities);
       expect(isNear(first?.probabilities ?? null, golden.alone[0] ?? [], 1e-5)).toBe(true);
       expect(isNear(second?.probabilities ?? null, golden.alone[1] ?? [], 1e-5)).toBe(true);
       await expect(model.classify({ Fp1: [1] })).rejects.toThrow(/missing channels “Fp2”/);
-      await expect(model.classify({ ...byName, Cz: [1] })).rejects.toThrow(
+      await expect(model.classify({ ...signals, Cz: [1] })).rejects.toThrow(
         'signals.Cz: expected 64 samples at 128 Hz, found 1',
       );
     } finally {

@@ -1,28 +1,18 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { type Answer, post, request } from '../helpers/http';
-import { FIXTURES, killAll, type Service, startService } from '../helpers/service';
+import {
+  byName,
+  CHANNELS,
+  CLASSES,
+  framesOf,
+  golden,
+  LENGTH,
+  MODEL,
+  RATE,
+  rowsAt,
+  STEP,
+} from '../helpers/multichannel';
+import { killAll, type Service, startService } from '../helpers/service';
 import { StreamClient } from '../helpers/streams';
-
-const MODEL = path.join(FIXTURES, 'multichannel');
-const CHANNELS = ['Fp1', 'Fp2', 'Cz', 'O1', 'O2'];
-const CLASSES = ['left', 'right', 'rest'];
-const [RATE, LENGTH, STEP] = [128, 64, 32];
-/** Values of SciPy and PyTorch, see test/parity/multichannel_golden.py. */
-const golden = JSON.parse(readFileSync(path.join(MODEL, 'golden.json'), 'utf8')) as {
-  readonly signal: readonly (readonly number[])[];
-  /** Of the windows of the whole signal. */
-  readonly windows: readonly (readonly number[])[];
-  /** Of the windows, each as a signal of its own. */
-  readonly alone: readonly (readonly number[])[];
-};
-
-const rowsAt = (start: number) => golden.signal.map((row) => row.slice(start, start + LENGTH));
-const byName = (rows: readonly unknown[]) =>
-  Object.fromEntries(CHANNELS.map((name, index) => [name, rows[index]]));
-/** Frames of all channels, one after another. */
-const frames = (signal: readonly (readonly number[])[]) =>
-  (signal[0] ?? []).map((_, i) => signal.map((row) => row[i] as number));
 
 let service: Service;
 beforeAll(async () => {
@@ -203,7 +193,7 @@ describe('streams of a model of several channels', () => {
   }
 
   it('keeps the state of filters, in JSON, frames and float32', async () => {
-    const all = frames(golden.signal);
+    const all = framesOf(golden.signal);
     const clients = await Promise.all([
       windowsOf({}, (client) => {
         for (let at = 0; at < all.length; at += 37) client.say(all.slice(at, at + 37));
@@ -229,7 +219,7 @@ describe('streams of a model of several channels', () => {
   });
 
   it('makes no prediction for windows with missing values', async () => {
-    const all: (number | null)[][] = frames(golden.signal);
+    const all: (number | null)[][] = framesOf(golden.signal);
     (all[100] as (number | null)[])[2] = null;
     const { windows } = await windowsOf({}, (client) => client.say(all));
     const bad = windows.map(({ quality }) => (quality as { problems: string[] }).problems);
@@ -240,7 +230,7 @@ describe('streams of a model of several channels', () => {
 
   it('resamples frames of other channels', async () => {
     const names = [...CHANNELS.slice(1), 'EOG'];
-    const doubled = frames(golden.signal).flatMap((frame) => [frame, frame]);
+    const doubled = framesOf(golden.signal).flatMap((frame) => [frame, frame]);
     const { messages, windows } = await windowsOf(
       { sampling_rate_hz: 256, channels: names },
       (client) => client.say(doubled),

@@ -15,31 +15,14 @@ import torch
 from common import FIXTURES, set_up, versions, write_json
 from gliner2 import AutoExtractor
 from gliner2.configuration import ExtractorConfig
+from tiny_encoders import bert, deberta, modernbert
 from transformers import AutoConfig, AutoTokenizer
 
 ROOT = FIXTURES / "gliner2"
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}
-DEBERTA = {
-    "model_type": "deberta-v2",
-    "max_position_embeddings": 48,  # texts are longer
-    "relative_attention": True,
-    "position_buckets": 16,
-    "norm_rel_ebd": "layer_norm",
-    "share_att_key": True,
-    "pos_att_type": ["p2c", "c2p"],
-    "position_biased_input": False,
-    "type_vocab_size": 0,
-    "layer_norm_eps": 1e-7,
-    **SIZES,
-}
-BERT = {"model_type": "bert", "max_position_embeddings": 512, **SIZES}
-MODERNBERT = {
-    "model_type": "modernbert",
-    "max_position_embeddings": 512,
-    "global_attn_every_n_layers": 2,
-    "local_attention": 16,
-    **SIZES,
-}
+# Texts are longer than DEBERTA's positions.
+DEBERTA = deberta(48)
+BERT = bert(512)
+MODERNBERT = modernbert(512)
 SPAN = {"architecture": "span", "max_width": 5}
 BOUNDARY_SIZES = {"boundary_dim": 16, "pair_dim": 16, "record_dim": 16, "candidate_attention_heads": 2}
 # Name: tokenizer, encoder, settings of gliner2.

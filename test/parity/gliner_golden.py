@@ -18,31 +18,12 @@ import torch
 from common import FIXTURES, set_up, versions, write_json
 from gliner import GLiNER
 from gliner.config import GLiNERConfig
+from tiny_encoders import SIZE, bert, deberta, modernbert
 
 ROOT = FIXTURES / "gliner"
-SIZE = 32
-SIZES = {"hidden_size": SIZE, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}
-DEBERTA = {
-    "model_type": "deberta-v2",
-    "max_position_embeddings": 256,
-    "relative_attention": True,
-    "position_buckets": 16,
-    "norm_rel_ebd": "layer_norm",
-    "share_att_key": True,
-    "pos_att_type": ["p2c", "c2p"],
-    "position_biased_input": False,
-    "type_vocab_size": 0,
-    "layer_norm_eps": 1e-7,
-    **SIZES,
-}
-BERT = {"model_type": "bert", "max_position_embeddings": 256, **SIZES}
-MODERNBERT = {
-    "model_type": "modernbert",
-    "max_position_embeddings": 256,
-    "global_attn_every_n_layers": 2,
-    "local_attention": 16,
-    **SIZES,
-}
+DEBERTA = deberta(256)
+BERT = bert(256)
+MODERNBERT = modernbert(256)
 # Name: tokenizer, encoder, settings of gliner.
 MODELS = {
     "deberta-marker-v0": (tiny_tokenizers.save_deberta_v2, DEBERTA, {}),
