@@ -44,7 +44,10 @@ function createPreparation(settings: ModelSettings): WindowPreparation {
   if (channels === null) {
     return {
       inputLength: windowLength,
-      prepare: (input) => zNormalize(samplesOf(input), new Float32Array(windowLength)),
+      prepare: (input) => {
+        const samples = samplesOf(input);
+        return zNormalize(samples, new Float32Array(samples.length));
+      },
     };
   }
   return new ChannelPreparation(channels, windowLength, samplingRateHz as number);
