@@ -63,6 +63,11 @@ size_t count(const Napi::Object& from, const char* name, double max) {
   return count(from.Get(name), name, max);
 }
 
+int64_t size(const Napi::Object& from, const char* name) {
+  constexpr double kMaxSize = 1 << 24;
+  return static_cast<int64_t>(count(from, name, kMaxSize));
+}
+
 std::optional<int64_t> id(const Napi::Object& from, const char* name) {
   return static_cast<int64_t>(number(from.Get(name), {.min = 0, .max = kMaxCount}, name));
 }

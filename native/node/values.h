@@ -36,6 +36,9 @@ double number(const Napi::Value& value, const Range& range, const std::string& n
 size_t count(const Napi::Value& value, const std::string& name, double max = kMaxCount);
 size_t count(const Napi::Object& from, const char* name, double max = kMaxCount);
 
+/// A matrix dimension. The product of two does not overflow.
+int64_t size(const Napi::Object& from, const char* name);
+
 /// An integer from 0.
 std::optional<int64_t> id(const Napi::Object& from, const char* name);
 

@@ -13,6 +13,7 @@ import type {
 } from './binding/scan';
 import type { ModelSource } from './binding/sources';
 
+export type * from './binding/heads';
 export type * from './binding/programs';
 export type * from './binding/requests';
 export type * from './binding/scan';
