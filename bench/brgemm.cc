@@ -99,6 +99,7 @@ void brgemm(const Product& product, int64_t first, int64_t rows, int64_t block, 
       }
     }
   }
+  blas::brgemm_release();  // our AMX kernels configure the tile registers as well
 }
 
 /// Converts int8 sums to float32 in place.

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 
 /** Instruction sets that decide which kernels multiply, as /proc/cpuinfo names them. */
-const DECISIVE = ['avx2', 'avx512_vnni', 'avx512_bf16'];
+const DECISIVE = ['avx2', 'avx512_vnni', 'avx512_bf16', 'amx_int8'];
 
 /** The model, its family (null where it has none), and the flags of its instruction sets, of the text of /proc/cpuinfo. */
 export function readProcessor(cpuinfo) {

@@ -97,7 +97,7 @@ inline Way make_way(const kernels::FormatKernel& by, const kernels::Elementwise&
 inline std::vector<Way> all_ways() {
   std::vector<Way> ways;
   for (const kernels::FormatDescription& each : kernels::formats()) {
-    for (const kernels::FormatKernel& by : supported_kernels(each.format)) {
+    for (const kernels::FormatKernel& by : supported_attention_kernels(each.format)) {
       const auto* const elementwise = elementwise_beside(by.kernel->nr);
       if (elementwise != nullptr) ways.push_back(make_way(by, *elementwise));
     }

@@ -53,7 +53,7 @@ void expect_product(const FormatKernel& kernel, int64_t rows, int64_t outputs, i
 }
 
 TEST_P(BFloat16LinearTest, EveryNumberOfRowsAndOutputs) {
-  for (int64_t rows = 0; rows <= 40; ++rows) expect_product(GetParam(), rows, 64, 24, 0, 64);
+  for (int64_t rows = 0; rows <= 70; ++rows) expect_product(GetParam(), rows, 64, 24, 0, 64);
   for (const int64_t outputs : {1, 2, 31, 32, 33, 65})
     expect_product(GetParam(), 4, outputs, 8, 0, outputs);
   for (const int64_t inputs : {1, 2, 3, 15, 17, 384, 1536})

@@ -71,6 +71,7 @@ const Processor kZen3 = processor_of(Vendor::kAmd, "avx2");
 const Processor kZen4 = processor_of(Vendor::kAmd, "avx512-bf16");
 const Processor kIceLake = processor_of(Vendor::kIntel, "avx512-vnni");
 const Processor kEmeraldRapids = processor_of(Vendor::kIntel, "avx512-bf16");
+const Processor kEmeraldRapidsWithAmx = processor_of(Vendor::kIntel, "amx");
 const Processor kOther = processor_of(Vendor::kOther, "avx512-bf16");
 const Processor kOld = processor_of(Vendor::kIntel, "portable");
 
@@ -87,6 +88,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Zen4BFloat16", kZen4, Dtype::kBFloat16, "bfloat16, bfloat16", "bfloat16, bfloat16"},
         Case{"EmeraldRapidsBFloat16", kEmeraldRapids, Dtype::kBFloat16, kSlow,
              "bfloat16, bfloat16"},
+        Case{"AmxBFloat16", kEmeraldRapidsWithAmx, Dtype::kBFloat16, "bfloat16, bfloat16",
+             "bfloat16, bfloat16"},
+        Case{"AmxInt8", kEmeraldRapidsWithAmx, Dtype::kInt8, "int8, int8", "int8, bfloat16"},
         Case{"OtherBFloat16", kOther, Dtype::kBFloat16, "bfloat16, float32", "bfloat16, bfloat16"},
         Case{"Zen3Int8", kZen3, Dtype::kInt8, "int8, int8", kNoBf16},
         Case{"IceLakeInt8", kIceLake, Dtype::kInt8, "int8, int8", kNoBf16},

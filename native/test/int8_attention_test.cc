@@ -15,7 +15,7 @@ namespace {
 
 std::vector<Way> int8_ways() {
   std::vector<Way> ways;
-  for (const kernels::FormatKernel& by : supported_kernels(kernels::Format::kInt8)) {
+  for (const kernels::FormatKernel& by : supported_attention_kernels(kernels::Format::kInt8)) {
     ways.push_back(make_way(by, *elementwise_beside(by.kernel->nr)));
   }
   return ways;

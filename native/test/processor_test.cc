@@ -46,13 +46,18 @@ constexpr Flag kFlags[] = {
     {kernels::kAvx512vl, 7, 0, kEbx, 31, kernels::kAvx512f, 0xe6},
     {kernels::kAvx512vnni, 7, 0, kEcx, 11, kernels::kAvx512f, 0xe6},
     {kernels::kAvx512bf16, 7, 1, kEax, 5, kernels::kAvx512f | kernels::kAvx512bw, 0xe6},
+    {kernels::kAmxBf16, 7, 0, kEdx, 22, kernels::kAvx512f | kernels::kAmxTile, 0x600e6},
+    {kernels::kAmxTile, 7, 0, kEdx, 24, kernels::kAvx512f, 0x600e6},
+    {kernels::kAmxInt8, 7, 0, kEdx, 25, kernels::kAvx512f | kernels::kAmxTile, 0x600e6},
 };
+constexpr Instructions kAmx = kernels::kAmxTile | kernels::kAmxInt8 | kernels::kAmxBf16;
 constexpr Instructions kSse =
     kernels::kSse3 | kernels::kSsse3 | kernels::kSse41 | kernels::kSse42 | kernels::kPopcnt;
 constexpr Instructions kAvx512 = kernels::kAvx512f | kernels::kAvx512dq | kernels::kAvx512bw |
-                                 kernels::kAvx512vl | kernels::kAvx512vnni | kernels::kAvx512bf16;
+                                 kernels::kAvx512vl | kernels::kAvx512vnni | kernels::kAvx512bf16 |
+                                 kAmx;
 constexpr Instructions kAll = kernels::kAllInstructions;
-constexpr uint64_t kAllStates = 0x2e7;
+constexpr uint64_t kAllStates = 0x602e7;
 
 /// AMX_BF16, AMX_TILE and AMX_INT8: CPUID leaf 7, EDX.
 constexpr uint32_t kAmxFlags[] = {1U << 22, 1U << 24, 1U << 25};
@@ -66,7 +71,6 @@ class MadeUp final : public kernels::ProcessorQueries {
     for (const Flag& flag : kFlags) {
       leaves[{flag.leaf, flag.subleaf}][flag.place] |= 1U << flag.bit;
     }
-    for (const uint32_t flag : kAmxFlags) leaves[{7, 0}][kEdx] |= flag;
     leaves[{0x1d, 0}] = {1, 0, 0, 0};
     leaves[{0x1d, 1}] = {1024U << 16 | 8192U, 8U << 16 | 64U, 16, 0};
   }
@@ -83,6 +87,11 @@ class MadeUp final : public kernels::ProcessorQueries {
     return state;
   }
 
+  bool request_tiles() const override {
+    EXPECT_NE(leaves.at({7, 0})[kEdx] & kAmxFlags[1], 0U);
+    return grants_tiles;
+  }
+
   void hide(Instructions instructions) {
     for (const Flag& flag : kFlags) {
       if ((instructions & flag.instruction) == 0) continue;
@@ -96,6 +105,7 @@ class MadeUp final : public kernels::ProcessorQueries {
 
   std::map<std::pair<uint32_t, uint32_t>, Registers> leaves;
   uint64_t state = kAllStates;
+  bool grants_tiles = true;
 };
 
 struct Case {
@@ -127,6 +137,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"AVX-512 without mask registers", [](MadeUp& p) { p.state = 0xc7; }, kAll & ~kAvx512},
         Case{"BF16 without AVX512BW", [](MadeUp& p) { p.hide(kernels::kAvx512bw); },
              kAll & ~kernels::kAvx512bw & ~kernels::kAvx512bf16},
+        Case{"AMX without tile data", [](MadeUp& p) { p.state &= ~uint64_t{0x40000}; },
+             kAll & ~kAmx},
+        Case{"AMX that Linux refuses", [](MadeUp& p) { p.grants_tiles = false; }, kAll & ~kAmx},
+        Case{"AMX without tile sizes", [](MadeUp& p) { p.leaves[{0x1d, 1}] = {}; }, kAll & ~kAmx},
+        Case{"AMX without int8", [](MadeUp& p) { p.hide(kernels::kAmxInt8); },
+             kAll & ~kernels::kAmxInt8},
         Case{"leaf 7 without its subleaf 1", [](MadeUp& p) { p.leaves[{7, 0}][kEax] = 0; },
              kAll & ~kernels::kAvx512bf16},
         Case{"leaf 6 the highest", [](MadeUp& p) { p.leaves[{0, 0}][kEax] = 6; },
@@ -232,6 +248,10 @@ TEST(Processor, KernelsRequireTheirCompilerOptions) {
   needs(kernels::kInt8Avx512, kAvx2 | kernels::kAvx512f | kernels::kAvx512vnni);
   needs(kernels::kBFloat16Avx512,
         kAvx2 | kernels::kAvx512f | kernels::kAvx512bw | kernels::kAvx512bf16);
+  needs(kernels::kInt8Amx,
+        kAvx2 | kernels::kAvx512f | kernels::kAvx512vnni | kernels::kAmxTile | kernels::kAmxInt8);
+  needs(kernels::kBFloat16Amx, kAvx2 | kernels::kAvx512f | kernels::kAvx512bw |
+                                   kernels::kAvx512bf16 | kernels::kAmxTile | kernels::kAmxBf16);
   EXPECT_EQ(kernels::kFloat32Avx2.needs & kAvx512, 0U);
 #endif
   EXPECT_EQ(kernels::kFloat32Portable.needs, kernels::kInt8Portable.needs);

@@ -26,6 +26,13 @@ inline std::vector<kernels::FormatKernel> supported_kernels(kernels::Format form
   return kernels;
 }
 
+/// The supported kernels that compute attention themselves.
+inline std::vector<kernels::FormatKernel> supported_attention_kernels(kernels::Format format) {
+  auto kernels = supported_kernels(format);
+  std::erase_if(kernels, [](const auto& by) { return by.kernel->for_attention != nullptr; });
+  return kernels;
+}
+
 inline std::vector<const kernels::Elementwise*> supported_elementwise() {
   std::vector<const kernels::Elementwise*> supported{&kernels::kElementwisePortable};
 #if defined(__x86_64__)

@@ -37,6 +37,7 @@ export const INSTRUCTION_SETS = [
   'avx512',
   'avx512-vnni',
   'avx512-bf16',
+  'amx',
 ] as const;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const MAX_MS = 2 ** 31 - 1; // maximum delay of a Node timer
@@ -115,7 +116,7 @@ export const SETTINGS = {
     oneOf(DTYPES), 'float32'),
   ATTENTION_DTYPE: scheduling('number format of attention: auto, float32 or bfloat16',
     oneOf(ATTENTION_DTYPES), 'auto'),
-  INSTRUCTION_SET: general('highest instruction set: portable, avx2, avx512, avx512-vnni or avx512-bf16',
+  INSTRUCTION_SET: general('highest instruction set: portable, avx2, avx512, avx512-vnni, avx512-bf16 or amx',
     optional(oneOf(INSTRUCTION_SETS)), '', 'all of the processor'),
   MAX_BATCH_TOKENS: scheduling('maximum number of tokens in a batch',
     count, '512'),

@@ -124,15 +124,12 @@ describe.each(['float32', 'bfloat16', 'int8', 'int8-vnni'])('DTYPE=%s', (dtype) 
 
 // On Intel processors bfloat16 is served only if ATTENTION_DTYPE=bfloat16 asks for it.
 describe.each(['bfloat16', 'int8'])('ATTENTION_DTYPE=bfloat16 and DTYPE=%s', (dtype) => {
-  const limit = LIMITS.includes('avx512-bf16')
-    ? 'avx512-bf16'
-    : LIMITS.includes('avx2')
-      ? 'avx2'
-      : 'portable';
-  const env = { DTYPE: dtype, ATTENTION_DTYPE: 'bfloat16', INSTRUCTION_SET: limit };
+  const limit = ['amx', 'avx512-bf16', 'avx2', 'portable'].find((name) => LIMITS.includes(name));
+  const isAmx = limit === 'amx';
+  const env = { DTYPE: dtype, ATTENTION_DTYPE: 'bfloat16', INSTRUCTION_SET: String(limit) };
 
   it('are taken and told, or refused where there are no instructions for them', async () => {
-    if (limit !== 'avx512-bf16') {
+    if (limit !== 'amx' && limit !== 'avx512-bf16') {
       const [exit, stderr] = await refusalOf(env);
       expect(exit).toEqual({ code: 2, signal: null });
       expect(stderr).toMatch(
@@ -142,8 +139,8 @@ describe.each(['bfloat16', 'int8'])('ATTENTION_DTYPE=bfloat16 and DTYPE=%s', (dt
     }
     const service = await startService('sentiment', { env });
     expect(await productsOf(service)).toEqual({
-      linear: { bfloat16: 'bfloat16 avx512-bf16', int8: 'int8 avx512-vnni' }[dtype],
-      attention: 'bfloat16 avx512-bf16',
+      linear: `${dtype} ${isAmx ? 'amx' : { bfloat16: 'avx512-bf16', int8: 'avx512-vnni' }[dtype]}`,
+      attention: `bfloat16 ${limit}`,
       instructions: limit,
     });
     await service.stop();

@@ -26,6 +26,7 @@ constexpr Variables kVariables[] = {
     {"avx512", "avx512", "AVX512_CORE", "AVX512", nullptr},
     {"avx512-vnni", "avx512", "AVX512_CORE_VNNI", "AVX512_E1", nullptr},
     {"avx512-bf16", "avx512", "AVX512_CORE_BF16", "AVX512_E3", nullptr},
+    {"amx", "avx512", "AVX512_CORE_AMX", "AVX512_E4", nullptr},
 };
 
 /// All instructions of processors with AMX, except AMX. bfloat16 and quantized TorchScript models

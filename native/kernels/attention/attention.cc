@@ -24,7 +24,7 @@ Format format_for(Format wanted, const AttentionHead& head) {
 }  // namespace
 
 HeadAttention best_attention(Format format) {
-  const FormatKernel best(format);
+  const FormatKernel best = FormatKernel(format).for_attention();
   const Elementwise* const fitting = elementwise_for_panels(best.kernel->nr);
   if (fitting != nullptr) return {*fitting, best};
   const FormatDescription& description = description_of(format);
@@ -32,7 +32,8 @@ HeadAttention best_attention(Format format) {
 }
 
 bool has_fast_attention(Format format) {
-  return is_fast(format) && best_attention(format).by().kernel == FormatKernel(format).kernel;
+  return is_fast(format) &&
+         best_attention(format).by().kernel == FormatKernel(format).for_attention().kernel;
 }
 
 int64_t attention_scratch(Format format, const AttentionHead& longest) {

@@ -30,12 +30,13 @@ class Head {
     const int64_t attending = queries_with_tokens();
     clear_results(attending);
     if (attending == 0) return;
+    const UsedKernel used(operands_.kernel());
     const int64_t block = layout_.block;
     // Position scores are kept from tile to tile and cover all tokens.
     const int64_t reach = positions_ != nullptr ? head_.tokens + attending : head_.window;
     int64_t tiles = ceil_divide(attending, layout_.mr);
     for (int64_t first = 0, rows = 0; first < attending; first += rows, --tiles) {
-      rows = ceil_divide(attending - first, tiles);
+      rows = rows_of_tile(operands_.kernel(), attending - first, tiles);
       const int64_t token = head_.first_query + first;
       const int64_t start = std::max<int64_t>(0, token - reach) / block * block;
       const int64_t ahead = head_.is_causal ? 0 : reach;

@@ -52,6 +52,7 @@ class HeadMemory {
         tiles_(layout_.is_int8 ? kernel_.int8_attention->tiles : kernel_.tiles),
         positions_(head.positions != nullptr ? &head.positions->packed_for(by) : nullptr) {}
 
+  const Kernel& kernel() const { return kernel_; }
   const HeadLayout& layout() const { return layout_; }
   /// Null: the head has no relative positions.
   const PackedPositions* positions() const { return positions_; }

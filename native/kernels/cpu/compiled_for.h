@@ -20,7 +20,8 @@ constexpr Instructions kCompiledFor =
     KERNELS_IF_DEFINED(__AVX512F__, kAvx512f) | KERNELS_IF_DEFINED(__AVX512DQ__, kAvx512dq) |
     KERNELS_IF_DEFINED(__AVX512BW__, kAvx512bw) | KERNELS_IF_DEFINED(__AVX512VL__, kAvx512vl) |
     KERNELS_IF_DEFINED(__AVX512VNNI__, kAvx512vnni) |
-    KERNELS_IF_DEFINED(__AVX512BF16__, kAvx512bf16);
+    KERNELS_IF_DEFINED(__AVX512BF16__, kAvx512bf16) | KERNELS_IF_DEFINED(__AMX_TILE__, kAmxTile) |
+    KERNELS_IF_DEFINED(__AMX_INT8__, kAmxInt8) | KERNELS_IF_DEFINED(__AMX_BF16__, kAmxBf16);
 
 }  // namespace
 }  // namespace kernels

@@ -15,12 +15,14 @@ constexpr Instructions kAvx2Limit =
 /// LibTorch and oneDNN use AVX-512 only if all of these are available.
 constexpr Instructions kAvx512Limit = kAvx2Limit | kAvx512f | kAvx512dq | kAvx512bw | kAvx512vl;
 constexpr Instructions kVnniLimit = kAvx512Limit | kAvx512vnni;
+constexpr Instructions kBf16Limit = kVnniLimit | kAvx512bf16;
 constexpr InstructionLimit kLimits[] = {
     {"portable", 0},
     {"avx2", kAvx2Limit},
     {"avx512", kAvx512Limit},
     {"avx512-vnni", kVnniLimit},
-    {"avx512-bf16", kVnniLimit | kAvx512bf16},
+    {"avx512-bf16", kBf16Limit},
+    {"amx", kBf16Limit | kAmxTile | kAmxInt8 | kAmxBf16},
 };
 #else
 constexpr InstructionLimit kLimits[] = {{"portable", 0}};

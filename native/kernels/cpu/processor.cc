@@ -2,6 +2,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace kernels {
@@ -20,6 +22,8 @@ constexpr uint32_t kOsXsaveBit = 27;  // of leaf 1, ECX
 /// Bits of XCR0: XMM and YMM state; in addition opmask and ZMM state.
 constexpr uint64_t kAvxState = 0x6;
 constexpr uint64_t kAvx512State = 0xe6;
+/// In addition, configuration and data of the tiles of AMX.
+constexpr uint64_t kAmxState = 0x600e6;
 
 /// Conditions for instructions to be usable: a CPUID flag, other instructions and saved registers.
 struct Rule {
@@ -50,6 +54,9 @@ constexpr Rule kRules[] = {
     {kAvx512vl, kLeaf7, kEbx, 31, kAvx512f, kAvx512State},
     {kAvx512vnni, kLeaf7, kEcx, 11, kAvx512f, kAvx512State},
     {kAvx512bf16, kLeaf7Subleaf1, kEax, 5, kAvx512bw, kAvx512State},
+    {kAmxTile, kLeaf7, kEdx, 24, kAvx512f, kAmxState},
+    {kAmxInt8, kLeaf7, kEdx, 25, kAmxTile, kAmxState},
+    {kAmxBf16, kLeaf7, kEdx, 22, kAmxTile, kAmxState},
 };
 
 bool has_bit(const Registers& registers, Register source, uint32_t bit) {
@@ -102,6 +109,10 @@ Processor examine(const ProcessorQueries& queries, Instructions allowed) {
       (pages[kLeaf7][kEdx] & kAmxFlags) != 0 &&
       (highest_leaf < kTileLeaf || queries.cpuid(kTileLeaf, 0)[kEax] == 0 ||  // no palette
        !has_amx_tiles(queries.cpuid(kTileLeaf, 1)));
+  const bool has_tiles = (result.usable & kAmxTile) != 0;
+  if (has_tiles && (result.is_amx_inconsistent || !queries.request_tiles())) {
+    result.usable &= ~(kAmxTile | kAmxInt8 | kAmxBf16);
+  }
   return result;
 }
 
@@ -121,6 +132,12 @@ class OwnQueries final : public ProcessorQueries {
     uint32_t low, high;
     asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     return uint64_t{high} << 32 | low;
+  }
+
+  /// Source: Linux, Documentation/arch/x86/xstate.rst.
+  bool request_tiles() const override {
+    constexpr long kRequestPermission = 0x1023, kTileData = 18;
+    return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
   }
 };
 

@@ -11,9 +11,9 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr const Kernel* kFloat32Kernels[] = {&kFloat32Avx512, &kFloat32Avx2, &kFloat32Portable};
-constexpr const Kernel* kBFloat16Kernels[] = {&kBFloat16Avx512, &kBFloat16Portable};
-constexpr const Kernel* kInt8Kernels[] = {&kInt8Avx512, &kInt8Avx2, &kInt8Portable};
-constexpr const Kernel* kInt8VnniKernels[] = {&kInt8VnniAvx512, &kInt8VnniPortable};
+constexpr const Kernel* kBFloat16Kernels[] = {&kBFloat16Amx, &kBFloat16Avx512, &kBFloat16Portable};
+constexpr const Kernel* kInt8Kernels[] = {&kInt8Amx, &kInt8Avx512, &kInt8Avx2, &kInt8Portable};
+constexpr const Kernel* kInt8VnniKernels[] = {&kInt8VnniAmx, &kInt8VnniAvx512, &kInt8VnniPortable};
 #else
 constexpr const Kernel* kFloat32Kernels[] = {&kFloat32Portable};
 constexpr const Kernel* kBFloat16Kernels[] = {&kBFloat16Portable};
@@ -69,7 +69,15 @@ const FormatDescription& description_of(Format format) {
 FormatKernel::FormatKernel(Format format)
     : format(&description_of(format)), kernel(best_kernel(format)) {}
 
+FormatKernel FormatKernel::for_attention() const {
+  return kernel->for_attention != nullptr ? FormatKernel(*format, *kernel->for_attention) : *this;
+}
+
 const char* kernel_name(Format format) { return best_kernel(format)->name; }
+
+const char* attention_kernel_name(Format format) {
+  return FormatKernel(format).for_attention().kernel->name;
+}
 
 bool is_fast(Format format) {
   const auto kernels = description_of(format).kernels;

@@ -1,10 +1,12 @@
 // The functions of one instruction set for the matrix multiplications of one number format.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/cpu.h"
 #include "kernels/matmul.h"
+#include "matmul/tiling.h"
 
 namespace kernels {
 
@@ -59,6 +61,8 @@ struct Kernel {
   int value_bytes;  ///< size of a value of the left operand
   int kr = 1;       ///< rows of the left operand are zero-padded to a multiple
   int k_step = 1;   ///< inputs per prefetch of Tile::prefetch_step bytes
+  /// A tile reads and multiplies a multiple of so many rows, whatever their number.
+  int row_step = 1;
   /// [mr]: functions for 1, 2, … rows. float16_tiles and bfloat16_tiles read panels in this storage
   /// type; null: panels have the kernel's own format.
   const TileFunction* tiles;
@@ -75,6 +79,12 @@ struct Kernel {
   /// float32 values as they are.
   void (*pack_b_block)(const PanelToPack& panel) = nullptr;
   const Int8Attention* int8_attention = nullptr;  ///< null except for int8
+  /// Called before the first and after the last tile of a multiplication, see UsedKernel. Null:
+  /// nothing is needed.
+  void (*begin)() = nullptr;
+  void (*end)() = nullptr;
+  /// Kernel for attention in the same format. Null: this one.
+  const Kernel* for_attention = nullptr;
 
   TileFunction tile(int64_t rows, Storage storage) const {
     const TileFunction* of_rows = nullptr;
@@ -84,10 +94,34 @@ struct Kernel {
   }
 };
 
+/// Rows of the next tile of `left` rows that `tiles` tiles multiply. Tiles have equal size: a small
+/// remainder would cost almost as much as a full tile. With a row_step it costs less, and only the
+/// last tile has another size.
+inline int64_t rows_of_tile(const Kernel& kernel, int64_t left, int64_t tiles) {
+  return kernel.row_step > 1 ? std::min<int64_t>(kernel.mr, left) : ceil_divide(left, tiles);
+}
+
+/// Prepares the calling thread for the tiles of a kernel during its lifetime.
+class UsedKernel {
+ public:
+  explicit UsedKernel(const Kernel& kernel) : end_(kernel.end) {
+    if (kernel.begin != nullptr) kernel.begin();
+  }
+  UsedKernel(const UsedKernel&) = delete;
+  UsedKernel& operator=(const UsedKernel&) = delete;
+  ~UsedKernel() {
+    if (end_ != nullptr) end_();
+  }
+
+ private:
+  void (*end_)();
+};
+
 extern const Kernel kFloat32Portable, kInt8Portable, kInt8VnniPortable, kBFloat16Portable;
 #if defined(__x86_64__)
 extern const Kernel kFloat32Avx2, kFloat32Avx512;
 extern const Kernel kInt8Avx2, kInt8Avx512, kInt8VnniAvx512, kBFloat16Avx512;
+extern const Kernel kInt8Amx, kInt8VnniAmx, kBFloat16Amx;
 #endif
 
 }  // namespace kernels

@@ -32,7 +32,8 @@ PackedA::PackedA(const FormatKernel& by, const Floats& x)
   } else {
     return;
   }
-  memory_ = make_aligned<std::byte>(static_cast<size_t>(x.rows * stride_ * value_bytes_));
+  const int64_t rows = round_up(x.rows, kernel_->row_step);
+  memory_ = make_aligned<std::byte>(static_cast<size_t>(rows * stride_ * value_bytes_));
   first_ = memory_.get();
 }
 
@@ -96,6 +97,7 @@ void Linear::multiply(const PackedA& x, const OutputRange& range, float* y,
   const int64_t blocks = ceil_divide(tiles, most_tiles);
   const int64_t block_rows = ceil_divide(tiles, blocks) * kernel.mr;
   const int64_t end = range.first + range.count;
+  const UsedKernel used(kernel);
   for (int64_t row = 0; row < x.rows(); row += block_rows) {
     const int64_t rows = std::min(block_rows, x.rows() - row);
     for (int64_t panel = range.first / width; panel * width < end; ++panel) {
@@ -128,8 +130,7 @@ void Linear::store_columns(const Product& product, const Columns& columns, float
   copy(whole + columns.first, columns.width, to, product.y_stride);
 }
 
-/// Multiplies a block of rows with one panel, in tiles of equal size: a small remainder would cost
-/// almost as much as a full tile. Each tile prefetches its share of the next panel.
+/// Multiplies a block of rows with one panel. Each tile prefetches its share of the next panel.
 void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
                             int64_t rows) const {
   const Kernel& kernel = *by_.kernel;
@@ -150,7 +151,7 @@ void Linear::multiply_panel(const Product& product, int64_t panel, int64_t row,
   const int64_t prefetch_step = ceil_divide(weight_.panel_bytes, count * steps);
   const auto* prefetch = reinterpret_cast<const char*>(stored) + weight_.panel_bytes;
   for (int64_t index = 0, taken = 0, size = 0; index < count; ++index, taken += size) {
-    size = ceil_divide(rows - taken, count - index);
+    size = rows_of_tile(kernel, rows - taken, count - index);
     float* const y = product.y + (row + taken) * stride;
     float* const c = is_direct ? y + start : scratch;
     const bool is_integer = by_.format->is_integer;

@@ -7,7 +7,7 @@
 namespace kernels {
 
 /// Maxima of mr and nr over all kernels.
-constexpr int kMaxMr = 12;
+constexpr int kMaxMr = 32;
 constexpr int kMaxNr = 32;
 
 constexpr int64_t kLineBytes = 64;

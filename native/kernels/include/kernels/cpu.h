@@ -29,7 +29,11 @@ inline constexpr Instructions kAvx512vl = 1U << 13;
 inline constexpr Instructions kAvx512vnni = 1U << 14;
 inline constexpr Instructions kAvx512bf16 = 1U << 15;
 
-inline constexpr Instructions kAllInstructions = (kAvx512bf16 << 1) - 1;
+inline constexpr Instructions kAmxTile = 1U << 16;
+inline constexpr Instructions kAmxInt8 = 1U << 17;
+inline constexpr Instructions kAmxBf16 = 1U << 18;
+
+inline constexpr Instructions kAllInstructions = (kAmxBf16 << 1) - 1;
 
 /// Source of CPUID and XGETBV results; tests replace it.
 class ProcessorQueries {
@@ -43,6 +47,10 @@ class ProcessorQueries {
   /// XGETBV(0): XCR0, the register states that the operating system saves. Called only if CPUID
   /// reports that XGETBV may be used.
   virtual uint64_t xcr0() const = 0;
+
+  /// Requests the tile registers of AMX for this process, and returns true if Linux grants them.
+  /// Called only if the processor has AMX.
+  virtual bool request_tiles() const = 0;
 };
 
 /// Manufacturer according to CPUID.

@@ -35,8 +35,10 @@ std::span<const FormatDescription> formats();
 
 const FormatDescription& description_of(Format format);
 
-/// Name of the kernel that this processor uses for the format, for example "int8 avx512-vnni".
+/// Name of the kernel that this processor uses for linear layers in the format, for example "int8
+/// avx512-vnni", and for attention.
 const char* kernel_name(Format format);
+const char* attention_kernel_name(Format format);
 
 /// True if this processor has dedicated instructions for the format. Otherwise the portable kernel
 /// computes the same results slowly.

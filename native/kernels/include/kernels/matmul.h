@@ -47,6 +47,9 @@ struct FormatKernel {
     return inputs > format->max_inputs ? FormatKernel(Format::kFloat32) : *this;
   }
 
+  /// The kernel for attention, see Kernel::for_attention.
+  FormatKernel for_attention() const;
+
   const FormatDescription* format;
   const Kernel* kernel;
 };
