@@ -135,6 +135,7 @@ Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
   object["timedOut"] = static_cast<double>(statistics.timed_out);
   object["tooLong"] = static_cast<double>(statistics.too_long);
   object["batches"] = static_cast<double>(statistics.batches);
+  object["reusedStates"] = static_cast<double>(statistics.reused_states);
   object["cacheHits"] = static_cast<double>(statistics.cache_hits);
   object["cacheMisses"] = static_cast<double>(statistics.cache_misses);
   object["cacheBytes"] = static_cast<double>(statistics.cache_bytes);

@@ -1,11 +1,13 @@
 // Runs of a model's requests, on the scheduler's threads.
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <ranges>
 #include <utility>
 
-#include "caching_backend.h"
 #include "completion.h"
 #include "request_queue.h"
+#include "scheduler/cached_runs.h"
 #include "scheduler/model_queue.h"
 #include "worker.h"
 
@@ -61,9 +63,7 @@ bool ModelQueue::run_batch(Requests& batch, Scheduler::Worker& worker) {
   const std::optional<RunResult> result = run_part(batch, {batch.begin(), batch.end()}, worker);
   if (!result) return false;
   if (result->status != Status::kFailed || batch.size() == 1) {
-    Completions completions;
-    for (auto& request : batch) completions.splice(completions.end(), request.completion);
-    deliver(std::move(completions));
+    deliver_all(batch);
     return result->is_typical;
   }
   // A request must not fail because of others in its batch: each runs again alone. Its completion
@@ -73,7 +73,7 @@ bool ModelQueue::run_batch(Requests& batch, Scheduler::Worker& worker) {
     const auto alone = run_part(batch, {request, std::next(request)}, worker);
     if (!alone) return false;
     is_typical = is_typical && alone->is_typical;
-    deliver(std::move(request->completion));
+    request->queue->deliver(std::move(request->completion));
   }
   return is_typical;
 }
@@ -93,11 +93,7 @@ std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const
     worker.begin(&batch);
   }
   try {
-    std::vector<const PreparedInput*> inputs;
-    inputs.reserve(size);
-    for (const auto& request : part) inputs.push_back(request.prepared.get());
-    outputs = caching_backend_ ? caching_backend_->run(inputs, worker.pool, is_typical)
-                               : backend_->run(inputs, worker.pool);
+    outputs = run_inputs(part, worker, is_typical);
     if (outputs.size() != size) throw BackendError("the model returned fewer outputs than inputs");
   } catch (const RunTimeout&) {
     status = Status::kTimedOut;
@@ -109,24 +105,59 @@ std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const
     const Scheduler::Lock lock(scheduler_->mutex_);
     if (!worker.end()) return std::nullopt;
   }
-  ++batches_;
   const auto inference_time = options_.now() - start;
   auto output = outputs.begin();
-  size_t tokens = 0;
-  for (const auto& request : part) tokens += request.prepared->cost();
   for (auto& request : part) {
     Completion& completion = set_completion(request, status);
     if (status == Status::kOk) completion.output = std::move(*output++);
     if (status == Status::kTimedOut) completion.message = timeout_message(options_.run_limit);
-    completion.batch_size = size;
-    completion.batch_tokens = std::exchange(tokens, 0);
     completion.queue_time = start - request.arrival - request.preparation_time;
     completion.inference_time = inference_time;
   }
+  count_batches(part);
   // If several requests fail together, each runs again and gets its own message.
   if (status == Status::kFailed && size == 1)
     part.front().completion.front().message = std::move(message);
   return RunResult{.status = status, .is_typical = is_typical && status != Status::kTimedOut};
+}
+
+/// Runs the inputs of a part without a cached output. is_typical: set to false if an output was
+/// cached.
+std::vector<Output> ModelQueue::run_inputs(const Part& part, Scheduler::Worker& worker,
+                                           bool& is_typical) {
+  const auto run = [&](Batch inputs) { return backend_->run(inputs, worker.pool); };
+  if (!cached_runs_) {
+    std::vector<const PreparedInput*> inputs;
+    for (const auto& request : part) inputs.push_back(request.prepared.get());
+    return run(inputs);
+  }
+  std::vector<CachedRuns::Entry> entries;
+  for (const auto& request : part) {
+    entries.push_back({.runs = request.queue->cached_runs_.get(), .input = request.prepared.get()});
+  }
+  size_t computed = 0;
+  std::vector<Output> outputs = CachedRuns::run(entries, run, computed);
+  is_typical = computed == entries.size();
+  return outputs;
+}
+
+/// Counts a run as a batch of each of its queues, and sets the batch of its completions: the
+/// requests of their own queue.
+void ModelQueue::count_batches(const Part& part) noexcept {
+  for (auto first = part.begin(); first != part.end();) {
+    ModelQueue& queue = *first->queue;
+    const auto last = std::find_if(first, part.end(),
+                                   [&](const Request& request) { return request.queue != &queue; });
+    size_t tokens = 0;
+    for (auto request = first; request != last; ++request) tokens += request->prepared->cost();
+    const auto size = static_cast<size_t>(std::distance(first, last));
+    for (; first != last; ++first) {
+      Completion& completion = first->completion.front();
+      completion.batch_size = size;
+      completion.batch_tokens = std::exchange(tokens, 0);
+    }
+    ++queue.batches_;
+  }
 }
 
 /// Completes the requests of a hung run or preparation. Called by the watchdog; what the thread
@@ -134,8 +165,22 @@ std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const
 void ModelQueue::mark_timed_out(Requests& batch) noexcept {
   for (Request& request : batch) {
     if (request.completion.empty()) continue;
-    set_completion(request, Status::kTimedOut).message = timeout_message(options_.run_limit);
-    watchdog_completions_.splice(watchdog_completions_.end(), request.completion);
+    set_completion(request, Status::kTimedOut).message =
+        timeout_message(request.queue->options_.run_limit);
+    Completions& completions = request.queue->watchdog_completions_;
+    completions.splice(completions.end(), request.completion);
+  }
+}
+
+/// Delivers the completions of a batch. The requests of a queue follow each other in it.
+void ModelQueue::deliver_all(Requests& requests) noexcept {
+  for (auto request = requests.begin(); request != requests.end();) {
+    ModelQueue& queue = *request->queue;
+    Completions completions;
+    for (; request != requests.end() && request->queue == &queue; ++request) {
+      completions.splice(completions.end(), request->completion);
+    }
+    queue.deliver(std::move(completions));
   }
 }
 

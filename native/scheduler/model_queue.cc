@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "caching_backend.h"
 #include "request_queue.h"
+#include "scheduler/cached_runs.h"
 #include "tokenizer.h"
 #include "worker.h"
 
@@ -18,11 +18,10 @@ Options for_model(Options options, const Description& description) {
 }
 
 /// Null without a cache, and for signal models, which rarely see a window twice.
-std::unique_ptr<CachingBackend> create_caching_backend(const Options& options,
-                                                       const Description& description,
-                                                       const std::shared_ptr<Backend>& backend) {
+std::unique_ptr<CachedRuns> create_cached_runs(const Options& options,
+                                               const Description& description) {
   if (!options.results || !description.needs_preparation) return nullptr;
-  return std::make_unique<CachingBackend>(options.results, backend);
+  return std::make_unique<CachedRuns>(options.results);
 }
 
 }  // namespace
@@ -34,7 +33,7 @@ ModelQueue::ModelQueue(std::shared_ptr<Scheduler> scheduler, std::shared_ptr<Bac
       description_(backend_->description()),
       options_(for_model(std::move(options), description_)),
       on_completions_(std::move(on_completions)),
-      caching_backend_(create_caching_backend(options_, description_, backend_)),
+      cached_runs_(create_cached_runs(options_, description_)),
       requests_(std::make_unique<RequestQueue>(options_, description_.max_length)),
       weight_(options_.weight) {
   try {
@@ -57,6 +56,7 @@ Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs
   for (auto& input : inputs) {
     Request& request = requests.emplace_back();
     request.ticket = first_ticket++;
+    request.queue = this;
     request.bytes = input->bytes();
     request.input = std::move(input);
     request.arrival = arrival;
@@ -122,7 +122,7 @@ Statistics ModelQueue::statistics() const {
   const Scheduler::Lock lock(scheduler_->mutex_);
   Clock::duration hung_for{0};
   for (const Scheduler::Worker& worker : scheduler_->workers_) {
-    if (worker.queue != this || !worker.hung) continue;
+    if (!worker.works_for(*this) || !worker.hung) continue;
     hung_for = std::max(hung_for, Clock::now() - worker.start);
   }
   for (const Scheduler::Tokenizer& tokenizer : tokenizers_) {
@@ -146,11 +146,12 @@ Statistics ModelQueue::statistics() const {
                         .timed_out = count(Status::kTimedOut),
                         .too_long = count(Status::kTooLong),
                         .batches = batches_,
+                        .reused_states = backend_->reused_states(),
                         .hung_for = hung_for};
-  if (caching_backend_) {
-    statistics.cache_hits = caching_backend_->counts().hits;
-    statistics.cache_misses = caching_backend_->counts().misses;
-    statistics.cache_bytes = caching_backend_->counts().bytes;
+  if (cached_runs_) {
+    statistics.cache_hits = cached_runs_->counts().hits;
+    statistics.cache_misses = cached_runs_->counts().misses;
+    statistics.cache_bytes = cached_runs_->counts().bytes;
   }
   return statistics;
 }
@@ -210,7 +211,7 @@ void ModelQueue::release_thread() {
 size_t ModelQueue::hung_runs() const {
   const auto runs = std::ranges::count_if(
       scheduler_->workers_,
-      [this](const Scheduler::Worker& worker) { return worker.queue == this && worker.hung; });
+      [this](const Scheduler::Worker& worker) { return worker.works_for(*this) && worker.hung; });
   const auto preparations = std::ranges::count_if(
       tokenizers_,
       [](const Scheduler::Tokenizer& tokenizer) { return tokenizer.hung && tokenizer.busy; });

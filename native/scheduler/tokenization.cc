@@ -4,9 +4,9 @@
 #include <system_error>
 #include <utility>
 
-#include "caching_backend.h"
 #include "completion.h"
 #include "request_queue.h"
+#include "scheduler/cached_runs.h"
 #include "scheduler/model_queue.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/thread_setup.h"
@@ -142,7 +142,7 @@ ModelQueue::Preparation ModelQueue::prepare(InputPtr input) const noexcept {
     result.prepared = backend_->prepare(std::move(input));
     result.time = options_.now() - result.start;
     if (!result.prepared->needs_run()) return result;
-    const auto cached = caching_backend_ ? caching_backend_->find(*result.prepared) : nullptr;
+    const auto cached = cached_runs_ ? cached_runs_->find(*result.prepared) : nullptr;
     if (cached) result.output = *cached;
     result.needs_run = !cached;
   } catch (const InputTooLong&) {

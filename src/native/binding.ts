@@ -134,6 +134,8 @@ export interface EngineStats {
   /** Inputs over the maximum length without truncation. */
   readonly tooLong: number;
   readonly batches: number;
+  /** Texts whose hidden states an encoder shared with other models had already computed. */
+  readonly reusedStates: number;
   /** Cache hits and cache misses in texts; 0 without a cache. */
   readonly cacheHits: number;
   readonly cacheMisses: number;

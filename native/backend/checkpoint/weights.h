@@ -13,6 +13,7 @@
 
 #include "backend/backends.h"
 #include "checkpoint/checkpoint.h"
+#include "runtime/content_hash.h"
 
 namespace backend {
 
@@ -86,6 +87,10 @@ class Weights {
   /// Ignores all keys under `name`: modules that the head does not run.
   void ignore_below(std::string_view name) const;
 
+  /// Adds the names and values of all tensors that are read from now on to `content`; null: of
+  /// none. LoRA factors are not added.
+  void record_to(ContentHash* content) const { usage_->content = content; }
+
   /// Throws LoadError with missing keys, or with keys that were neither used, ignored nor known to
   /// be harmless.
   void require_all_used() const;
@@ -95,7 +100,9 @@ class Weights {
   struct Usage {
     std::string base_prefix;
     std::string head = "classification";
-    size_t claimed = 0;  ///< bytes of used and missing tensors
+    size_t claimed = 0;                           ///< bytes of used and missing tensors
+    ContentHash* content = nullptr;               ///< see record_to()
+    std::set<std::string, std::less<>> recorded;  ///< keys of the tensors that `content` has
     std::set<std::string, std::less<>> used;
     std::vector<std::string> missing;              ///< keys
     std::vector<std::string> missing_with_shapes;  ///< keys with shapes
@@ -114,6 +121,7 @@ class Weights {
                          std::initializer_list<at::ScalarType> types) const;
   at::Tensor placeholder_for(const std::string& key, at::IntArrayRef shape) const;
   bool claim(at::IntArrayRef shape, size_t element_size) const;
+  void record(const std::string& key, const at::Tensor& tensor) const;
   std::vector<std::string> unused_keys() const;
   [[noreturn]] void throw_missing() const;
   std::shared_ptr<const Checkpoint> checkpoint_;

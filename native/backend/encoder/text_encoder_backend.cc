@@ -5,114 +5,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <future>
-#include <mutex>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "backend/backends.h"
 #include "common/error.h"
-#include "encoder/heads/gliner/label_encoder.h"
-#include "encoder/registry.h"
+#include "encoder/text_model.h"
 #include "packed/parallel_for.h"
 #include "runtime/compute_types.h"
 #include "runtime/runtime.h"
 #include "text/chunks.h"
-#include "text/colbert.h"
-#include "text/entity_prompt.h"
 #include "text/model_backend.h"
-#include "text/schema_prompt.h"
 #include "text/tokenize.h"
 #include "tokenizers/bridge.h"
 
 namespace backend {
 namespace {
-
-/// A loaded model directory.
-struct TextModel {
-  std::unique_ptr<models::Encoder> encoder;
-  std::unique_ptr<heads::Head> head;
-  rust::Box<tokenizers::Tokenizer> tokenizer;
-  ColbertTokenization colbert;
-  std::optional<EntityPrompt> entity_prompt;
-  std::optional<SchemaPrompt> schema_prompt;
-  std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;  ///< null: none
-};
-
-/// Static embeddings. config: "model2vec" selects the library, and "max_length" its limit.
-void set_up_static(tokenizers::Tokenizer& tokenizer, const ModelConfig& config) {
-  tokenizer.omit_special_tokens();
-  if (!config.boolean_or("model2vec", false)) return;
-  tokenizer.follow_model2vec(static_cast<size_t>(config.count_or("max_length", 0)));
-}
-
-/// Loads the tokenizer on a second thread, in parallel with the weights: both take about as long.
-/// The tokenizer gets the maximum length of the model afterwards. If both fail, the model's error
-/// is thrown.
-TextModel load_text_model(const TextModelSource& source, const ComputeTypes& compute_types) {
-  const Family& family = family_of(source.model_type);
-  using OpenedTokenizer = std::shared_ptr<rust::Box<tokenizers::Tokenizer>>;
-  const std::shared_future<OpenedTokenizer> opened =
-      std::async(std::launch::async | std::launch::deferred, [&] {
-        return std::make_shared<rust::Box<tokenizers::Tokenizer>>(tokenizers::open_tokenizer(
-            tokenizers::bytes(source.tokenizer_directory), family.tokenizer_family, SIZE_MAX));
-      }).share();
-  const auto first_token_id = [&](const std::string& text) {
-    return (*opened.get())->first_id(text);
-  };
-  Checkpoint opened_files = Checkpoint::open(source.weight_files);
-  if (source.task_adapters) opened_files.select_task(*source.task_adapters);
-  if (source.adapter) opened_files.add_adapter(*source.adapter, family.base_prefix, family.names);
-  const auto checkpoint = std::make_shared<const Checkpoint>(std::move(opened_files));
-  const std::string prefix = source.base_prefix.empty() ? family.base_prefix : source.base_prefix;
-  const Weights weights(checkpoint, prefix, compute_types);
-  const Weights base = weights / prefix;
-  auto encoder = family.make_encoder(source.config, base);
-  const models::EncoderSizes sizes = encoder->sizes();
-  std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;
-  if (const auto& labels = source.label_encoder) {
-    label_encoder = std::make_shared<const heads::gliner::LabelEncoder>(*labels, weights);
-  }
-  const heads::HeadSource head_source{.config = source.config,
-                                      .weights = weights,
-                                      .base = base,
-                                      .keys = family.heads,
-                                      .hidden_size = sizes.hidden_size,
-                                      .vocabulary_size = sizes.vocabulary_size,
-                                      .first_token_id = first_token_id,
-                                      .label_encoder = label_encoder};
-  auto head =
-      std::visit([&](const auto& what) { return heads::make(what, head_source); }, source.head);
-  weights.require_all_used();
-  checkpoint->release_pages();
-  try {
-    rust::Box<tokenizers::Tokenizer> tokenizer = std::move(*opened.get());
-    apply_options(*tokenizer, source.tokenization);
-    if (family.is_static) set_up_static(*tokenizer, source.config);
-    for (const std::string& prefix : source.late_interaction.prefixes) {
-      tokenizer->register_prefix_token(prefix);
-    }
-    tokenizer->limit_positions(static_cast<size_t>(sizes.max_length));
-    auto rows = static_cast<size_t>(sizes.vocabulary_size);
-    if (label_encoder && source.entity_prompt) {
-      rows += count_tokens_without_row(*tokenizer, *source.entity_prompt, rows);
-    }
-    tokenizer->require_ids_below(rows);
-    ColbertTokenization colbert(source.late_interaction, *tokenizer,
-                                static_cast<size_t>(sizes.max_length));
-    require_tokens(*tokenizer, source.required_tokens);
-    if (source.entity_prompt && !label_encoder) {
-      require_prompt_tokens(*tokenizer, *source.entity_prompt);
-    }
-    if (label_encoder && source.label_encoder) {
-      label_encoder->encode_ahead(source.label_encoder->labels);
-    }
-    return {std::move(encoder),   std::move(head),      std::move(tokenizer), std::move(colbert),
-            source.entity_prompt, source.schema_prompt, label_encoder};
-  } catch (const rust::Error& error) {
-    throw common::LoadError(error.what());
-  }
-}
 
 /// Throws BackendError unless the sequence has markers exactly if the head reads them. Inputs of
 /// entities have none.
@@ -180,7 +89,8 @@ class TextEncoderBackend final : public ModelBackend {
     return {.max_length = model_.tokenizer->max_length(),
             .batching = true,
             .needs_preparation = true,
-            .uses_pool = true};
+            .uses_pool = true,
+            .run_group = model_.encoder->group()};
   }
 
   Sequence to_sequence(ModelInput input) const override {
@@ -199,7 +109,7 @@ class TextEncoderBackend final : public ModelBackend {
     require_markers(sequence, model_.head->question_types());
     sequence.prompt_tokens = count_prompt_tokens(*model_.tokenizer, prompt);
     sequence.parts = parts;
-    const models::EncoderSizes sizes = model_.encoder->sizes();
+    const models::EncoderSizes& sizes = model_.sizes;
     // An empty sequence has no first token: classification heads would read the next sequence's.
     if (sequence.input_ids.empty() && sizes.empty_id) {
       sequence.input_ids = {*sizes.empty_id};
@@ -225,6 +135,7 @@ class TextEncoderBackend final : public ModelBackend {
     // The first run on a thread initializes its allocator and kernels, which is too slow for a
     // request.
     Sequence sequence = to_sequence(warm_up_input());
+    sequence.is_warm_up = true;
     const Sequence* batch[] = {&sequence, &sequence};
     for (const auto& [values, rows] : run_batch(batch, pool)) {
       if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) continue;
@@ -235,21 +146,57 @@ class TextEncoderBackend final : public ModelBackend {
     return sequence;
   }
 
+  uint64_t reused_states() const override { return model_.encoder->reused(); }
+
   std::vector<scheduler::Output> run_batch(Batch batch,
                                            const scheduler::AssignedPool& pool) override {
     try {
       set_intra_op_threads(1);  // for LibTorch's operators; our layers use the pool
       const ScopedThreadPool scoped_pool(pool);
       const c10::InferenceMode inference_mode;
+      const bool is_own = std::ranges::all_of(
+          batch, [this](const Sequence* each) { return &model_of(*each) == this; });
+      if (!is_own) return run_for_several(batch);
       const nn::PackedBatch packed(batch);
-      const at::Tensor hidden = (*model_.encoder)(packed, model_.head->input_tokens());
-      return model_.head->outputs(hidden, packed, batch);
+      return model_.head->outputs(model_.encoder->states(batch, packed), packed, batch);
     } catch (...) {
       throw scheduler::BackendError(message_of_current_exception());
     }
   }
 
  private:
+  /// The model that reads a sequence. It shares the encoder.
+  const TextEncoderBackend& model_of(const Sequence& sequence) const {
+    return sequence.model != nullptr ? static_cast<const TextEncoderBackend&>(*sequence.model)
+                                     : *this;
+  }
+
+  /// Runs sequences of several models that share the encoder: the encoder once, then each head.
+  std::vector<scheduler::Output> run_for_several(Batch batch) const {
+    std::vector<EncoderUse::Reader> readers;
+    std::map<const TextEncoderBackend*, std::vector<size_t>> by_model;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const TextEncoderBackend& model = model_of(*batch[i]);
+      readers.push_back({.use = model.model_.encoder.get(), .sequence = batch[i]});
+      by_model[&model].push_back(i);
+    }
+    const std::vector<scheduler::Output> states = model_.encoder->states_by_sequence(readers);
+    std::vector<scheduler::Output> outputs(batch.size());
+    for (const auto& [model, indices] : by_model) {
+      std::vector<const Sequence*> sequences;
+      std::vector<const scheduler::Output*> rows;
+      for (const size_t index : indices) {
+        sequences.push_back(batch[index]);
+        rows.push_back(&states[index]);
+      }
+      const nn::PackedBatch packed(sequences);
+      auto of_model =
+          model->model_.head->outputs(model_.encoder->join(rows, packed), packed, sequences);
+      for (size_t i = 0; i < indices.size(); ++i) outputs[indices[i]] = std::move(of_model[i]);
+    }
+    return outputs;
+  }
+
   /// An input that the head computes completely.
   ModelInput warm_up_input() const {
     const std::string text(kWarmUpText);
@@ -275,7 +222,7 @@ class TextEncoderBackend final : public ModelBackend {
         tokenize_labels = [labels](const auto& texts) { return labels->tokenize(texts); };
       }
       return tokenize_entities(*model_.tokenizer, *model_.entity_prompt, tokenize_labels, *entities,
-                               static_cast<size_t>(model_.encoder->sizes().vocabulary_size));
+                               static_cast<size_t>(model_.sizes.vocabulary_size));
     }
     const auto* const text = std::get_if<TextInput>(&input);
     if (text == nullptr || text->chunk_ends.empty()) {
@@ -301,7 +248,7 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
     TextModel model = load_text_model(source, compute_types);
     release_free_memory();
     const auto columns = static_cast<size_t>(model.head->columns());
-    const auto vocabulary_size = static_cast<size_t>(model.encoder->sizes().vocabulary_size);
+    const auto vocabulary_size = static_cast<size_t>(model.sizes.vocabulary_size);
     const auto backend = std::make_shared<TextEncoderBackend>(std::move(model));
     return {.backend = backend,
             .report = {.kind = "text-encoder",

@@ -121,13 +121,18 @@ function statsFamilies(engine: EngineMonitor, model: ModelInfo): readonly Family
       'Batches, including failed batches.',
       () => engine.stats().batches,
     ),
-    ...(model.tokenizes ? cacheFamilies(engine) : []),
+    ...(model.tokenizes ? reuseFamilies(engine) : []),
   ];
 }
 
-/** Metrics of the result cache. */
-function cacheFamilies(engine: EngineMonitor): readonly Family[] {
+/** Metrics of shared encoders and of the result cache. */
+function reuseFamilies(engine: EngineMonitor): readonly Family[] {
   return [
+    counter(
+      'libtorch_serve_encoder_reused_total',
+      'Texts that the encoder did not process again for this model: an equal encoder of another model had.',
+      () => engine.stats().reusedStates,
+    ),
     counter(
       'libtorch_serve_result_cache_hits_total',
       'Texts whose result was in the cache (RESULT_CACHE_MB).',

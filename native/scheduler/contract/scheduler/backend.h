@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ struct Description {
   bool batching = false;  ///< several inputs may share a run; otherwise each runs alone
   bool needs_preparation = false;  ///< prepare() is slow (tokenization) and runs on its own thread
   bool uses_pool = false;          ///< run() shares its work with the threads of the pool
+  /// Backends with the same value accept each other's prepared inputs in run(): requests of their
+  /// queues share batches. null: no other backend does.
+  const void* run_group = nullptr;
 };
 
 /// An error whose message may be sent to a client: it contains no path and no stack.
@@ -60,6 +64,10 @@ class Backend {
   /// runs or waits, a pool with all cores of the model; null if Description::uses_pool is false.
   /// Throws BackendError: then no input of the batch has an output.
   virtual std::vector<Output> run(Batch batch, const AssignedPool& pool) = 0;
+
+  /// Number of inputs whose hidden states an encoder shared with other models had already produced.
+  /// Any thread.
+  virtual uint64_t reused_states() const { return 0; }
 };
 
 }  // namespace scheduler

@@ -95,9 +95,10 @@ struct Statistics {
   uint64_t timed_out = 0;
   uint64_t too_long = 0;
   uint64_t batches = 0;
-  uint64_t cache_hits = 0;    ///< inputs whose output was cached
-  uint64_t cache_misses = 0;  ///< inputs that were run; 0 without a cache
-  size_t cache_bytes = 0;     ///< of cached outputs
+  uint64_t cache_hits = 0;     ///< inputs whose output was cached
+  uint64_t cache_misses = 0;   ///< inputs that were run; 0 without a cache
+  size_t cache_bytes = 0;      ///< of cached outputs
+  uint64_t reused_states = 0;  ///< see Backend::reused_states()
   /// Age of the oldest run or preparation over its time limit; 0: none hangs.
   Clock::duration hung_for{0};
 };
@@ -109,7 +110,7 @@ using Completions = std::list<Completion>;
 /// Receives the completions of a batch together. Called on the scheduler's threads. Must not throw.
 using CompletionHandler = std::function<void(Completions)>;
 
-class CachingBackend;
+class CachedRuns;
 class RequestQueue;
 struct Request;
 using Requests = std::list<Request>;
@@ -185,10 +186,13 @@ class ModelQueue {
   bool run_batch(Requests& batch, Scheduler::Worker& worker);
   std::optional<RunResult> run_part(Requests& batch, const Part& part,
                                     Scheduler::Worker& worker) noexcept;
+  std::vector<Output> run_inputs(const Part& part, Scheduler::Worker& worker, bool& is_typical);
+  static void count_batches(const Part& part) noexcept;
   void complete_as(Status status, Requests& requests) noexcept;
+  static void deliver_all(Requests& requests) noexcept;
   void deliver(Completions completions) noexcept;
   // Called with the scheduler's lock held:
-  void mark_timed_out(Requests& batch) noexcept;
+  static void mark_timed_out(Requests& batch) noexcept;
   Completions apply(Request& request, Preparation preparation) noexcept;
   void discard_preparations(const Requests& removed) noexcept;
   size_t count_tokenizers(TokenizationClass input_class) const;
@@ -201,7 +205,7 @@ class ModelQueue {
   const Description description_;
   const Options options_;
   const CompletionHandler on_completions_;
-  const std::unique_ptr<CachingBackend> caching_backend_;  ///< null: outputs are not cached
+  const std::unique_ptr<CachedRuns> cached_runs_;          ///< null: outputs are not cached
   std::array<std::atomic<uint64_t>, kStatuses> counts_{};  ///< requests by status
   std::atomic<uint64_t> batches_{0};
   // Guarded by the scheduler's lock:
