@@ -117,6 +117,26 @@ backend::EntityInput entity_input(const Napi::Object& from) {
   return input;
 }
 
+/// TextListInput of src/native/binding.ts.
+backend::TextList text_list(const Napi::Object& from) {
+  backend::TextList list;
+  const Napi::Value texts = from.Get("texts");
+  if (!texts.IsArray()) fail(texts, "an array of strings", "texts");
+  const auto array = texts.As<Napi::Array>();
+  if (array.Length() == 0) fail(texts, "at least one element", "texts");
+  list.texts.reserve(array.Length());
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Value text = array.Get(i);
+    if (!text.IsString()) fail(text, "a string", "texts[" + std::to_string(i) + "]");
+    list.texts.push_back(text.As<Napi::String>().Utf8Value());
+  }
+  list.truncation = choice<backend::Truncation>(from.Get("truncation"), "truncation",
+                                                list.truncation, kTruncations);
+  list.side = choice<backend::TruncationSide>(from.Get("truncationSide"), "truncationSide",
+                                              list.side, kSides);
+  return list;
+}
+
 backend::ModelInput input(const Napi::Value& value) {
   // Node-API converts a lone surrogate to U+FFFD.
   if (value.IsString()) return backend::TextInput{.text = value.As<Napi::String>().Utf8Value()};
@@ -126,6 +146,7 @@ backend::ModelInput input(const Napi::Value& value) {
   }
   if (value.IsObject() && !value.IsTypedArray()) {
     const auto object = value.As<Napi::Object>();
+    if (object.Has("texts")) return text_list(object);
     if (object.Has("ids")) return tokens_input(object);
     if (object.Has("chunks")) return chunk_input(object);
     if (object.Has("labels")) return entity_input(object);

@@ -112,13 +112,16 @@ std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const
   ++batches_;
   const auto inference_time = options_.now() - start;
   auto output = outputs.begin();
-  size_t tokens = 0;
-  for (const auto& request : part) tokens += request.prepared->cost();
+  size_t tokens = 0, count = 0;
+  for (const auto& request : part) {
+    tokens += request.prepared->cost();
+    count += request.count;
+  }
   for (auto& request : part) {
     Completion& completion = set_completion(request, status);
     if (status == Status::kOk) completion.output = std::move(*output++);
     if (status == Status::kTimedOut) completion.message = timeout_message(options_.run_limit);
-    completion.batch_size = size;
+    completion.batch_size = count;
     completion.batch_tokens = std::exchange(tokens, 0);
     completion.queue_time = start - request.arrival - request.preparation_time;
     completion.inference_time = inference_time;
@@ -147,7 +150,9 @@ void ModelQueue::complete_as(Status status, Requests& requests) noexcept {
 
 void ModelQueue::deliver(Completions completions) noexcept {
   if (completions.empty()) return;
-  for (const auto& completion : completions) ++counts_.at(static_cast<size_t>(completion.status));
+  for (const auto& completion : completions) {
+    counts_.at(static_cast<size_t>(completion.status)) += completion.count;
+  }
   on_completions_(std::move(completions));
 }
 

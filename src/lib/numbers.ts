@@ -51,7 +51,10 @@ export function sigmoid(logits: Float32Array): Float32Array {
 }
 
 export function allFinite(values: Float32Array): boolean {
-  return values.every(Number.isFinite);
+  // The product with 0 is NaN for NaN and infinities. `every` takes ten times as long.
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += (values[i] as number) * 0;
+  return sum === 0;
 }
 
 /**

@@ -22,6 +22,7 @@
 #include "text/entity_prompt.h"
 #include "text/model_backend.h"
 #include "text/schema_prompt.h"
+#include "text/text_list.h"
 #include "text/tokenize.h"
 #include "tokenizers/bridge.h"
 
@@ -37,6 +38,7 @@ struct TextModel {
   std::optional<EntityPrompt> entity_prompt;
   std::optional<SchemaPrompt> schema_prompt;
   std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;  ///< null: none
+  bool reads_lists = false;                                          ///< see ModelReport
 };
 
 /// Static embeddings. config: "model2vec" selects the library, and "max_length" its limit.
@@ -107,8 +109,9 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     if (label_encoder && source.label_encoder) {
       label_encoder->encode_ahead(source.label_encoder->labels);
     }
+    const bool reads_lists = family.is_static && head->pools_chunks();
     return {std::move(encoder),   std::move(head),      std::move(tokenizer), std::move(colbert),
-            source.entity_prompt, source.schema_prompt, label_encoder};
+            source.entity_prompt, source.schema_prompt, label_encoder,        reads_lists};
   } catch (const rust::Error& error) {
     throw common::LoadError(error.what());
   }
@@ -175,6 +178,7 @@ class TextEncoderBackend final : public ModelBackend {
   explicit TextEncoderBackend(TextModel model) : model_(std::move(model)) {}
 
   const tokenizers::Tokenizer& tokenizer() const { return *model_.tokenizer; }
+  bool reads_lists() const { return model_.reads_lists; }
 
   scheduler::Description description() const override {
     return {.max_length = model_.tokenizer->max_length(),
@@ -184,6 +188,7 @@ class TextEncoderBackend final : public ModelBackend {
   }
 
   Sequence to_sequence(ModelInput input) const override {
+    if (auto* const list = std::get_if<TextList>(&input)) return list_sequence(std::move(*list));
     const auto* const text = std::get_if<TextInput>(&input);
     const std::string prompt = text != nullptr ? text->prompt : "";
     const auto budget = budget_of(input);
@@ -264,6 +269,16 @@ class TextEncoderBackend final : public ModelBackend {
     return input;
   }
 
+  Sequence list_sequence(TextList list) const {
+    const models::EncoderSizes sizes = model_.encoder->sizes();
+    if (!model_.reads_lists || !sizes.empty_id) {
+      throw scheduler::BackendError("texts: the model reads a text at a time");
+    }
+    Sequence sequence = tokenize_list(*model_.tokenizer, std::move(list), *sizes.empty_id);
+    require_below(sizes.vocabulary_size + 1, sequence.input_ids, "id", "ids");  // and empty_id
+    return sequence;
+  }
+
   Sequence tokenize_input(ModelInput input) const {
     if (const auto* const entities = std::get_if<EntityInput>(&input)) {
       if (model_.schema_prompt) {
@@ -307,6 +322,7 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
             .report = {.kind = "text-encoder",
                        .num_outputs = columns,
                        .vocabulary_size = vocabulary_size,
+                       .reads_lists = backend->reads_lists(),
                        .kernels_in_use =
                            describe_kernels(compute_types.linear, compute_types.attention),
                        .warnings = {},
