@@ -1,5 +1,6 @@
 #include "arguments.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <utility>
@@ -119,16 +120,12 @@ backend::EntityInput entity_input(const Napi::Object& from) {
 
 /// TextListInput of src/native/binding.ts.
 backend::TextList text_list(const Napi::Object& from) {
-  backend::TextList list;
-  const Napi::Value texts = from.Get("texts");
-  if (!texts.IsArray()) fail(texts, "an array of strings", "texts");
-  const auto array = texts.As<Napi::Array>();
-  if (array.Length() == 0) fail(texts, "at least one element", "texts");
-  list.texts.reserve(array.Length());
-  for (uint32_t i = 0; i < array.Length(); ++i) {
-    const Napi::Value text = array.Get(i);
-    if (!text.IsString()) fail(text, "a string", "texts[" + std::to_string(i) + "]");
-    list.texts.push_back(text.As<Napi::String>().Utf8Value());
+  backend::TextList list{.text = text(from, "text"), .ends = {}};
+  const std::vector<int64_t> ends = integers(from, "ends");
+  list.ends.assign(ends.begin(), ends.end());
+  const bool ascends = std::ranges::is_sorted(list.ends);
+  if (!ascends || list.ends.empty() || list.ends.back() != list.text.size()) {
+    fail(from.Get("ends"), "ascending positions up to the end of the text", "ends");
   }
   list.truncation = choice<backend::Truncation>(from.Get("truncation"), "truncation",
                                                 list.truncation, kTruncations);
@@ -146,7 +143,7 @@ backend::ModelInput input(const Napi::Value& value) {
   }
   if (value.IsObject() && !value.IsTypedArray()) {
     const auto object = value.As<Napi::Object>();
-    if (object.Has("texts")) return text_list(object);
+    if (object.Has("ends")) return text_list(object);
     if (object.Has("ids")) return tokens_input(object);
     if (object.Has("chunks")) return chunk_input(object);
     if (object.Has("labels")) return entity_input(object);

@@ -40,15 +40,31 @@ export class TextLists {
       if (text === null) return null;
       length += text.length;
       if (texts.length > 0 && (texts.length === this.#maxTexts || length > this.#maxLength)) {
-        lists.push({ texts, ...encoding });
+        lists.push({ ...concatenate(texts), ...encoding });
         texts = [];
         length = text.length;
       }
       texts.push(text);
     }
-    lists.push({ texts, ...encoding });
+    lists.push({ ...concatenate(texts), ...encoding });
     return lists;
   }
+}
+
+/** One string takes a fraction of the time that the native code takes to read each text. */
+function concatenate(texts: readonly string[]): Pick<TextListInput, 'text' | 'ends'> {
+  const ends = new Uint32Array(texts.length);
+  const text = texts.join('');
+  const isAscii = Buffer.byteLength(text) === text.length;
+  // Lone surrogates become U+FFFD. Two of them at a border would become one character.
+  const own = isAscii ? texts : texts.map((each) => Buffer.from(each).toString());
+  let end = 0;
+  for (let i = 0; i < own.length; i++) {
+    const each = own[i] as string;
+    end += isAscii ? each.length : Buffer.byteLength(each);
+    ends[i] = end;
+  }
+  return { text: isAscii ? text : own.join(''), ends };
 }
 
 /**
@@ -76,7 +92,7 @@ function locateText(
   if (!isInputFault(error)) return error;
   const element = error.index ?? (error.code === 'DEADLINE_EXCEEDED' ? 0 : null);
   if (element === null) return error;
-  const before = lists.slice(0, request).reduce((sum, { texts }) => sum + texts.length, 0);
+  const before = lists.slice(0, request).reduce((sum, { ends }) => sum + ends.length, 0);
   return withIndex(error, before + element);
 }
 
@@ -107,7 +123,7 @@ function split({ values, list, batchTokens, ...inference }: Inference): readonly
 /** Options of a single text; null: another input, or further options. */
 function encodingOf(input: NativeInput): Encoding | null {
   if (typeof input === 'string') return {};
-  if (!('text' in input) || 'labels' in input) return null;
+  if (!('text' in input) || 'labels' in input || 'ends' in input) return null;
   const { text: _, truncation, truncationSide, ...others } = input;
   if (Object.keys(others).length > 0) return null;
   return { ...(truncation && { truncation }), ...(truncationSide && { truncationSide }) };

@@ -14,7 +14,7 @@ const TEXTS = Array.from({ length: 300 }, (_, i) => {
   if (i === 7) return '';
   if (i === 100) return LONG;
   if (i === 101) return 'é\ud800 \u{1f9ff}'.repeat(3000);
-  return `a film ${'of quiet marvels '.repeat(i % 5)}${i}`;
+  return 'ab'.repeat(i % 4).concat(String(i));
 });
 
 async function withModel(
@@ -136,8 +136,9 @@ it('caches the result of each text', async () => {
     async (model) => {
       expect(model.monitor.description.readsLists).toBe(false);
       await model.runAll(asInputs(TEXTS.slice(0, 50)), {});
+      const before = model.monitor.stats().cacheHits;
       await model.run({ text: TEXTS[20] as string }, {});
-      expect(model.monitor.stats().cacheHits).toBe(1);
+      expect(model.monitor.stats().cacheHits - before).toBe(1);
     },
     { resultCacheMb: 1 },
   );

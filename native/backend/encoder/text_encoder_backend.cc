@@ -82,6 +82,7 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
                                       .hidden_size = sizes.hidden_size,
                                       .vocabulary_size = sizes.vocabulary_size,
                                       .first_token_id = first_token_id,
+                                      .encoder_pools = encoder->pools_mean(),
                                       .label_encoder = label_encoder};
   auto head =
       std::visit([&](const auto& what) { return heads::make(what, head_source); }, source.head);
@@ -188,7 +189,7 @@ class TextEncoderBackend final : public ModelBackend {
   }
 
   Sequence to_sequence(ModelInput input) const override {
-    if (auto* const list = std::get_if<TextList>(&input)) return list_sequence(std::move(*list));
+    if (const auto* const list = std::get_if<TextList>(&input)) return list_sequence(*list);
     const auto* const text = std::get_if<TextInput>(&input);
     const std::string prompt = text != nullptr ? text->prompt : "";
     const auto budget = budget_of(input);
@@ -269,12 +270,12 @@ class TextEncoderBackend final : public ModelBackend {
     return input;
   }
 
-  Sequence list_sequence(TextList list) const {
+  Sequence list_sequence(const TextList& list) const {
     const models::EncoderSizes sizes = model_.encoder->sizes();
     if (!model_.reads_lists || !sizes.empty_id) {
       throw scheduler::BackendError("texts: the model reads a text at a time");
     }
-    Sequence sequence = tokenize_list(*model_.tokenizer, std::move(list), *sizes.empty_id);
+    Sequence sequence = tokenize_list(*model_.tokenizer, list, *sizes.empty_id);
     require_below(sizes.vocabulary_size + 1, sequence.input_ids, "id", "ids");  // and empty_id
     return sequence;
   }

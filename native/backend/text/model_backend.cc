@@ -20,17 +20,13 @@ size_t Input::bytes() const {
     for (const std::string& label : entities->labels) bytes += sizeof(std::string) + label.size();
     return bytes;
   }
-  if (const auto* list = std::get_if<TextList>(&content)) {
-    size_t bytes = 0;
-    for (const std::string& text : list->texts) bytes += text.size();
-    return bytes;
-  }
+  if (const auto* list = std::get_if<TextList>(&content)) return list->text.size();
   return std::get<Samples>(content).size() * sizeof(float);
 }
 
 size_t Input::count() const {
   const auto* const list = std::get_if<TextList>(&content);
-  return list != nullptr ? list->texts.size() : 1;
+  return list != nullptr ? list->ends.size() : 1;
 }
 
 size_t PreparedSequence::cost() const {

@@ -1,31 +1,33 @@
 #include "text/text_list.h"
 
-#include <string>
-#include <utility>
+#include <string_view>
 
 #include "scheduler/backend.h"
 #include "text/tokenize.h"
 
 namespace backend {
 
-Sequence tokenize_list(const tokenizers::Tokenizer& tokenizer, TextList list, int64_t empty_id) {
+Sequence tokenize_list(const tokenizers::Tokenizer& tokenizer, const TextList& list,
+                       int64_t empty_id) {
   Sequence all{.input_ids = {}, .token_type_ids = {}, .samples = {}};
-  all.chunk_ends.reserve(list.texts.size());
-  all.truncated_texts.reserve(list.texts.size());
-  for (size_t i = 0; i < list.texts.size(); ++i) {
+  all.chunk_ends.reserve(list.ends.size());
+  all.truncated_texts.reserve(list.ends.size());
+  const std::string_view texts = list.text;
+  size_t begin = 0;
+  for (const size_t end : list.ends) {
     try {
-      const Sequence text = tokenize(tokenizer, TextInput{.text = std::move(list.texts[i]),
-                                                          .truncation = list.truncation,
-                                                          .side = list.side});
+      const auto text =
+          encode(tokenizer, texts.substr(begin, end - begin), list.truncation, list.side);
       all.input_ids.insert(all.input_ids.end(), text.input_ids.begin(), text.input_ids.end());
       if (text.input_ids.empty()) all.input_ids.push_back(empty_id);
-      all.chunk_ends.push_back(all.input_ids.size());
       all.truncated_texts.push_back(text.truncated);
       all.truncated = all.truncated || text.truncated;
     } catch (scheduler::BackendError& error) {
-      error.element = i;
+      error.element = all.chunk_ends.size();
       throw;
     }
+    all.chunk_ends.push_back(all.input_ids.size());
+    begin = end;
   }
   all.token_type_ids.resize(all.input_ids.size());
   return all;

@@ -16,6 +16,7 @@ mod ascii_wordpiece;
 mod frame;
 mod gliner2_words;
 mod offsets;
+mod short_words;
 mod static_embedding;
 pub(crate) mod text_encoding;
 mod truncation;

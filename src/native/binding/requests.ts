@@ -194,8 +194,10 @@ export interface ChunkInput extends Pick<TextInput, 'truncation' | 'prompt'> {
 
 /** Texts of a list that are one request. Needs a model with `readsLists`. */
 export interface TextListInput extends Pick<TextInput, 'truncation' | 'truncationSide'> {
-  /** At least one. */
-  readonly texts: readonly string[];
+  /** The texts, one after the other. */
+  readonly text: string;
+  /** End of each text in `text`, in bytes of UTF-8; at least one. */
+  readonly ends: Uint32Array;
 }
 
 /**
