@@ -22,7 +22,7 @@ import { writeStaticModel } from './static/model.mjs';
 import { textsOf } from './texts.mjs';
 
 const TEXTS = 8192;
-const ROWS = 65_536;
+const ROWS = 32_768;
 const CLIENTS = 2;
 
 const { values: options, positionals } = parseArgs({

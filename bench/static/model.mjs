@@ -43,6 +43,9 @@ export function writeStaticModel(folder, tokenizerFile, dimensions) {
     embedding_dtype: 'float32',
   };
   fs.writeFileSync(path.join(folder, 'config.json'), JSON.stringify(config));
+  const type = 'sentence_transformers.models.StaticEmbedding';
+  const modules = [{ idx: 0, name: '0', path: '.', type }];
+  fs.writeFileSync(path.join(folder, 'modules.json'), JSON.stringify(modules));
   const own = { ...tokenizer, truncation: null, padding: null };
   fs.writeFileSync(path.join(folder, 'tokenizer.json'), JSON.stringify(own));
 }

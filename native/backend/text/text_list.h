@@ -8,6 +8,7 @@ namespace backend {
 
 /// Tokenizes each text of a list, and concatenates the tokens. `empty_id`: token of a text without
 /// tokens. Throws scheduler::InputTooLong or scheduler::BackendError with the index of the text.
-Sequence tokenize_list(const tokenizers::Tokenizer& tokenizer, const TextList& list, int64_t empty_id);
+Sequence tokenize_list(const tokenizers::Tokenizer& tokenizer, const TextList& list,
+                       int64_t empty_id);
 
 }  // namespace backend

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn model(words: &[&str], most: usize) -> WordPiece {
-        let vocabulary = words.iter().zip(0..).map(|(word, id)| ((*word).into(), id));
+        let vocabulary = words.iter().zip(0..).map(|(word, id)| (String::from(*word), id));
         WordPiece::builder()
             .vocab(vocabulary.collect())
             .unk_token("[UNK]".into())
