@@ -1,5 +1,6 @@
 #include "arguments.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <utility>
@@ -117,6 +118,22 @@ backend::EntityInput entity_input(const Napi::Object& from) {
   return input;
 }
 
+/// TextListInput of src/native/binding.ts.
+backend::TextList text_list(const Napi::Object& from) {
+  backend::TextList list{.text = text(from, "text"), .ends = {}};
+  const std::vector<int64_t> ends = integers(from, "ends");
+  list.ends.assign(ends.begin(), ends.end());
+  const bool ascends = std::ranges::is_sorted(list.ends);
+  if (!ascends || list.ends.empty() || list.ends.back() != list.text.size()) {
+    fail(from.Get("ends"), "ascending positions up to the end of the text", "ends");
+  }
+  list.truncation = choice<backend::Truncation>(from.Get("truncation"), "truncation",
+                                                list.truncation, kTruncations);
+  list.side = choice<backend::TruncationSide>(from.Get("truncationSide"), "truncationSide",
+                                              list.side, kSides);
+  return list;
+}
+
 backend::ModelInput input(const Napi::Value& value) {
   // Node-API converts a lone surrogate to U+FFFD.
   if (value.IsString()) return backend::TextInput{.text = value.As<Napi::String>().Utf8Value()};
@@ -126,6 +143,7 @@ backend::ModelInput input(const Napi::Value& value) {
   }
   if (value.IsObject() && !value.IsTypedArray()) {
     const auto object = value.As<Napi::Object>();
+    if (object.Has("ends")) return text_list(object);
     if (object.Has("ids")) return tokens_input(object);
     if (object.Has("chunks")) return chunk_input(object);
     if (object.Has("labels")) return entity_input(object);

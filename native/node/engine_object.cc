@@ -211,6 +211,7 @@ Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
   object["numOutputs"] = static_cast<double>(report.num_outputs);
   object["vocabularySize"] = static_cast<double>(report.vocabulary_size);
   object["batching"] = description.batching;
+  object["readsLists"] = report.reads_lists;
   object["trial"] = trial_object(info.Env(), report.load_time_check);
   object["products"] = products;
   object["warnings"] = array(info.Env(), report.warnings);

@@ -148,12 +148,14 @@ void ModelQueue::count_batches(const Part& part) noexcept {
     ModelQueue& queue = *first->queue;
     const auto last = std::find_if(first, part.end(),
                                    [&](const Request& request) { return request.queue != &queue; });
-    size_t tokens = 0;
-    for (auto request = first; request != last; ++request) tokens += request->prepared->cost();
-    const auto size = static_cast<size_t>(std::distance(first, last));
+    size_t tokens = 0, count = 0;
+    for (auto request = first; request != last; ++request) {
+      tokens += request->prepared->cost();
+      count += request->count;
+    }
     for (; first != last; ++first) {
       Completion& completion = first->completion.front();
-      completion.batch_size = size;
+      completion.batch_size = count;
       completion.batch_tokens = std::exchange(tokens, 0);
     }
     ++queue.batches_;
@@ -192,7 +194,9 @@ void ModelQueue::complete_as(Status status, Requests& requests) noexcept {
 
 void ModelQueue::deliver(Completions completions) noexcept {
   if (completions.empty()) return;
-  for (const auto& completion : completions) ++counts_.at(static_cast<size_t>(completion.status));
+  for (const auto& completion : completions) {
+    counts_.at(static_cast<size_t>(completion.status)) += completion.count;
+  }
   on_completions_(std::move(completions));
 }
 

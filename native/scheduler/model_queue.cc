@@ -53,17 +53,20 @@ Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs
   const bool ready = !description_.needs_preparation;
   const auto arrival = options_.now();
   Requests requests;
+  size_t count = 0;
   for (auto& input : inputs) {
     Request& request = requests.emplace_back();
     request.ticket = first_ticket++;
     request.queue = this;
     request.bytes = input->bytes();
+    request.count = input->count();
+    count += request.count;
     request.input = std::move(input);
     request.arrival = arrival;
     request.deadline = deadline;
     if (ready) request.prepared = backend_->prepare(std::move(request.input));
   }
-  const size_t count = requests.size();
+  const size_t size = requests.size();
   Scheduler::Lock lock(scheduler_->mutex_);
   // An idle model accumulates no credit.
   if (busy_threads_ == 0 && requests_->size() == 0)
@@ -78,7 +81,7 @@ Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs
   // Threads are notified after unlocking, so that they do not block on the lock when they wake.
   if (ready) {
     Scheduler::Worker* const worker = scheduler_->next_to_wake();
-    for (size_t remaining = count - 1; remaining > 0 && scheduler_->wake_next();) --remaining;
+    for (size_t remaining = size - 1; remaining > 0 && scheduler_->wake_next();) --remaining;
     lock.unlock();
     if (worker != nullptr) worker->changed.notify_one();
     return admission;
@@ -92,7 +95,7 @@ Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs
   lock.unlock();
   for (const TokenizationClass input_class : kTokenizationClasses) {
     if (!is_waiting.at(static_cast<size_t>(input_class))) continue;
-    if (count > 1) {
+    if (size > 1) {
       arrived_changed(input_class).notify_all();
     } else {
       arrived_changed(input_class).notify_one();

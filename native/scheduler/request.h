@@ -13,6 +13,7 @@ struct Request {
   ModelQueue* queue = nullptr;  ///< that has accepted it
   InputPtr input;               ///< null during and after preparation
   size_t bytes = 0;             ///< size of the input
+  size_t count = 1;             ///< see Input::count()
   size_t expected_cost = 0;     ///< estimate of PreparedInput::cost() before preparation
   Clock::time_point arrival;
   Clock::time_point deadline;

@@ -118,7 +118,8 @@ export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMe
   /**
    * Computes the embeddings of several texts.
    *
-   * @returns embeddings in input order
+   * @returns embeddings in input order. Embeddings of a static model are views of shared buffers: `buffer` contains other
+   *   embeddings of the list, too
    * @throws EngineError, InputError with the index of the text
    */
   async embedBatch(

@@ -100,6 +100,8 @@ export interface ModelDescription {
   readonly vocabularySize: number;
   /** Whether requests can share a batch. */
   readonly batching: boolean;
+  /** Whether an input can be a `TextListInput`; false while results are cached. */
+  readonly readsLists: boolean;
   /** Trial run; has no outputs for text models. */
   readonly trial: ModelTrial;
   readonly products: Products;

@@ -13,6 +13,18 @@ export function prepareText(
   return { text: prompt + text, ...(excludesPrompt && { prompt }), ...truncation };
 }
 
+/** `prepareText`, as a string if the text has no options: the native code reads a string in a quarter of the time. */
+export function preparePlainText(input: EmbeddingInput, prompts: PromptSettings): NativeInput {
+  const isPlain =
+    'text' in input &&
+    !prompts.excludesPrompt &&
+    input.truncation === undefined &&
+    input.truncationSide === undefined;
+  return isPlain
+    ? (input.prompt ?? prompts.defaultPrompt) + input.text
+    : prepareText(input, prompts);
+}
+
 /**
  * @param index index of the input in a list, for the error; null: a single input
  * @throws EngineError INFERENCE_FAILED

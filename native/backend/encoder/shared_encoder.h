@@ -23,6 +23,7 @@ class SharedEncoder {
   explicit SharedEncoder(std::unique_ptr<const models::Encoder> encoder);
 
   models::EncoderSizes sizes() const { return encoder_->sizes(); }
+  bool pools_mean() const { return encoder_->pools_mean(); }
 
  private:
   friend class EncoderUse;

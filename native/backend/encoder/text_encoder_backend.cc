@@ -17,6 +17,7 @@
 #include "runtime/runtime.h"
 #include "text/chunks.h"
 #include "text/model_backend.h"
+#include "text/text_list.h"
 #include "text/tokenize.h"
 #include "tokenizers/bridge.h"
 
@@ -84,6 +85,7 @@ class TextEncoderBackend final : public ModelBackend {
   explicit TextEncoderBackend(TextModel model) : model_(std::move(model)) {}
 
   const tokenizers::Tokenizer& tokenizer() const { return *model_.tokenizer; }
+  bool reads_lists() const { return model_.reads_lists; }
 
   scheduler::Description description() const override {
     return {.max_length = model_.tokenizer->max_length(),
@@ -94,6 +96,7 @@ class TextEncoderBackend final : public ModelBackend {
   }
 
   Sequence to_sequence(ModelInput input) const override {
+    if (const auto* const list = std::get_if<TextList>(&input)) return list_sequence(*list);
     const auto* const text = std::get_if<TextInput>(&input);
     const std::string prompt = text != nullptr ? text->prompt : "";
     const auto budget = budget_of(input);
@@ -211,6 +214,16 @@ class TextEncoderBackend final : public ModelBackend {
     return input;
   }
 
+  Sequence list_sequence(const TextList& list) const {
+    const models::EncoderSizes& sizes = model_.sizes;
+    if (!model_.reads_lists || !sizes.empty_id) {
+      throw scheduler::BackendError("texts: the model reads a text at a time");
+    }
+    Sequence sequence = tokenize_list(*model_.tokenizer, list, *sizes.empty_id);
+    require_below(sizes.vocabulary_size + 1, sequence.input_ids, "id", "ids");  // and empty_id
+    return sequence;
+  }
+
   Sequence tokenize_input(ModelInput input) const {
     if (const auto* const entities = std::get_if<EntityInput>(&input)) {
       if (model_.schema_prompt) {
@@ -254,6 +267,7 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
             .report = {.kind = "text-encoder",
                        .num_outputs = columns,
                        .vocabulary_size = vocabulary_size,
+                       .reads_lists = backend->reads_lists(),
                        .kernels_in_use =
                            describe_kernels(compute_types.linear, compute_types.attention),
                        .warnings = {},

@@ -71,6 +71,7 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
                                       .hidden_size = sizes.hidden_size,
                                       .vocabulary_size = sizes.vocabulary_size,
                                       .first_token_id = first_token_id,
+                                      .encoder_pools = encoder->pools_mean(),
                                       .label_encoder = label_encoder};
   auto head =
       std::visit([&](const auto& what) { return heads::make(what, head_source); }, source.head);
@@ -98,6 +99,7 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     if (label_encoder && source.label_encoder) {
       label_encoder->encode_ahead(source.label_encoder->labels);
     }
+    const bool reads_lists = family.is_static && head->pools_chunks();
     auto use = std::make_unique<EncoderUse>(std::move(encoder), head->input_tokens());
     return {sizes,
             std::move(use),
@@ -106,7 +108,8 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
             std::move(colbert),
             source.entity_prompt,
             source.schema_prompt,
-            label_encoder};
+            label_encoder,
+            reads_lists};
   } catch (const rust::Error& error) {
     throw common::LoadError(error.what());
   }

@@ -25,6 +25,7 @@ struct TextModel {
   std::optional<EntityPrompt> entity_prompt;
   std::optional<SchemaPrompt> schema_prompt;
   std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;  ///< null: none
+  bool reads_lists = false;                                          ///< see ModelReport
 };
 
 /// Loads the tokenizer on a second thread, in parallel with the weights: both take about as long.

@@ -20,6 +20,7 @@ size_t Input::bytes() const {
     for (const std::string& label : entities->labels) bytes += sizeof(std::string) + label.size();
     return bytes;
   }
+  if (const auto* list = std::get_if<TextList>(&content)) return list->text.size();
   return std::get<Samples>(content).size() * sizeof(float);
 }
 
@@ -27,6 +28,11 @@ bool Sequence::has_states_of(const Sequence& other) const {
   return input_ids == other.input_ids && token_type_ids == other.token_type_ids &&
          unattended_expansion_tokens == other.unattended_expansion_tokens &&
          options_end == other.options_end && (options_end == 0 || markers == other.markers);
+}
+
+size_t Input::count() const {
+  const auto* const list = std::get_if<TextList>(&content);
+  return list != nullptr ? list->ends.size() : 1;
 }
 
 size_t PreparedSequence::cost() const {

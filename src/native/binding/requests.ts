@@ -40,6 +40,14 @@ export interface WordWindows {
   readonly lengths: Uint32Array;
 }
 
+/** Tokens of the texts of a `TextListInput`. */
+export interface TextListTokens {
+  /** Number of tokens of all texts up to and including each text. */
+  readonly ends: Uint32Array;
+  /** 1: the text was truncated. */
+  readonly truncated: Uint32Array;
+}
+
 /** Result of a request. */
 export interface Inference {
   /** Raw model outputs, [rows, numOutputs]. */
@@ -58,6 +66,7 @@ export interface Inference {
    */
   readonly batchTokens: number;
   readonly queueMs: number;
+  /** Of all texts of a `TextListInput`. */
   readonly tokenizationMs: number;
   /** Duration of the whole batch, in ms. */
   readonly inferenceMs: number;
@@ -65,18 +74,25 @@ export interface Inference {
   readonly places?: Tokenization;
   /** Words of an `EntityInput`. */
   readonly words?: WordWindows;
+  /** Present for a `TextListInput`, which has a row for each text. */
+  readonly list?: TextListTokens;
 }
 
 /** Result or error of a request. Only errors have a `code`. */
 export type Completion =
   | (Inference & {
       readonly ticket: number;
+      /** Number of texts of a `TextListInput`. Default: 1. */
+      readonly count?: number;
       readonly code?: undefined;
     })
   | {
       readonly ticket: number;
+      readonly count?: number;
       readonly code: EngineErrorCode;
       readonly message: string;
+      /** Index of the text of a `TextListInput` that caused the error. Default: no single text. */
+      readonly element?: number;
     };
 
 /** Rejection by the queue. */
@@ -176,6 +192,14 @@ export interface ChunkInput extends Pick<TextInput, 'truncation' | 'prompt'> {
   readonly chunks: readonly string[];
 }
 
+/** Texts of a list that are one request. Needs a model with `readsLists`. */
+export interface TextListInput extends Pick<TextInput, 'truncation' | 'truncationSide'> {
+  /** The texts, one after the other. */
+  readonly text: string;
+  /** End of each text in `text`, in bytes of UTF-8; at least one. */
+  readonly ends: Uint32Array;
+}
+
 /**
  * A text, and labels of entities to find in it. Needs the head `gliner` or `gliner2`. The result has a row for each span:
  * first word, last word, index of the label, score. A text with several windows is not run: `words` says how to divide it.
@@ -191,7 +215,14 @@ export interface EntityInput {
 }
 
 /**
- * A text, a text pair, parts of a text, labels and a text, tokens, or the samples of a signal
- * window.
+ * A text, a text pair, a list of texts, parts of a text, labels and a text, tokens, or the samples
+ * of a signal window.
  */
-export type NativeInput = string | TextInput | ChunkInput | EntityInput | TokenInput | Float32Array;
+export type NativeInput =
+  | string
+  | TextInput
+  | TextListInput
+  | ChunkInput
+  | EntityInput
+  | TokenInput
+  | Float32Array;

@@ -4,7 +4,7 @@ import { embed } from '../../services/embed';
 import { embedChunks } from '../../services/embed-chunks';
 import { requireListLength } from '../../services/inference';
 import type { ModelResolver } from '../../services/model-resolver';
-import { jsonArray, jsonResponse } from '../json-response';
+import { jsonResponse } from '../json-response';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
@@ -140,22 +140,20 @@ export function embeddings(
       const values = isBase64
         ? encoded.map((vector) => `"${vectorToBase64(vector)}"`)
         : await vectorsToJson(encoded);
-      const data = values.map((value, index) =>
-        Buffer.concat([
-          Buffer.from(`{"object":"embedding","index":${index},"embedding":`),
-          Buffer.from(value),
-          Buffer.from('}'),
-        ]),
-      );
+      const data = values.flatMap((value, index) => [
+        `${index === 0 ? '' : ','}{"object":"embedding","index":${index},"embedding":`,
+        value,
+        '}',
+      ]);
       const tokens = inferences.reduce((sum, inference) => sum + inference.tokens, 0);
       const usage = JSON.stringify({
         prompt_tokens: tokens,
         completion_tokens: 0,
         total_tokens: tokens,
       });
-      const begin = `{"id":"embd-${randomUUID()}","object":"list","data":`;
-      const end = `,"model":${JSON.stringify(served.name)},"usage":${usage}}`;
-      return { ...jsonResponse([begin, ...jsonArray(data), end]), inferences };
+      const begin = `{"id":"embd-${randomUUID()}","object":"list","data":[`;
+      const end = `],"model":${JSON.stringify(served.name)},"usage":${usage}}`;
+      return { ...jsonResponse([begin, ...data, end]), inferences };
     },
   });
 }

@@ -31,10 +31,11 @@ export function engineFamilies(engine: EngineMonitor, model: ModelInfo): readonl
         batchSize.observe(completion.batchSize);
         batchTokens.observe(completion.batchTokens);
       }
-      if (completion.batchSize > 0) inference.observe(completion.inferenceMs / 1000);
-      queue.observe(completion.queueMs / 1000);
-      if (model.tokenizes) tokenization.observe(completion.tokenizationMs / 1000);
-      if (completion.truncated) truncated++;
+      const { count = 1, list } = completion;
+      if (completion.batchSize > 0) inference.observe(completion.inferenceMs / 1000, count);
+      queue.observe(completion.queueMs / 1000, count);
+      if (model.tokenizes) tokenization.observe(completion.tokenizationMs / 1000 / count, count);
+      truncated += list ? sum(list.truncated) : Number(completion.truncated);
     }
   });
 
@@ -75,6 +76,10 @@ export function engineFamilies(engine: EngineMonitor, model: ModelInfo): readonl
     ),
     ...(model.tokenizes ? textFamilies : []),
   ];
+}
+
+function sum(values: Uint32Array): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 /** Metrics that the engine counts. */

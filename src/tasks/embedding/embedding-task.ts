@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findModelFolder } from '../../models/hugging-face/directory';
 import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../capabilities';
-import { prepareText, requireFinite } from '../embeddings';
+import { preparePlainText, requireFinite } from '../embeddings';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { readEmbeddingDirectory } from './model-directory';
@@ -46,7 +46,7 @@ export const embedding: Task<EmbeddingInput, Embedding, EmbeddingMetadata> = {
     isBareEncoder
       ? ['modules.json: not found. Embeddings are the mean of the token embeddings (mean pooling).']
       : [],
-  prepare: prepareText,
+  prepare: preparePlainText,
   toPrediction: (inference, { dimensions }, index) => {
     requireFinite(inference, index);
     return { vector: inference.values.subarray(0, dimensions), inference };

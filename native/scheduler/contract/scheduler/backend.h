@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct Description {
 class BackendError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+
+  /// Index of the text of a list that caused the error; empty: no single text, or no list.
+  std::optional<size_t> element;
 };
 
 /// The input has more tokens than the model takes and must not be truncated: an error of the

@@ -69,10 +69,12 @@ struct Admission {
 struct Completion {
   uint64_t ticket = 0;
   Status status = Status::kOk;
-  std::string message;  ///< of kTimedOut, kTooLong and kFailed
+  size_t count = 1;               ///< see Input::count()
+  std::string message;            ///< of kTimedOut, kTooLong and kFailed
+  std::optional<size_t> element;  ///< of kTooLong and kFailed, see BackendError
   Output output;
   PreparedPtr input;        ///< null if the request ended before its preparation did
-  size_t batch_size = 0;    ///< requests in the batch; 0: the model was not run
+  size_t batch_size = 0;    ///< inputs in the batch; 0: the model was not run
   size_t batch_tokens = 0;  ///< cost of the batch, set in one of its requests; 0 in the others
   Clock::duration queue_time{0};        ///< waiting before and after preparation
   Clock::duration preparation_time{0};  ///< tokenization
@@ -170,6 +172,7 @@ class ModelQueue {
     bool needs_run = false;
     Output output;
     std::string message;
+    std::optional<size_t> element;
     Clock::time_point start;
     Clock::duration time{0};
   };
@@ -206,7 +209,7 @@ class ModelQueue {
   const Options options_;
   const CompletionHandler on_completions_;
   const std::unique_ptr<CachedRuns> cached_runs_;          ///< null: outputs are not cached
-  std::array<std::atomic<uint64_t>, kStatuses> counts_{};  ///< requests by status
+  std::array<std::atomic<uint64_t>, kStatuses> counts_{};  ///< inputs by status
   std::atomic<uint64_t> batches_{0};
   // Guarded by the scheduler's lock:
   const std::unique_ptr<RequestQueue> requests_;

@@ -45,6 +45,10 @@ export const embeddingRows: TaskRows<EmbeddingInput, Embedding, EmbeddingMetadat
       bind: (model) => {
         const { metadata } = model;
         requireDimensions(metadata, dimensions);
+        const toResult = ({ vector, inference: { truncated } }: Embedding): EmbeddingResult => ({
+          vector: postprocessEmbedding(vector, metadata, { dimensions, normalize }),
+          truncated,
+        });
         const prompt = promptName === null ? {} : { prompt: requirePrompt(metadata, promptName) };
         return {
           ...embeddingFormat(dimensions ?? metadata.dimensions),
@@ -55,14 +59,10 @@ export const embeddingRows: TaskRows<EmbeddingInput, Embedding, EmbeddingMetadat
             return typeof text === 'string' ? { input: { text, ...prompt } } : text;
           },
           inputLength: (input) => ('ids' in input ? input.ids.length : input.text.length),
-          run: async (input) => {
-            const { vector, inference } = await model.run(input, {});
-            const { truncated } = inference;
-            return {
-              vector: postprocessEmbedding(vector, metadata, { dimensions, normalize }),
-              truncated,
-            };
-          },
+          run: async (input) => toResult(await model.run(input, {})),
+          ...(model.monitor.description.readsLists && {
+            runAll: async (inputs) => (await model.runAll(inputs, {})).map(toResult),
+          }),
         };
       },
     };
