@@ -156,7 +156,8 @@ DequeuedBatch RequestQueue::dequeue_batch() {
     taken.slot = estimate_.begin(cost);
     taken.expected = estimate_.run_time(cost);
     taken.spare_cost = budget - std::min(budget, cost);
-    taken.spare_requests = options_.max_batch_requests - std::min(options_.max_batch_requests, count);
+    taken.spare_requests =
+        options_.max_batch_requests - std::min(options_.max_batch_requests, count);
   }
   return taken;
 }

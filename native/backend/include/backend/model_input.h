@@ -116,8 +116,9 @@ struct EntityInput {
 /// Texts of a list as one input, for models that take less time for a text than a request does: the
 /// encoder is a table, so the texts do not depend on each other.
 struct TextList {
-  std::string text;          ///< the texts, one after the other
-  std::vector<size_t> ends;  ///< end of each text in bytes, ascending; the last is the end of `text`
+  std::string text;  ///< the texts, one after the other
+  std::vector<size_t>
+      ends;  ///< end of each text in bytes, ascending; the last is the end of `text`
   Truncation truncation = Truncation::kLongestFirst;
   TruncationSide side = TruncationSide::kOfTokenizer;
 };
