@@ -1,8 +1,9 @@
 /**
- * Six classifiers that the guardrail calls for each text: on one base, which encodes a text once, and on bases that
- * differ in one number. Texts per second, CPU time of a text, memory.
+ * Six classifiers on one base, compared with classifiers on bases that differ in one number. Loads: the guardrail calls
+ * all models for each text, and clients send different texts to single models. Texts per second, CPU time of a text,
+ * memory.
  *
- *   node bench/shared-encoder.mjs [--model models/sentiment] [--models 6] [--rounds 3] [--seconds 3]
+ *   node bench/shared-encoder.mjs [--model models/sentiment] [--models 6] [--rounds 3] [--seconds 3] [--load guardrail]
  *
  * Needs a built project (npm run build).
  */
@@ -24,10 +25,18 @@ const { values: options } = parseArgs({
     models: { type: 'string', default: '6' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '3' },
+    load: { type: 'string', default: '' },
   },
 });
-const CLIENTS = [1, 8];
 const count = Number(options.models);
+const LOADS = [
+  { name: 'guardrail', clients: 1, models: count, pathOf: () => '/guard' },
+  { name: 'guardrail', clients: 8, models: count, pathOf: () => '/guard' },
+  {
+    ...{ name: 'single models', clients: 24, models: 1 },
+    pathOf: (index) => `/models/m${index % count}/analyze`,
+  },
+].filter(({ name }) => name.startsWith(options.load));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'libtorch-serve-bench-'));
 /** Distinct texts: states of recent texts are kept. Each measurement gets further ones. */
 const bodies = makeBodies('sentiment', 100_000);
@@ -69,9 +78,11 @@ async function reusedBy(port) {
   return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-async function measure({ port, pid }, clients) {
+async function measure({ port, pid }, { clients, models, pathOf }) {
   const size = 6000;
-  const some = bodies.slice(used, used + size).map((body) => prepareRequest('/guard', body));
+  const some = bodies
+    .slice(used, used + size)
+    .map((body, index) => prepareRequest(pathOf(index), body));
   used = (used + size) % (bodies.length - size);
   const [cpu, reused] = [usage(pid).cpu, await reusedBy(port)];
   const seconds = Number(options.seconds);
@@ -81,7 +92,7 @@ async function measure({ port, pid }, clients) {
   return {
     ...done,
     cpu: (1000 * (usage(pid).cpu - cpu)) / done.answered,
-    passes: count - ((await reusedBy(port)) - reused) / done.answered,
+    passes: models - ((await reusedBy(port)) - reused) / done.answered,
   };
 }
 
@@ -92,18 +103,19 @@ try {
   for (const kind of kinds) servers.push(await startModels(directoryOf(kind)));
   const rounds = [];
   for (let round = 0; round < Number(options.rounds); round++) {
-    for (const clients of CLIENTS) {
+    for (const plan of LOADS) {
       for (const [index, server] of servers.entries()) {
-        rounds.push({ index, ...(await measure(server, clients)) });
+        rounds.push({ index, plan, ...(await measure(server, plan)) });
       }
     }
   }
-  const rows = CLIENTS.flatMap((clients) =>
+  const rows = LOADS.flatMap((plan) =>
     kinds.map((kind, index) => {
-      const own = rounds.filter((each) => each.index === index && each.clients === clients);
+      const own = rounds.filter((each) => each.index === index && each.plan === plan);
       const of = (read) => median(own.map(read));
       return {
-        clients,
+        load: plan.name,
+        clients: plan.clients,
         models: `${count} on ${kind}`,
         'texts/s': of(({ rps }) => rps).toFixed(1),
         'p50 ms': of(({ p50_ms }) => p50_ms).toFixed(2),
