@@ -83,13 +83,18 @@ mod tests {
     use super::*;
 
     fn model(words: &[&str], most: usize) -> WordPiece {
-        let vocabulary = words.iter().zip(0..).map(|(word, id)| (String::from(*word), id));
-        WordPiece::builder()
-            .vocab(vocabulary.collect())
-            .unk_token("[UNK]".into())
-            .max_input_chars_per_word(most)
-            .build()
-            .unwrap()
+        let ids = words.iter().zip(0_u32..);
+        let vocabulary: serde_json::Map<_, _> = ids
+            .map(|(word, id)| ((*word).to_owned(), id.into()))
+            .collect();
+        let file = serde_json::json!({
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": most,
+            "vocab": vocabulary,
+        });
+        serde_json::from_str(&file.to_string()).unwrap()
     }
 
     fn id(table: &ShortWords, word: &str) -> Option<u32> {
