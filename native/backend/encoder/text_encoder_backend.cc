@@ -13,6 +13,7 @@
 #include "backend/backends.h"
 #include "common/error.h"
 #include "encoder/heads/gliner/label_encoder.h"
+#include "encoder/nn/task_rows.h"
 #include "encoder/registry.h"
 #include "packed/parallel_for.h"
 #include "runtime/compute_types.h"
@@ -37,6 +38,7 @@ struct TextModel {
   std::optional<EntityPrompt> entity_prompt;
   std::optional<SchemaPrompt> schema_prompt;
   std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;  ///< null: none
+  std::optional<TaskAdapters> task_adapters;
 };
 
 /// Static embeddings. config: "model2vec" selects the library, and "max_length" its limit.
@@ -61,7 +63,7 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     return (*opened.get())->first_id(text);
   };
   Checkpoint opened_files = Checkpoint::open(source.weight_files);
-  if (source.task_adapters) opened_files.select_task(*source.task_adapters);
+  if (source.task_adapters) opened_files.set_task_adapters(*source.task_adapters);
   if (source.adapter) opened_files.add_adapter(*source.adapter, family.base_prefix, family.names);
   const auto checkpoint = std::make_shared<const Checkpoint>(std::move(opened_files));
   const std::string prefix = source.base_prefix.empty() ? family.base_prefix : source.base_prefix;
@@ -108,7 +110,7 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
       label_encoder->encode_ahead(source.label_encoder->labels);
     }
     return {std::move(encoder),   std::move(head),      std::move(tokenizer), std::move(colbert),
-            source.entity_prompt, source.schema_prompt, label_encoder};
+            source.entity_prompt, source.schema_prompt, label_encoder,        source.task_adapters};
   } catch (const rust::Error& error) {
     throw common::LoadError(error.what());
   }
@@ -150,6 +152,21 @@ size_t count_prompt_tokens(const tokenizers::Tokenizer& tokenizer, const std::st
   const std::vector<int64_t> ids = ids_of(prompt), none = ids_of("");
   const bool has_end = !ids.empty() && !none.empty() && ids.back() == none.back();
   return ids.size() - (has_end ? 1 : 0);
+}
+
+/// Task whose LoRA update applies to the input; empty: none. Throws BackendError for an unknown
+/// task.
+std::optional<int64_t> adapter_task_of(const ModelInput& input,
+                                       const std::optional<TaskAdapters>& adapters) {
+  std::optional<int64_t> given;
+  if (const auto* const text = std::get_if<TextInput>(&input)) given = text->adapter_task;
+  if (const auto* const tokens = std::get_if<TokenInput>(&input)) given = tokens->adapter_task;
+  const int64_t tasks = adapters ? adapters->tasks : 0;
+  if (given && *given >= tasks) {
+    throw scheduler::BackendError("adapterTask: expected less than " + std::to_string(tasks) +
+                                  ", received " + std::to_string(*given));
+  }
+  return given || !adapters ? given : adapters->default_task;
 }
 
 /// Null if the input has no budget.
@@ -194,8 +211,10 @@ class TextEncoderBackend final : public ModelBackend {
     std::optional<EmbeddingParts> parts;
     if (text != nullptr) parts = text->parts;
     if (tokens != nullptr) parts = tokens->parts;
+    const auto adapter_task = adapter_task_of(input, model_.task_adapters);
     Sequence sequence = tokenize_input(std::move(input));
     if (sequence.is_response()) return sequence;
+    sequence.adapter_task = adapter_task;
     require_markers(sequence, model_.head->question_types());
     sequence.prompt_tokens = count_prompt_tokens(*model_.tokenizer, prompt);
     sequence.parts = parts;
@@ -242,6 +261,7 @@ class TextEncoderBackend final : public ModelBackend {
       const ScopedThreadPool scoped_pool(pool);
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
+      const nn::ScopedTasks tasks(packed);
       const at::Tensor hidden = (*model_.encoder)(packed, model_.head->input_tokens());
       return model_.head->outputs(hidden, packed, batch);
     } catch (...) {
