@@ -74,6 +74,7 @@ backend::TextInput text_input(const Napi::Object& from) {
   input.expand_query = flag(from, "fills");
   input.apply_skiplist = flag(from, "skips");
   input.parts = embedding_parts(from);
+  input.adapter_task = optional(id, from, "adapterTask");
   input.only_tokens = flag(from, "onlyTokens");
   input.omit_special_tokens = flag(from, "omitSpecialTokens");
   input.by_words = flag(from, "byWords");
@@ -83,6 +84,7 @@ backend::TextInput text_input(const Napi::Object& from) {
 /// ChunkInput of src/native/binding.ts.
 backend::TextInput chunk_input(const Napi::Object& from) {
   backend::TextInput input{.text = {}, .prompt = optional<std::string>(text, from, "prompt")};
+  input.adapter_task = optional(id, from, "adapterTask");
   input.truncation = choice<backend::Truncation>(from.Get("truncation"), "truncation",
                                                  input.truncation, kTruncations);
   const std::vector<std::string> chunks = texts(from, "chunks");
@@ -99,6 +101,7 @@ backend::TokenInput tokens_input(const Napi::Object& from) {
   backend::TokenInput tokens{.ids = integers(from, "ids"), .types = integers(from, "types")};
   tokens.apply_skiplist = flag(from, "skips");
   tokens.parts = embedding_parts(from);
+  tokens.adapter_task = optional(id, from, "adapterTask");
   const auto markers = optional<std::vector<int64_t>>(integers, from, "markers");
   tokens.markers.assign(markers.begin(), markers.end());
   tokens.truncated = flag(from, "truncated");

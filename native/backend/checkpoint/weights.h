@@ -18,10 +18,12 @@
 namespace backend {
 
 /// Factors of a LoRA update: of a linear layer y += up (down x), of an embedding table
-/// y += up down[:, id].
+/// y += up down[id].
 struct LoraFactors {
-  at::Tensor down;  ///< float32 [rank, in]
+  at::Tensor down;  ///< of a linear layer: float32 [rank, in]; of a table: [rows, rank], any type
   at::Tensor up;    ///< float32 [out, rank], multiplied by the scale
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<int64_t> task{};  ///< inputs that the update applies to; empty: all inputs
 };
 
 /// A view of a checkpoint under a prefix. Copies share the record of used and missing keys, which
@@ -65,12 +67,12 @@ class Weights {
   /// Integers as int64, [size]. The file determines the size.
   at::Tensor get_integers(std::string_view name) const;
 
-  /// LoRA factors of the linear layer under this scope; empty: the layer has none. Throws LoadError
-  /// like get().
-  std::optional<LoraFactors> lora_factors(int64_t in_features, int64_t out_features) const;
+  /// LoRA factors of the linear layer under this scope: of an adapter, or of each task. Empty: the
+  /// layer has none. Throws LoadError like get().
+  std::vector<LoraFactors> lora_factors(int64_t in_features, int64_t out_features) const;
 
-  /// LoRA factors of the embedding table under this scope; empty: the table has none.
-  std::optional<LoraFactors> lora_embedding_factors(int64_t rows, int64_t size) const;
+  /// LoRA factors of the embedding table under this scope. Those of tasks are views of the file.
+  std::vector<LoraFactors> lora_embedding_factors(int64_t rows, int64_t size) const;
 
   /// True if the files contain the key.
   bool has(std::string_view name) const { return find(full_name(name)) != nullptr; }
@@ -115,6 +117,7 @@ class Weights {
   };
 
   std::optional<LoraFactors> read_factors(const LoraShape& shape) const;
+  bool has_task_factors() const;
   std::string full_name(std::string_view name) const;
   const Checkpoint::Entries::value_type* find(const std::string& key) const;
   at::Tensor get_of_rank(std::string_view name, int64_t rank,

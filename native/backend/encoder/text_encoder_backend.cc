@@ -11,6 +11,7 @@
 
 #include "backend/backends.h"
 #include "common/error.h"
+#include "encoder/nn/task_rows.h"
 #include "encoder/text_model.h"
 #include "packed/parallel_for.h"
 #include "runtime/compute_types.h"
@@ -62,6 +63,21 @@ size_t count_prompt_tokens(const tokenizers::Tokenizer& tokenizer, const std::st
   return ids.size() - (has_end ? 1 : 0);
 }
 
+/// Task whose LoRA update applies to the input; empty: none. Throws BackendError for an unknown
+/// task.
+std::optional<int64_t> adapter_task_of(const ModelInput& input,
+                                       const std::optional<TaskAdapters>& adapters) {
+  std::optional<int64_t> given;
+  if (const auto* const text = std::get_if<TextInput>(&input)) given = text->adapter_task;
+  if (const auto* const tokens = std::get_if<TokenInput>(&input)) given = tokens->adapter_task;
+  const int64_t tasks = adapters ? adapters->tasks : 0;
+  if (given && *given >= tasks) {
+    throw scheduler::BackendError("adapterTask: expected less than " + std::to_string(tasks) +
+                                  ", received " + std::to_string(*given));
+  }
+  return given || !adapters ? given : adapters->default_task;
+}
+
 /// Null if the input has no budget.
 std::shared_ptr<OutputBudget> budget_of(const ModelInput& input) {
   if (const auto* const text = std::get_if<TextInput>(&input)) return text->budget;
@@ -107,8 +123,10 @@ class TextEncoderBackend final : public ModelBackend {
     std::optional<EmbeddingParts> parts;
     if (text != nullptr) parts = text->parts;
     if (tokens != nullptr) parts = tokens->parts;
+    const auto adapter_task = adapter_task_of(input, model_.task_adapters);
     Sequence sequence = tokenize_input(std::move(input));
     if (sequence.is_response()) return sequence;
+    sequence.adapter_task = adapter_task;
     require_markers(sequence, model_.head->question_types());
     sequence.prompt_tokens = count_prompt_tokens(*model_.tokenizer, prompt);
     sequence.parts = parts;
@@ -161,6 +179,7 @@ class TextEncoderBackend final : public ModelBackend {
           batch, [this](const Sequence* each) { return &model_of(*each) == this; });
       if (!is_own) return run_for_several(batch);
       const nn::PackedBatch packed(batch);
+      const nn::ScopedTasks tasks(packed);
       return model_.head->outputs(model_.encoder->states(batch, packed), packed, batch);
     } catch (...) {
       throw scheduler::BackendError(message_of_current_exception());

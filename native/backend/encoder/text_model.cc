@@ -52,7 +52,7 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
     return (*opened.get())->first_id(text);
   };
   Checkpoint opened_files = Checkpoint::open(source.weight_files);
-  if (source.task_adapters) opened_files.select_task(*source.task_adapters);
+  if (source.task_adapters) opened_files.set_task_adapters(*source.task_adapters);
   if (source.adapter) opened_files.add_adapter(*source.adapter, family.base_prefix, family.names);
   const auto checkpoint = std::make_shared<const Checkpoint>(std::move(opened_files));
   const std::string prefix = source.base_prefix.empty() ? family.base_prefix : source.base_prefix;
@@ -109,7 +109,8 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
             source.entity_prompt,
             source.schema_prompt,
             label_encoder,
-            reads_lists};
+            reads_lists,
+            source.task_adapters};
   } catch (const rust::Error& error) {
     throw common::LoadError(error.what());
   }

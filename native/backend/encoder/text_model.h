@@ -26,6 +26,7 @@ struct TextModel {
   std::optional<SchemaPrompt> schema_prompt;
   std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;  ///< null: none
   bool reads_lists = false;                                          ///< see ModelReport
+  std::optional<TaskAdapters> task_adapters;
 };
 
 /// Loads the tokenizer on a second thread, in parallel with the weights: both take about as long.

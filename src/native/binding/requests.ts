@@ -138,6 +138,11 @@ export interface TextInput {
    * of the model.
    */
   readonly maxTokens?: number;
+  /**
+   * Index of the task of `TaskAdapters` whose LoRA update applies. Default: its `defaultTask`. Inputs
+   * of different tasks can be in one batch.
+   */
+  readonly adapterTask?: number;
   /** Pads and masks as `LateInteraction` specifies. */
   readonly fills?: boolean;
   readonly skips?: boolean;
@@ -163,7 +168,7 @@ export interface TextInput {
 /** Tokenized text. `ids` and `types` have the same length. */
 export interface TokenInput
   extends Pick<Tokenization, 'ids' | 'types'>,
-    Pick<TextInput, 'skips' | 'parts'> {
+    Pick<TextInput, 'skips' | 'parts' | 'adapterTask'> {
   /**
    * Positions of the tokens that stand for the options of a question, ascending. Required for the heads `laya`,
    * `gliclass` and `gliner2`, which return a row for each option.
@@ -188,7 +193,7 @@ export interface TokenInput
  * first part, those after it to the last part. A part without tokens fails with INPUT_TOO_LONG.
  * Needs the head `embedding` with mean pooling.
  */
-export interface ChunkInput extends Pick<TextInput, 'truncation' | 'prompt'> {
+export interface ChunkInput extends Pick<TextInput, 'truncation' | 'prompt' | 'adapterTask'> {
   readonly chunks: readonly string[];
 }
 

@@ -15,6 +15,7 @@ export const EMBEDDING_INFO = {
   normalizes: z.boolean().optional().describe('Whether vectors are normalized to length 1'),
   similarity: z.string().optional().describe('By which vectors are compared'),
   prompts: z.array(z.string()).optional().describe('Names of the prompts'),
+  tasks: z.array(z.string()).optional().describe('Tasks with LoRA adapters. Absent: none'),
 };
 
 const tensors: Tensors<EmbeddingInput, Embedding, EmbeddingMetadata> = {
@@ -54,13 +55,14 @@ export const embedding: Task<EmbeddingInput, Embedding, EmbeddingMetadata> = {
   logFields: ({ pooling, normalizes }) => ({ pooling, normalizes }),
   info: {
     schemas: EMBEDDING_INFO,
-    of: ({ dimensions, pooling, normalizes, similarity, prompts }, { maxLength }) => ({
+    of: ({ dimensions, pooling, normalizes, similarity, prompts, tasks }, { maxLength }) => ({
       dimensions,
       max_length: maxLength,
       pooling: [...pooling],
       normalizes,
       similarity,
       prompts: Object.keys(prompts),
+      ...(tasks.length > 0 && { tasks: [...tasks] }),
     }),
   },
   tensors,

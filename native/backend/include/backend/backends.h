@@ -72,8 +72,8 @@ struct LoraAdapter {
 struct TaskAdapters {
   int64_t tasks;
   int64_t rank;
-  double scale;                     ///< factor of the update
-  std::optional<int64_t> selected;  ///< task whose update applies; empty: none
+  double scale;                         ///< factor of the update
+  std::optional<int64_t> default_task;  ///< task of inputs without a task; empty: no update
 };
 
 /// Prompt of an EntityInput: before each label the entity token, after the last one the separator.

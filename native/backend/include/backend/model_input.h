@@ -72,6 +72,9 @@ struct TextInput {
   /// chunk in bytes, ascending; empty: one row for the text.
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<size_t> chunk_ends{};
+  /// Index of the task whose LoRA update applies; null: TaskAdapters::default_task.
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<int64_t> adapter_task{};
   /// The response is the tokens of the whole text, without a limit, and their offsets in UTF-8
   /// bytes. The model is not run. Other options except `text` have no effect.
   bool only_tokens = false;
@@ -98,6 +101,8 @@ struct TokenInput {
   bool truncated = false;  ///< tokens were removed to fit the model's limit
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::optional<EmbeddingParts> parts{};  ///< see TextInput
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<int64_t> adapter_task{};  ///< see TextInput
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
 };
@@ -179,6 +184,8 @@ struct Sequence {
   size_t prompt_tokens = 0;             ///< leading tokens that pooling may exclude
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::optional<EmbeddingParts> parts{};  ///< null: the head's default
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<int64_t> adapter_task{};  ///< task whose LoRA update applies; null: none
   /// Trailing expansion tokens that attend to the others, but that no token attends to (ColBERT).
   size_t unattended_expansion_tokens = 0;
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
