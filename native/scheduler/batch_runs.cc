@@ -1,7 +1,5 @@
 // Runs of a model's requests, on the scheduler's threads.
-#include <algorithm>
 #include <exception>
-#include <iterator>
 #include <ranges>
 #include <utility>
 
@@ -63,7 +61,9 @@ bool ModelQueue::run_batch(Requests& batch, Scheduler::Worker& worker) {
   const std::optional<RunResult> result = run_part(batch, {batch.begin(), batch.end()}, worker);
   if (!result) return false;
   if (result->status != Status::kFailed || batch.size() == 1) {
-    deliver_all(batch);
+    Completions completions;
+    for (auto& request : batch) completions.splice(completions.end(), request.completion);
+    deliver(std::move(completions));
     return result->is_typical;
   }
   // A request must not fail because of others in its batch: each runs again alone. Its completion
@@ -73,7 +73,7 @@ bool ModelQueue::run_batch(Requests& batch, Scheduler::Worker& worker) {
     const auto alone = run_part(batch, {request, std::next(request)}, worker);
     if (!alone) return false;
     is_typical = is_typical && alone->is_typical;
-    request->queue->deliver(std::move(request->completion));
+    deliver(std::move(request->completion));
   }
   return is_typical;
 }
@@ -93,7 +93,11 @@ std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const
     worker.begin(&batch);
   }
   try {
-    outputs = run_inputs(part, worker, is_typical);
+    std::vector<const PreparedInput*> inputs;
+    inputs.reserve(size);
+    for (const auto& request : part) inputs.push_back(request.prepared.get());
+    const auto run = [&](Batch some) { return backend_->run(some, worker.pool); };
+    outputs = cached_runs_ ? cached_runs_->run(inputs, run, is_typical) : run(inputs);
     if (outputs.size() != size) throw BackendError("the model returned fewer outputs than inputs");
   } catch (const RunTimeout&) {
     status = Status::kTimedOut;
@@ -105,61 +109,27 @@ std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const
     const Scheduler::Lock lock(scheduler_->mutex_);
     if (!worker.end()) return std::nullopt;
   }
+  ++batches_;
   const auto inference_time = options_.now() - start;
   auto output = outputs.begin();
+  size_t tokens = 0, count = 0;
+  for (const auto& request : part) {
+    tokens += request.prepared->cost();
+    count += request.count;
+  }
   for (auto& request : part) {
     Completion& completion = set_completion(request, status);
     if (status == Status::kOk) completion.output = std::move(*output++);
     if (status == Status::kTimedOut) completion.message = timeout_message(options_.run_limit);
+    completion.batch_size = count;
+    completion.batch_tokens = std::exchange(tokens, 0);
     completion.queue_time = start - request.arrival - request.preparation_time;
     completion.inference_time = inference_time;
   }
-  count_batches(part);
   // If several requests fail together, each runs again and gets its own message.
   if (status == Status::kFailed && size == 1)
     part.front().completion.front().message = std::move(message);
   return RunResult{.status = status, .is_typical = is_typical && status != Status::kTimedOut};
-}
-
-/// Runs the inputs of a part without a cached output. is_typical: set to false if an output was
-/// cached.
-std::vector<Output> ModelQueue::run_inputs(const Part& part, Scheduler::Worker& worker,
-                                           bool& is_typical) {
-  const auto run = [&](Batch inputs) { return backend_->run(inputs, worker.pool); };
-  if (!cached_runs_) {
-    std::vector<const PreparedInput*> inputs;
-    for (const auto& request : part) inputs.push_back(request.prepared.get());
-    return run(inputs);
-  }
-  std::vector<CachedRuns::Entry> entries;
-  for (const auto& request : part) {
-    entries.push_back({.runs = request.queue->cached_runs_.get(), .input = request.prepared.get()});
-  }
-  size_t computed = 0;
-  std::vector<Output> outputs = CachedRuns::run(entries, run, computed);
-  is_typical = computed == entries.size();
-  return outputs;
-}
-
-/// Counts a run as a batch of each of its queues, and sets the batch of its completions: the
-/// requests of their own queue.
-void ModelQueue::count_batches(const Part& part) noexcept {
-  for (auto first = part.begin(); first != part.end();) {
-    ModelQueue& queue = *first->queue;
-    const auto last = std::find_if(first, part.end(),
-                                   [&](const Request& request) { return request.queue != &queue; });
-    size_t tokens = 0, count = 0;
-    for (auto request = first; request != last; ++request) {
-      tokens += request->prepared->cost();
-      count += request->count;
-    }
-    for (; first != last; ++first) {
-      Completion& completion = first->completion.front();
-      completion.batch_size = count;
-      completion.batch_tokens = std::exchange(tokens, 0);
-    }
-    ++queue.batches_;
-  }
 }
 
 /// Completes the requests of a hung run or preparation. Called by the watchdog; what the thread
@@ -167,22 +137,8 @@ void ModelQueue::count_batches(const Part& part) noexcept {
 void ModelQueue::mark_timed_out(Requests& batch) noexcept {
   for (Request& request : batch) {
     if (request.completion.empty()) continue;
-    set_completion(request, Status::kTimedOut).message =
-        timeout_message(request.queue->options_.run_limit);
-    Completions& completions = request.queue->watchdog_completions_;
-    completions.splice(completions.end(), request.completion);
-  }
-}
-
-/// Delivers the completions of a batch. The requests of a queue follow each other in it.
-void ModelQueue::deliver_all(Requests& requests) noexcept {
-  for (auto request = requests.begin(); request != requests.end();) {
-    ModelQueue& queue = *request->queue;
-    Completions completions;
-    for (; request != requests.end() && request->queue == &queue; ++request) {
-      completions.splice(completions.end(), request->completion);
-    }
-    queue.deliver(std::move(completions));
+    set_completion(request, Status::kTimedOut).message = timeout_message(options_.run_limit);
+    watchdog_completions_.splice(watchdog_completions_.end(), request.completion);
   }
 }
 

@@ -8,7 +8,6 @@ namespace scheduler {
 
 /// An input of a batch.
 struct CachedRuns::Item {
-  CachedRuns* runs;
   const PreparedInput* input;
   ResultCache::Key key;
   Output* output;
@@ -17,9 +16,9 @@ struct CachedRuns::Item {
 /// The claims of one thread. The destructor releases claims without an output.
 class CachedRuns::InFlight {
  public:
-  InFlight() = default;
+  explicit InFlight(CachedRuns& runs) : runs_(runs) {}
   ~InFlight() {
-    for (const Item* const item : items_) item->runs->cache_->release(item->key);
+    for (const Item* const item : items_) runs_.cache_->release(item->key);
   }
   InFlight(const InFlight&) = delete;
   InFlight& operator=(const InFlight&) = delete;
@@ -27,7 +26,7 @@ class CachedRuns::InFlight {
   /// `steal`: also claims an output that another thread computes.
   ResultCache::Claim claim(Item& item, bool steal) {
     items_.reserve(items_.size() + 1);
-    ResultCache::Claim claim = item.runs->cache_->claim(item.key);
+    ResultCache::Claim claim = runs_.cache_->claim(item.key);
     if (steal && !claim.output) claim.is_own = true;
     if (claim.is_own) items_.push_back(&item);
     return claim;
@@ -39,23 +38,20 @@ class CachedRuns::InFlight {
   void compute(const Run& run) {
     std::vector<const PreparedInput*> inputs;
     inputs.reserve(items_.size());
-    for (const Item* const item : items_) {
-      inputs.push_back(item->input);
-      ++item->runs->model_->misses;
-    }
+    for (const Item* const item : items_) inputs.push_back(item->input);
     std::vector<Output> outputs = run(inputs);
     if (outputs.size() != items_.size()) {
       throw BackendError("the model returned fewer outputs than inputs");
     }
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const CachedRuns& owner = *items_[i]->runs;
-      owner.cache_->publish(*owner.model_, items_[i]->key, outputs[i]);
+      runs_.cache_->publish(*runs_.model_, items_[i]->key, outputs[i]);
       *items_[i]->output = std::move(outputs[i]);
     }
     items_.clear();
   }
 
  private:
+  CachedRuns& runs_;
   std::vector<Item*> items_;
 };
 
@@ -70,32 +66,28 @@ ResultCache::CachedOutput CachedRuns::find(const PreparedInput& input) {
   return output;
 }
 
-std::vector<Output> CachedRuns::run(std::span<const Entry> batch, const Run& run,
-                                    size_t& computed) {
+std::vector<Output> CachedRuns::run(Batch batch, const Run& run, bool& computes_all) {
   std::vector<Output> outputs(batch.size());
   std::vector<Item> items;
   items.reserve(batch.size());
   for (size_t i = 0; i < batch.size(); ++i) {
-    const auto [owner, input] = batch[i];
-    items.push_back({.runs = owner,
-                     .input = input,
-                     .key = owner->cache_->key_of(*owner->model_, *input),
-                     .output = &outputs[i]});
+    items.push_back(
+        {.input = batch[i], .key = cache_->key_of(*model_, *batch[i]), .output = &outputs[i]});
   }
   std::vector<Item*> remaining;
   remaining.reserve(items.size());
   for (Item& item : items) remaining.push_back(&item);
-  computed = 0;
+  size_t computed = 0;
   bool steal = false;
   while (!remaining.empty()) {
-    InFlight own;
+    InFlight own(*this);
     ResultCache::Claim foreign;
     std::vector<Item*> waiting;
     for (Item* const item : remaining) {
       const ResultCache::Claim claim = own.claim(*item, steal);
       if (claim.output) {
         *item->output = *claim.output;
-        ++item->runs->model_->hits;
+        ++model_->hits;
       } else if (!claim.is_own) {
         waiting.push_back(item);
         foreign = claim;
@@ -103,13 +95,15 @@ std::vector<Output> CachedRuns::run(std::span<const Entry> batch, const Run& run
     }
     // Own claims are computed before waiting: two threads that wait for each other would deadlock.
     computed += own.size();
+    model_->misses += own.size();
     if (!own.empty()) {
       own.compute(run);
     } else if (!waiting.empty()) {
-      steal = !batch.front().runs->cache_->wait(foreign);
+      steal = !cache_->wait(foreign);
     }
     remaining = std::move(waiting);
   }
+  computes_all = computed == batch.size();
   return outputs;
 }
 

@@ -57,7 +57,6 @@ Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs
   for (auto& input : inputs) {
     Request& request = requests.emplace_back();
     request.ticket = first_ticket++;
-    request.queue = this;
     request.bytes = input->bytes();
     request.count = input->count();
     count += request.count;
@@ -125,7 +124,7 @@ Statistics ModelQueue::statistics() const {
   const Scheduler::Lock lock(scheduler_->mutex_);
   Clock::duration hung_for{0};
   for (const Scheduler::Worker& worker : scheduler_->workers_) {
-    if (!worker.works_for(*this) || !worker.hung) continue;
+    if (worker.queue != this || !worker.hung) continue;
     hung_for = std::max(hung_for, Clock::now() - worker.start);
   }
   for (const Scheduler::Tokenizer& tokenizer : tokenizers_) {
@@ -214,7 +213,7 @@ void ModelQueue::release_thread() {
 size_t ModelQueue::hung_runs() const {
   const auto runs = std::ranges::count_if(
       scheduler_->workers_,
-      [this](const Scheduler::Worker& worker) { return worker.works_for(*this) && worker.hung; });
+      [this](const Scheduler::Worker& worker) { return worker.queue == this && worker.hung; });
   const auto preparations = std::ranges::count_if(
       tokenizers_,
       [](const Scheduler::Tokenizer& tokenizer) { return tokenizer.hung && tokenizer.busy; });

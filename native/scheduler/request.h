@@ -10,11 +10,10 @@ namespace scheduler {
 
 struct Request {
   uint64_t ticket = 0;
-  ModelQueue* queue = nullptr;  ///< that has accepted it
-  InputPtr input;               ///< null during and after preparation
-  size_t bytes = 0;             ///< size of the input
-  size_t count = 1;             ///< see Input::count()
-  size_t expected_cost = 0;     ///< estimate of PreparedInput::cost() before preparation
+  InputPtr input;            ///< null during and after preparation
+  size_t bytes = 0;          ///< size of the input
+  size_t count = 1;          ///< see Input::count()
+  size_t expected_cost = 0;  ///< estimate of PreparedInput::cost() before preparation
   Clock::time_point arrival;
   Clock::time_point deadline;
   PreparedPtr prepared;  ///< null before preparation

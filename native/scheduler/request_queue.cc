@@ -152,49 +152,10 @@ DequeuedBatch RequestQueue::dequeue_batch() {
     taken.batch.splice(taken.batch.end(), waiting, waiting.begin());
   }
   if (!taken.batch.empty()) {
-    taken.cost = cost;
     taken.slot = estimate_.begin(cost);
     taken.expected = estimate_.run_time(cost);
-    taken.spare_cost = budget - std::min(budget, cost);
-    taken.spare_requests =
-        options_.max_batch_requests - std::min(options_.max_batch_requests, count);
   }
   return taken;
-}
-
-AddedShare RequestQueue::dequeue_into(DequeuedBatch& batch) {
-  Requests& waiting = ready_.requests;
-  AddedShare added;
-  // Clients send a text to several models at once, so equal inputs are in the same order.
-  auto position = batch.batch.begin();
-  const auto end = batch.batch.end();
-  for (size_t count = 0; !waiting.empty() && count < options_.max_batch_requests;) {
-    const Request& next = waiting.front();
-    if (next.deadline <= options_.now()) break;
-    const auto is_equal = [&](const Request& each) {
-      return next.prepared->shares_run_with(*each.prepared);
-    };
-    auto equal = std::find_if(position, end, is_equal);
-    if (equal == end) equal = std::find_if(batch.batch.begin(), position, is_equal);
-    const size_t cost = next.prepared->cost();
-    if (equal != end && is_equal(*equal)) {
-      position = std::next(equal);
-    } else if (next.count <= batch.spare_requests && cost <= batch.spare_cost) {
-      batch.spare_requests -= next.count;
-      batch.spare_cost -= cost;
-    } else {
-      break;
-    }
-    added.cost += cost;
-    count += next.count;
-    account_unready(next);
-    account_removed(next);
-    batch.batch.splice(batch.batch.end(), waiting, waiting.begin());
-  }
-  if (added.cost == 0) return added;
-  added.slot = estimate_.begin(added.cost);
-  added.expected = estimate_.run_time(added.cost);
-  return added;
 }
 
 Requests RequestQueue::take_expired() {

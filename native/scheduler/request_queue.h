@@ -10,19 +10,8 @@ namespace scheduler {
 struct DequeuedBatch {
   Requests batch;
   Requests expired;
-  size_t cost = 0;
   size_t slot = 0;      ///< of the batch, see WaitEstimate
   double expected = 0;  ///< expected worker seconds of the batch
-  // What other queues may add to the batch, except inputs that share the run of another one:
-  size_t spare_cost = 0;
-  size_t spare_requests = 0;
-};
-
-/// The requests that a queue has added to the batch of another one. cost 0: none.
-struct AddedShare {
-  size_t cost = 0;
-  size_t slot = 0;
-  double expected = 0;
 };
 
 /// A request to prepare, and the requests whose deadline has passed.
@@ -69,13 +58,6 @@ class RequestQueue {
   /// Dequeues the oldest ready requests, up to the batch limits and the worker's share of the
   /// queue. One request always fits.
   DequeuedBatch dequeue_batch();
-
-  /// True if requests are ready to run and a worker of the model is free.
-  bool has_ready() const { return !ready_.requests.empty() && estimate_.has_free_slot(); }
-
-  /// Moves the oldest ready requests to the batch of another queue of the same
-  /// Description::run_group. Call it if has_ready(). Requests past their deadline stay.
-  AddedShare dequeue_into(DequeuedBatch& batch);
 
   /// Bookkeeping of running batches.
   WaitEstimate& runs() { return estimate_; }

@@ -117,9 +117,9 @@ void WaitEstimate::set_cores(size_t slot, size_t cores) {
   batch.cores = cores;
 }
 
-double WaitEstimate::finish(size_t slot, bool is_typical, double fraction) {
+double WaitEstimate::finish(size_t slot, bool is_typical) {
   const Running batch = std::exchange(running_[slot], {});
-  const ThroughputEwma::Duration time = batch.time_until(now_()) * fraction;
+  const ThroughputEwma::Duration time = batch.time_until(now_());
   if (is_typical) learn_run(batch.cost, time);
   return time.count();
 }

@@ -93,8 +93,7 @@ class WaitEstimate {
   /// Sets the number of workers whose cores the batch uses; 1 at its start.
   void set_cores(size_t slot, size_t cores);
   /// Ends a batch and returns its worker seconds. is_typical: they are recorded as a sample.
-  /// fraction: share of this model in the run time of the batch.
-  double finish(size_t slot, bool is_typical, double fraction);
+  double finish(size_t slot, bool is_typical);
   /// Marks a batch that has exceeded its time limit. It is no longer expected to end.
   void mark_hung(size_t slot) { running_[slot].hung = true; }
   /// Records the time of a run on the cores of one worker.

@@ -57,12 +57,10 @@ Clock::time_point Scheduler::check_runs() {
       continue;
     }
     worker.hung = true;
-    if (worker.batch != nullptr) {
-      for (const BatchShare& share : worker.shares.all()) {
-        ++share.queue->batches_;
-        share.queue->requests_->runs().mark_hung(share.slot);
-      }
-      ModelQueue::mark_timed_out(*worker.batch);
+    if (worker.batch != nullptr && worker.slot) {
+      ++worker.queue->batches_;
+      worker.queue->requests_->runs().mark_hung(*worker.slot);
+      worker.queue->mark_timed_out(*worker.batch);
     }
     replace_abandoned();
   }

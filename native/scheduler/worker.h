@@ -1,11 +1,9 @@
 // A worker thread of the scheduler and its current work.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <condition_variable>
+#include <optional>
 #include <set>
-#include <span>
 #include <thread>
 #include <utility>
 
@@ -22,27 +20,6 @@ inline Priority priority_for(const Description& model) {
   return model.needs_preparation ? Priority::kEqual : Priority::kLower;
 }
 
-/// The requests of one queue in a running batch.
-struct BatchShare {
-  ModelQueue* queue = nullptr;
-  size_t slot = 0;      ///< see WaitEstimate
-  size_t cost = 0;      ///< of the requests
-  double expected = 0;  ///< expected worker seconds
-};
-
-/// The shares of a running batch: one, or several if the queues share batches. A fixed size,
-/// because running a batch must not fail for lack of memory.
-class BatchShares {
- public:
-  bool is_full() const { return size_ == shares_.size(); }
-  void add(const BatchShare& share) { shares_.at(size_++) = share; }
-  std::span<const BatchShare> all() const { return std::span(shares_).first(size_); }
-
- private:
-  std::array<BatchShare, 16> shares_;
-  size_t size_ = 0;
-};
-
 struct Scheduler::Worker {
   explicit Worker(Priority of_thread) : priority(of_thread) {}
 
@@ -57,7 +34,7 @@ struct Scheduler::Worker {
   AssignedPool pool{nullptr};             ///< pool in use: one of `pools` or of shared_pools_
 
   ModelQueue* queue = nullptr;  ///< queue that it works for; null: the worker is free
-  BatchShares shares;           ///< of its batch, that of `queue` first; empty: no batch
+  std::optional<size_t> slot;   ///< of its batch, see WaitEstimate
   bool warming_up = false;      ///< warms up for `queue`
   bool running = false;         ///< inside the model, from begin() to end()
   Requests* batch = nullptr;    ///< batch inside the model; null during warm-up
@@ -65,12 +42,6 @@ struct Scheduler::Worker {
   bool hung = false;            ///< the run has exceeded its time limit
 
   bool is_free() const { return queue == nullptr; }
-
-  bool works_for(const ModelQueue& each) const {
-    return queue == &each || std::ranges::any_of(shares.all(), [&](const BatchShare& share) {
-             return share.queue == &each;
-           });
-  }
 
   /// Marks the start of a run. The list must not move until end(): if the run exceeds its time
   /// limit, the watchdog completes its requests.

@@ -122,7 +122,7 @@ void Scheduler::wake_all() {
 }
 
 void Scheduler::warm_up(Worker& worker, ModelQueue& queue, Lock& lock) {
-  assign_worker(worker, &queue, {});
+  assign_worker(worker, &queue, std::nullopt);
   worker.warming_up = true;
   worker.begin(nullptr);
   ++queue.busy_threads_;
@@ -144,7 +144,7 @@ void Scheduler::warm_up(Worker& worker, ModelQueue& queue, Lock& lock) {
   }
   worker.end();
   worker.warming_up = false;
-  assign_worker(worker, nullptr, {});
+  assign_worker(worker, nullptr, std::nullopt);
   queue.release_thread();
 }
 
@@ -174,10 +174,10 @@ void Scheduler::create_thread_pools(Worker& worker, const ModelQueue& queue, Loc
   }
 }
 
-/// Marks the worker as busy with this queue and batch; null: as free.
-void Scheduler::assign_worker(Worker& worker, ModelQueue* queue, const BatchShares& shares) {
+/// Marks the worker as busy with this queue and batch slot; null: as free.
+void Scheduler::assign_worker(Worker& worker, ModelQueue* queue, std::optional<size_t> slot) {
   worker.queue = queue;
-  worker.shares = shares;
+  worker.slot = slot;
   worker.pool = nullptr;
   assign_thread_pools();
 }
@@ -192,12 +192,9 @@ void Scheduler::assign_thread_pools() {
   const bool is_single = std::ranges::count(workers_, false, &Worker::is_free) == 1;
   const bool has_all = is_nothing_queued && is_single;
   for (Worker& worker : workers_) {
-    for (const BatchShare& share : worker.shares.all()) {
-      const size_t cores = has_all ? share.queue->options_.workers : 1;
-      share.queue->requests_->runs().set_cores(share.slot, cores);
-    }
-    if (worker.shares.all().empty()) continue;
+    if (!worker.slot) continue;
     const ModelQueue& queue = *worker.queue;
+    queue.requests_->runs().set_cores(*worker.slot, has_all ? queue.options_.workers : 1);
     if (!queue.description_.uses_pool) continue;
     worker.pool = worker.pools.at(queue.options_.threads_per_worker).get();
     const ThreadPools& shared = shared_pools_[worker.priority];
@@ -206,64 +203,25 @@ void Scheduler::assign_thread_pools() {
   }
 }
 
-/// Adds ready requests of the queues that share batches with this one, and their shares: requests
-/// whose input shares the run of another one, and further requests up to the limits of the batch.
-void Scheduler::add_group(const Worker& worker, const ModelQueue& queue, DequeuedBatch& taken,
-                          BatchShares& shares) const {
-  if (queue.description_.run_group == nullptr) return;
-  for (ModelQueue* const other : queues_) {
-    if (shares.is_full()) return;
-    if (other == &queue || other->description_.run_group != queue.description_.run_group) continue;
-    const bool may_run =
-        worker.warmed_up.contains(other) && other->options_.results == queue.options_.results;
-    if (!may_run || !other->requests_->has_ready()) continue;
-    const AddedShare added = other->requests_->dequeue_into(taken);
-    if (added.cost == 0) continue;
-    shares.add(
-        {.queue = other, .slot = added.slot, .cost = added.cost, .expected = added.expected});
-  }
-}
-
-/// Charges each queue of a batch for its part of the run time.
-void Scheduler::finish(const BatchShares& shares, bool is_typical) {
-  size_t cost = 0;
-  for (const BatchShare& share : shares.all()) cost += share.cost;
-  for (const BatchShare& share : shares.all()) {
-    ModelQueue& queue = *share.queue;
-    const double fraction = static_cast<double>(share.cost) / static_cast<double>(cost);
-    const double took = queue.requests_->runs().finish(share.slot, is_typical, fraction);
-    if (is_typical) queue.virtual_runtime_ += (took - share.expected) / queue.weight_;
-  }
-}
-
 void Scheduler::run(Worker& worker, ModelQueue& queue, Lock& lock) {
   virtual_time_ = std::max(virtual_time_, queue.virtual_runtime_);
   DequeuedBatch taken = queue.requests_->dequeue_batch();
   const bool has_run = !taken.batch.empty();
-  BatchShares shares;
-  if (has_run) {
-    shares.add(
-        {.queue = &queue, .slot = taken.slot, .cost = taken.cost, .expected = taken.expected});
-    add_group(worker, queue, taken, shares);
-  }
-  assign_worker(worker, &queue, shares);
+  assign_worker(worker, &queue, has_run ? std::optional(taken.slot) : std::nullopt);
   ++queue.busy_threads_;
-  for (const BatchShare& share : shares.all()) {
-    if (share.queue != &queue) ++share.queue->busy_threads_;
-    share.queue->virtual_runtime_ += share.expected / share.queue->weight_;
-  }
+  queue.virtual_runtime_ += taken.expected / queue.weight_;
   wake_next();  // for the remaining requests
   lock.unlock();
   queue.complete_as(Status::kDeadlineExceeded, taken.expired);
   const bool is_typical = has_run && queue.run_batch(taken.batch, worker);
   taken.batch.clear();
   lock.lock();
-  finish(shares, is_typical);
-  assign_worker(worker, nullptr, {});
-  queue.release_thread();
-  for (const BatchShare& share : shares.all()) {
-    if (share.queue != &queue) share.queue->release_thread();
+  if (has_run) {
+    const double took = queue.requests_->runs().finish(taken.slot, is_typical);
+    if (is_typical) queue.virtual_runtime_ += (took - taken.expected) / queue.weight_;
   }
+  assign_worker(worker, nullptr, std::nullopt);
+  queue.release_thread();
 }
 
 }  // namespace scheduler

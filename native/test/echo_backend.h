@@ -30,8 +30,7 @@ class EchoBackend : public Backend {
     return {.max_length = 512,
             .batching = batching,
             .needs_preparation = needs_preparation,
-            .uses_pool = uses_pool,
-            .run_group = run_group};
+            .uses_pool = uses_pool};
   }
 
   PreparedPtr prepare(InputPtr input) const override {
@@ -181,7 +180,6 @@ class EchoBackend : public Backend {
   bool batching = true;
   bool needs_preparation = true;
   bool uses_pool = false;
-  const void* run_group = nullptr;
   bool thread_fails = false;
   bool fails_once_prepared = false;
   bool forgetful = false;  ///< returns one output too few

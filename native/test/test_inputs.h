@@ -50,9 +50,6 @@ class Characters final : public PreparedInput {
       : text(std::move(from)), needs_run_(is_run) {}
   size_t cost() const override { return std::max(text.size(), size_t{1}); }
   bool needs_run() const override { return needs_run_; }
-  bool shares_run_with(const PreparedInput& other) const override {
-    return text == static_cast<const Characters&>(other).text;
-  }
   void add_to(SipHash128& hash) const override {
     hash.add(text.size());
     for (const char each : text) hash.add(static_cast<uint64_t>(each));

@@ -103,25 +103,17 @@ at::Tensor EncoderUse::states(Batch batch, const nn::PackedBatch& packed) {
   if (!is_shared || std::ranges::any_of(batch, &Sequence::is_warm_up)) {
     return (*encoder_->encoder_)(packed, outputs_);
   }
-  std::vector<Reader> readers;
-  readers.reserve(batch.size());
-  for (const Sequence* const sequence : batch)
-    readers.push_back({.use = this, .sequence = sequence});
-  const std::vector<scheduler::Output> rows = states_by_sequence(readers);
-  std::vector<const scheduler::Output*> pointers;
-  pointers.reserve(rows.size());
-  for (const scheduler::Output& each : rows) pointers.push_back(&each);
-  return join(pointers, packed);
+  return join(states_by_sequence(batch), packed);
 }
 
-std::vector<scheduler::Output> EncoderUse::states_by_sequence(
-    std::span<const Reader> readers) const {
+/// Rows of the output tokens of each sequence, in the order of the batch.
+std::vector<scheduler::Output> EncoderUse::states_by_sequence(Batch batch) {
   std::vector<EncoderInput> inputs;
-  inputs.reserve(readers.size());
-  std::vector<scheduler::CachedRuns::Entry> entries;
-  entries.reserve(readers.size());
-  for (const auto& [use, sequence] : readers) {
-    entries.push_back({.runs = &use->runs_, .input = &inputs.emplace_back(*sequence, outputs_)});
+  inputs.reserve(batch.size());
+  std::vector<const scheduler::PreparedInput*> pointers;
+  pointers.reserve(batch.size());
+  for (const Sequence* const sequence : batch) {
+    pointers.push_back(&inputs.emplace_back(*sequence, outputs_));
   }
   const auto encode = [this](scheduler::Batch some) {
     std::vector<const Sequence*> sequences;
@@ -132,18 +124,19 @@ std::vector<scheduler::Output> EncoderUse::states_by_sequence(
     const nn::PackedBatch packed(sequences);
     return split((*encoder_->encoder_)(packed, outputs_), packed, outputs_);
   };
-  size_t computed = 0;
-  return scheduler::CachedRuns::run(entries, encode, computed);
+  bool computes_all = false;
+  return runs_.run(pointers, encode, computes_all);
 }
 
-at::Tensor EncoderUse::join(std::span<const scheduler::Output* const> rows,
+/// The result of states() from the rows of each sequence.
+at::Tensor EncoderUse::join(std::span<const scheduler::Output> rows,
                             const nn::PackedBatch& packed) const {
   int64_t count = 0;
-  for (const scheduler::Output* const each : rows) count += static_cast<int64_t>(each->rows);
+  for (const scheduler::Output& each : rows) count += static_cast<int64_t>(each.rows);
   at::Tensor states =
       at::empty({count, encoder_->sizes().hidden_size}, at::TensorOptions(at::kFloat));
   auto* to = states.mutable_data_ptr<float>();
-  for (const size_t index : packed.order) to = std::ranges::copy(rows[index]->values, to).out;
+  for (const size_t index : packed.order) to = std::ranges::copy(rows[index].values, to).out;
   return states;
 }
 

@@ -42,37 +42,23 @@ std::shared_ptr<SharedEncoder> share_encoder(const ContentHash::Hash& identity,
 /// The use of an encoder by one model. Thread-safe.
 class EncoderUse {
  public:
-  /// A sequence, and the use of the model that reads it.
-  struct Reader {
-    EncoderUse* use;
-    const Sequence* sequence;
-  };
-
   /// outputs: tokens that the model's head reads.
   EncoderUse(std::shared_ptr<SharedEncoder> encoder, nn::OutputTokens outputs);
   ~EncoderUse();
   EncoderUse(const EncoderUse&) = delete;
   EncoderUse& operator=(const EncoderUse&) = delete;
 
-  /// Models with the same value share the encoder and read the states of the same tokens.
-  const void* group() const { return &encoder_->users_.at(static_cast<size_t>(outputs_)); }
-
-  /// Hidden states of sequences of this model, in the order of `packed`; see models::Encoder. Waits
-  /// if another thread encodes one of the sequences.
+  /// Hidden states of the batch, in the order of `packed`; see models::Encoder. Waits if another
+  /// thread encodes one of the sequences.
   at::Tensor states(Batch batch, const nn::PackedBatch& packed);
-
-  /// Hidden states of the sequences of several models with the same group(), a row for each output
-  /// token.
-  std::vector<scheduler::Output> states_by_sequence(std::span<const Reader> readers) const;
-
-  /// The result of states() from rows of states_by_sequence(), in the order of the batch.
-  at::Tensor join(std::span<const scheduler::Output* const> rows,
-                  const nn::PackedBatch& packed) const;
 
   /// Number of sequences of this model that were not encoded, because their states were known.
   uint64_t reused() const { return runs_.counts().hits; }
 
  private:
+  std::vector<scheduler::Output> states_by_sequence(Batch batch);
+  at::Tensor join(std::span<const scheduler::Output> rows, const nn::PackedBatch& packed) const;
+
   const std::shared_ptr<SharedEncoder> encoder_;
   const nn::OutputTokens outputs_;
   scheduler::CachedRuns runs_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -107,8 +106,7 @@ class TextEncoderBackend final : public ModelBackend {
     return {.max_length = model_.tokenizer->max_length(),
             .batching = true,
             .needs_preparation = true,
-            .uses_pool = true,
-            .run_group = model_.encoder->group()};
+            .uses_pool = true};
   }
 
   Sequence to_sequence(ModelInput input) const override {
@@ -175,9 +173,6 @@ class TextEncoderBackend final : public ModelBackend {
       set_intra_op_threads(1);  // for LibTorch's operators; our layers use the pool
       const ScopedThreadPool scoped_pool(pool);
       const c10::InferenceMode inference_mode;
-      const bool is_own = std::ranges::all_of(
-          batch, [this](const Sequence* each) { return &model_of(*each) == this; });
-      if (!is_own) return run_for_several(batch);
       const nn::PackedBatch packed(batch);
       const nn::ScopedTasks tasks(packed);
       return model_.head->outputs(model_.encoder->states(batch, packed), packed, batch);
@@ -187,38 +182,6 @@ class TextEncoderBackend final : public ModelBackend {
   }
 
  private:
-  /// The model that reads a sequence. It shares the encoder.
-  const TextEncoderBackend& model_of(const Sequence& sequence) const {
-    return sequence.model != nullptr ? static_cast<const TextEncoderBackend&>(*sequence.model)
-                                     : *this;
-  }
-
-  /// Runs sequences of several models that share the encoder: the encoder once, then each head.
-  std::vector<scheduler::Output> run_for_several(Batch batch) const {
-    std::vector<EncoderUse::Reader> readers;
-    std::map<const TextEncoderBackend*, std::vector<size_t>> by_model;
-    for (size_t i = 0; i < batch.size(); ++i) {
-      const TextEncoderBackend& model = model_of(*batch[i]);
-      readers.push_back({.use = model.model_.encoder.get(), .sequence = batch[i]});
-      by_model[&model].push_back(i);
-    }
-    const std::vector<scheduler::Output> states = model_.encoder->states_by_sequence(readers);
-    std::vector<scheduler::Output> outputs(batch.size());
-    for (const auto& [model, indices] : by_model) {
-      std::vector<const Sequence*> sequences;
-      std::vector<const scheduler::Output*> rows;
-      for (const size_t index : indices) {
-        sequences.push_back(batch[index]);
-        rows.push_back(&states[index]);
-      }
-      const nn::PackedBatch packed(sequences);
-      auto of_model =
-          model->model_.head->outputs(model_.encoder->join(rows, packed), packed, sequences);
-      for (size_t i = 0; i < indices.size(); ++i) outputs[indices[i]] = std::move(of_model[i]);
-    }
-    return outputs;
-  }
-
   /// An input that the head computes completely.
   ModelInput warm_up_input() const {
     const std::string text(kWarmUpText);

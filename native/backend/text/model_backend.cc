@@ -24,12 +24,6 @@ size_t Input::bytes() const {
   return std::get<Samples>(content).size() * sizeof(float);
 }
 
-bool Sequence::has_states_of(const Sequence& other) const {
-  return input_ids == other.input_ids && token_type_ids == other.token_type_ids &&
-         unattended_expansion_tokens == other.unattended_expansion_tokens &&
-         options_end == other.options_end && (options_end == 0 || markers == other.markers);
-}
-
 size_t Input::count() const {
   const auto* const list = std::get_if<TextList>(&content);
   return list != nullptr ? list->ends.size() : 1;
@@ -41,10 +35,6 @@ size_t PreparedSequence::cost() const {
     for (const LabelIds& label : sequence.entities->label_ids) tokens += label.size();
   }
   return std::max<size_t>(tokens, 1);
-}
-
-bool PreparedSequence::shares_run_with(const scheduler::PreparedInput& other) const {
-  return sequence.has_states_of(static_cast<const PreparedSequence&>(other).sequence);
 }
 
 void PreparedSequence::add_to(scheduler::SipHash128& hash) const {
@@ -80,9 +70,8 @@ void PreparedSequence::add_to(scheduler::SipHash128& hash) const {
 }
 
 scheduler::PreparedPtr ModelBackend::prepare(scheduler::InputPtr input) const {
-  Sequence sequence = to_sequence(std::move(static_cast<Input&>(*input).content));
-  sequence.model = this;
-  return std::make_shared<PreparedSequence>(std::move(sequence));
+  return std::make_shared<PreparedSequence>(
+      to_sequence(std::move(static_cast<Input&>(*input).content)));
 }
 
 scheduler::PreparedPtr ModelBackend::prepare_thread(const scheduler::AssignedPool& pool) {

@@ -173,8 +173,6 @@ struct EntityRows {
   int64_t task = -1;                ///< token that stands for the task; -1: none
 };
 
-class ModelBackend;
-
 /// An input as the model reads it. A text has ids and types, a signal has samples.
 struct Sequence {
   std::vector<int64_t> input_ids;       ///< [tokens], special tokens included
@@ -200,9 +198,8 @@ struct Sequence {
   std::vector<bool> truncated_texts{};
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<const EncodingWithOffsets> encoding{};  ///< null: offsets were not requested
-  bool only_tokens = false;             ///< the tokens are the response; the model is not run
-  bool is_warm_up = false;              ///< measures the model's speed
-  const ModelBackend* model = nullptr;  ///< that reads it; null: the one that runs it
+  bool only_tokens = false;  ///< the tokens are the response; the model is not run
+  bool is_warm_up = false;   ///< measures the model's speed
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<size_t> markers{};  ///< see TokenInput
   size_t question_type = 0;       ///< see TokenInput
@@ -211,9 +208,6 @@ struct Sequence {
   std::shared_ptr<const EntityRows> entities{};  ///< null: another input than EntityInput
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<const WordWindows> words{};  ///< null: another input than EntityInput
-
-  /// True if an encoder has the same hidden states for both.
-  bool has_states_of(const Sequence& other) const;
 
   /// True if the model is not run. The tokens are the response: the client requested only tokens,
   /// or the text is longer than one window.
@@ -232,8 +226,6 @@ class PreparedSequence final : public scheduler::PreparedInput {
   size_t cost() const override;
   bool is_truncated() const override { return sequence.truncated; }
   bool needs_run() const override { return !sequence.is_response(); }
-  /// True if an encoder has the same states for both.
-  bool shares_run_with(const scheduler::PreparedInput& other) const override;
   void add_to(scheduler::SipHash128& hash) const override;
 
   const Sequence sequence;

@@ -19,9 +19,6 @@ struct Description {
   bool batching = false;  ///< several inputs may share a run; otherwise each runs alone
   bool needs_preparation = false;  ///< prepare() is slow (tokenization) and runs on its own thread
   bool uses_pool = false;          ///< run() shares its work with the threads of the pool
-  /// Backends with the same value accept each other's prepared inputs in run(): requests of their
-  /// queues share batches. null: no other backend does.
-  const void* run_group = nullptr;
 };
 
 /// An error whose message may be sent to a client: it contains no path and no stack.

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "scheduler/input.h"
@@ -17,11 +16,6 @@ namespace scheduler {
 /// may call the public functions.
 class CachedRuns {
  public:
-  /// An input, and the object of its model.
-  struct Entry {
-    CachedRuns* runs;
-    const PreparedInput* input;
-  };
   /// Computes an output for each input, in order.
   using Run = std::function<std::vector<Output>(Batch)>;
 
@@ -35,9 +29,9 @@ class CachedRuns {
   /// Returns null if the output is not cached.
   ResultCache::CachedOutput find(const PreparedInput& input);
 
-  /// Returns the outputs of a batch, in order. All models use the same cache. `computed`: set to
-  /// the number of inputs that were passed to `run`. Throws what `run` throws.
-  static std::vector<Output> run(std::span<const Entry> batch, const Run& run, size_t& computed);
+  /// Returns the outputs of a batch, in order. computes_all: set to true if all inputs were passed
+  /// to `run`. Throws what `run` throws.
+  std::vector<Output> run(Batch batch, const Run& run, bool& computes_all);
 
   const ResultCache::Model& counts() const { return *model_; }
 

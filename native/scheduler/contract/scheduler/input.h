@@ -39,10 +39,6 @@ class PreparedInput {
   /// False: preparation has produced the whole response, and the model is not run.
   virtual bool needs_run() const { return true; }
 
-  /// True if a run of both inputs costs as much as a run of one. Their backends have the same
-  /// Description::run_group.
-  virtual bool shares_run_with(const PreparedInput& /*other*/) const { return false; }
-
   /// Adds everything that the output depends on: inputs with equal hashes share a cached output.
   virtual void add_to(SipHash128& hash) const = 0;
 };

@@ -189,13 +189,10 @@ class ModelQueue {
   bool run_batch(Requests& batch, Scheduler::Worker& worker);
   std::optional<RunResult> run_part(Requests& batch, const Part& part,
                                     Scheduler::Worker& worker) noexcept;
-  std::vector<Output> run_inputs(const Part& part, Scheduler::Worker& worker, bool& is_typical);
-  static void count_batches(const Part& part) noexcept;
   void complete_as(Status status, Requests& requests) noexcept;
-  static void deliver_all(Requests& requests) noexcept;
   void deliver(Completions completions) noexcept;
   // Called with the scheduler's lock held:
-  static void mark_timed_out(Requests& batch) noexcept;
+  void mark_timed_out(Requests& batch) noexcept;
   Completions apply(Request& request, Preparation preparation) noexcept;
   void discard_preparations(const Requests& removed) noexcept;
   size_t count_tokenizers(TokenizationClass input_class) const;

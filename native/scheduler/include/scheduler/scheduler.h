@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -16,19 +17,13 @@ namespace scheduler {
 
 using Clock = std::chrono::steady_clock;
 
-class BatchShares;
 class ModelQueue;
-struct DequeuedBatch;
 enum class TokenizationClass;
 enum class Priority;
 
 /// Workers, which run batches, and a watchdog. Each model has a queue and, if its inputs need
 /// preparation, tokenization threads of its own, so a slow tokenizer delays only its own model: one
 /// for each TokenizationClass, and more while inputs wait for them.
-///
-/// Queues of the same Description::run_group share batches: a worker adds ready requests of the
-/// other queues to the batch of a queue. Each queue keeps its limits and counters, and is charged
-/// for its part of the run time.
 ///
 /// Fair share: a free worker runs the due batch of the model with the lowest virtual runtime, that
 /// is consumed worker time divided by the model's weight. No model occupies more workers than its
@@ -77,10 +72,7 @@ class Scheduler {
   void warm_up(Worker& worker, ModelQueue& queue, Lock& lock);
   void create_thread_pools(Worker& worker, const ModelQueue& queue, Lock& lock);
   void run(Worker& worker, ModelQueue& queue, Lock& lock);
-  void add_group(const Worker& worker, const ModelQueue& queue, DequeuedBatch& taken,
-                 BatchShares& shares) const;
-  static void finish(const BatchShares& shares, bool is_typical);
-  void assign_worker(Worker& worker, ModelQueue* queue, const BatchShares& shares);
+  void assign_worker(Worker& worker, ModelQueue* queue, std::optional<size_t> slot);
   void assign_thread_pools();
 
   void start_tokenizers(ModelQueue& queue);
