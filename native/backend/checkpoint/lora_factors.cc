@@ -21,11 +21,12 @@ std::vector<LoraFactors> Weights::lora_factors(int64_t in_features, int64_t out_
                                .out = out_features})) {
     all.push_back(std::move(*one));
   }
-  if (!has_task_factors()) return all;
-  const TaskAdapters& tasks = *checkpoint_->task_adapters();
-  const at::Tensor down = get(kDownOfTasks, {tasks.tasks, tasks.rank, in_features});
-  const at::Tensor up = get(kUpOfTasks, {tasks.tasks, out_features, tasks.rank}) * tasks.scale;
-  for (int64_t task = 0; task < tasks.tasks; ++task) {
+  const TaskAdapters* const adapters = task_adapters_of_layer();
+  if (adapters == nullptr) return all;
+  const at::Tensor down = get(kDownOfTasks, {adapters->tasks, adapters->rank, in_features});
+  const at::Tensor up =
+      get(kUpOfTasks, {adapters->tasks, out_features, adapters->rank}) * adapters->scale;
+  for (int64_t task = 0; task < adapters->tasks; ++task) {
     all.push_back({.down = down.select(0, task), .up = up.select(0, task), .task = task});
   }
   return all;
@@ -38,20 +39,22 @@ std::vector<LoraFactors> Weights::lora_embedding_factors(int64_t rows, int64_t s
     one->down = one->down.t().contiguous();
     all.push_back(std::move(*one));
   }
-  if (!has_task_factors()) return all;
-  const TaskAdapters& tasks = *checkpoint_->task_adapters();
-  const at::Tensor down = get_as_stored(kDownOfTasks, {tasks.tasks, rows, tasks.rank});
-  const at::Tensor up = get(kUpOfTasks, {tasks.tasks, tasks.rank, size}) * tasks.scale;
-  for (int64_t task = 0; task < tasks.tasks; ++task) {
+  const TaskAdapters* const adapters = task_adapters_of_layer();
+  if (adapters == nullptr) return all;
+  const at::Tensor down = get_as_stored(kDownOfTasks, {adapters->tasks, rows, adapters->rank});
+  const at::Tensor up = get(kUpOfTasks, {adapters->tasks, adapters->rank, size}) * adapters->scale;
+  for (int64_t task = 0; task < adapters->tasks; ++task) {
     all.push_back(
         {.down = down.select(0, task), .up = up.select(0, task).t().contiguous(), .task = task});
   }
   return all;
 }
 
-/// A missing factor of two is reported like any missing tensor.
-bool Weights::has_task_factors() const {
-  return checkpoint_->task_adapters() && (has(kDownOfTasks) || has(kUpOfTasks));
+/// Null if the layer has no factors of tasks. A missing factor of two is reported like any missing
+/// tensor.
+const TaskAdapters* Weights::task_adapters_of_layer() const {
+  const auto& adapters = checkpoint_->task_adapters();
+  return adapters && (has(kDownOfTasks) || has(kUpOfTasks)) ? &*adapters : nullptr;
 }
 
 /// A missing factor of two is reported like any missing tensor.

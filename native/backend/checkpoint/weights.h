@@ -117,7 +117,7 @@ class Weights {
   };
 
   std::optional<LoraFactors> read_factors(const LoraShape& shape) const;
-  bool has_task_factors() const;
+  const TaskAdapters* task_adapters_of_layer() const;
   std::string full_name(std::string_view name) const;
   const Checkpoint::Entries::value_type* find(const std::string& key) const;
   at::Tensor get_of_rank(std::string_view name, int64_t rank,
