@@ -44,6 +44,7 @@ export function prepareText(
 export function preparePlainText(input: EmbeddingInput, prompts: PromptSettings): NativeInput {
   const isPlain =
     'text' in input &&
+    input.adapterTask === undefined &&
     !prompts.excludesPrompt &&
     input.truncation === undefined &&
     input.truncationSide === undefined;
