@@ -18,8 +18,9 @@
 namespace backend {
 namespace {
 
-/// Limits the memory of a run: 1,024 windows of 256 samples, or one window of a million.
-constexpr size_t kSamplesPerRun = 262'144;
+/// Limits a run, so that the results of its layers stay in the cache: 32 windows of 256 samples, or
+/// one window of a million.
+constexpr size_t kSamplesPerRun = 8192;
 
 /// Windows of seeded noise with different amplitudes, and one of zeros.
 std::vector<Sequence> check_windows(size_t window_length) {
@@ -175,6 +176,7 @@ class SignalBackend final : public ProgramBackend {
       if (batching_ && must_run_in_pairs(batch)) {
         limits_.min_rows = std::max(limits_.min_rows, size_t{2});
       }
+      split_groups_over_threads();
     } catch (const OutputError& error) {
       throw common::LoadError(file() + ": " + error.what());
     } catch (const scheduler::RunTimeout&) {
