@@ -126,6 +126,7 @@ TEST(PackedConvolutionTest, ComputesLayersOfEegModelsLikeLibTorch) {
   expect_like_libtorch(at::randn({3, 1, 256, 8}), filters_of(40, {1, 25, 8}), {{}, {}});
   expect_like_libtorch(at::randn({3, 25, 330, 1}), filters_of(50, {25, 10, 1}), {{}, {}});
   expect_like_libtorch(at::randn({3, 16, 1, 8}), filters_of(4, {16, 1, 8}), {{}, {}});
+  expect_like_libtorch(at::randn({3, 10, 3, 2}), filters_of(40, {10, 2, 60}), {{}, same});
 }
 
 TEST(PackedConvolutionTest, KeepsNaN) {
@@ -135,6 +136,16 @@ TEST(PackedConvolutionTest, KeepsNaN) {
   x[0][0][20] = std::numeric_limits<float>::quiet_NaN();
   const at::Tensor is_nan = packed(x, true).isnan();
   EXPECT_EQ(is_nan.sum().item<int64_t>(), 6);  // two samples of each filter
+}
+
+TEST(PackedConvolutionTest, AShortWindowHasTheSameBitsInAnyBatch) {
+  const c10::InferenceMode inference_mode;
+  const PackedConvolution packed(at::randn({40, 30, 9}), at::randn({40}), {{.padding_before = 8}},
+                                 1);
+  const at::Tensor x = at::randn({5, 30, 4}), together = packed(x, true);
+  for (int64_t window = 0; window < x.size(0); ++window) {
+    EXPECT_TRUE(packed(x.narrow(0, window, 1), true).equal(together.narrow(0, window, 1)));
+  }
 }
 
 TEST(PackedConvolutionTest, AWindowHasTheSameBitsInAnyBatchAndOnAnyThreads) {

@@ -115,7 +115,12 @@ at::Tensor PackedConvolution::convolved(const at::Tensor& x, bool fuse_relu) con
   const at::Tensor y =
       at::empty({sizes[0], sizes[1], planes.output_rows(), planes.output_samples()}, x.options());
   const at::Tensor copy = planes.needs_copy() ? planes.copied(x) : x;
-  filter(planes, copy.const_data_ptr<float>(), y, fuse_relu);
+  const auto* const samples = copy.const_data_ptr<float>();
+  if (is_short(planes)) {
+    multiply(planes, samples, y, fuse_relu);
+  } else {
+    filter(planes, samples, y, fuse_relu);
+  }
   return planes.is_transposed() && planes.output_rows() > 1
              ? y.transpose(2, 3).contiguous().view(sizes)
              : y.view(sizes);
@@ -140,12 +145,55 @@ void PackedConvolution::filter(const Planes& planes, const float* x, const at::T
                           .fuse_relu = fuse_relu});
     }
   };
-  const int64_t items = y.size(0) * groups * blocks;
+  // The weights of a block stay in the cache for all windows.
+  const int64_t inputs = y.size(0) * groups, items = inputs * blocks;
   const double work = static_cast<double>(y.numel()) * static_cast<double>(offsets.size()) /
                       static_cast<double>(items);
   parallel_for_items(items, work, [&](int64_t first, int64_t end) {
-    for (int64_t item = first; item < end; ++item) compute(item / blocks, item % blocks);
+    for (int64_t item = first; item < end; ++item) compute(item % inputs, item / inputs);
   });
+}
+
+/// True if vectors of samples would be mostly empty, and vectors of filters are not.
+bool PackedConvolution::is_short(const Planes& planes) const {
+  return groups_.size() == 1 && weight_.size(0) >= kernels::kFilterSamples &&
+         2 * planes.output_rows() * planes.output_samples() <= kernels::kFilterSamples;
+}
+
+/// Multiplies the samples under the filters with the weights, as a linear layer.
+void PackedConvolution::multiply(const Planes& planes, const float* x, const at::Tensor& y,
+                                 bool fuse_relu) const {
+  std::call_once(is_packed_, [this] {
+    linear_ = std::make_unique<const PackedLinear>(weight_.reshape({weight_.size(0), -1}), bias_,
+                                                   Dtype::kFloat32);
+  });
+  const int64_t channels = weight_.size(1), filters = weight_.size(0);
+  const std::vector<int64_t> offsets = planes.tap_offsets(channels);
+  const int64_t rows = planes.output_rows(), samples = planes.output_samples();
+  const int64_t places = rows * samples;
+  const at::Tensor under_filters =
+      at::empty({y.size(0) * places, static_cast<int64_t>(offsets.size())}, y.options());
+  auto* under = under_filters.mutable_data_ptr<float>();
+  for (int64_t window = 0; window < y.size(0); ++window) {
+    const float* const from = x + window * channels * planes.channel_pitch();
+    for (int64_t place = 0; place < places; ++place) {
+      const float* const first =
+          from + place / samples * planes.output_row_pitch() + place % samples;
+      for (const int64_t offset : offsets) *under++ = first[offset];
+    }
+  }
+  const at::Tensor product = (*linear_)(under_filters, kernels::Epilogue::kStore);
+  const auto* const sums = product.const_data_ptr<float>();
+  auto* to = y.mutable_data_ptr<float>();
+  for (int64_t window = 0; window < y.size(0); ++window) {
+    const float* const of_window = sums + window * places * filters;
+    for (int64_t filter = 0; filter < filters; ++filter) {
+      for (int64_t place = 0; place < places; ++place) {
+        const float sum = of_window[place * filters + filter];
+        *to++ = fuse_relu ? std::max(sum, 0.0F) : sum;
+      }
+    }
+  }
 }
 
 }  // namespace backend

@@ -5,11 +5,13 @@
 #include <ATen/core/ivalue.h>
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "kernels/convolution.h"
+#include "packed/linear.h"
 #include "packed/planes.h"
 
 namespace backend {
@@ -33,12 +35,17 @@ class PackedConvolution {
   Planes planes_of(const at::Tensor& x) const;
   at::Tensor by_libtorch(const at::Tensor& x) const;
   at::Tensor convolved(const at::Tensor& x, bool fuse_relu) const;
+  bool is_short(const Planes& planes) const;
+  void multiply(const Planes& planes, const float* x, const at::Tensor& y, bool fuse_relu) const;
   void filter(const Planes& planes, const float* x, const at::Tensor& y, bool fuse_relu) const;
 
   at::Tensor weight_;
   at::Tensor bias_;
   std::vector<ConvolutionGeometry> geometry_;
   std::vector<kernels::Filters> groups_;
+  // The weights once more, packed at the first input with a short output.
+  mutable std::once_flag is_packed_;
+  mutable std::unique_ptr<const PackedLinear> linear_;
 };
 
 /// The convolution of an ATen operator with constant weights. `name`: "aten::conv1d" and similar.
