@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +18,7 @@ inline constexpr backend::DimRange kAny{.min = 2};
 
 inline backend::DimRange exactly(int64_t size) { return {.min = size, .max = size}; }
 
-/// Inputs of the runs, in order.
+/// Inputs of the runs, in order of their start.
 using Runs = std::vector<std::vector<at::Tensor>>;
 
 class ProgramUnderTest final : public backend::Program {
@@ -35,7 +36,10 @@ class ProgramUnderTest final : public backend::Program {
     std::vector<at::Tensor> tensors;
     tensors.reserve(inputs.size());
     for (const c10::IValue& input : inputs) tensors.push_back(input.toTensor());
-    runs_->push_back(tensors);
+    {
+      const std::scoped_lock lock(mutex_);
+      runs_->push_back(tensors);
+    }
     return forward_(tensors);
   }
 
@@ -43,6 +47,7 @@ class ProgramUnderTest final : public backend::Program {
   std::vector<backend::ProgramInput> inputs_;
   Forward forward_;
   std::shared_ptr<Runs> runs_;
+  mutable std::mutex mutex_;
 };
 
 /// Message of the exception that `call` throws.

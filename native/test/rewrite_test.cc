@@ -65,9 +65,15 @@ TEST_F(Rewriting, MakesOneLayerOfConvolutionNormalizationAndRelu) {
   expect(call("aten::relu", {normalized(filtered, 5)}), at::rand({2, 3, 20}), {"layer"});
 }
 
-TEST_F(Rewriting, PutsNormalizationsIntoTheWeightsOfConvolutionsOverTwoDimensions) {
+TEST_F(Rewriting, MakesOneLayerOfConvolutionOverTwoDimensionsNormalizationsAndRelu) {
   Value* const filtered = call("aten::conv2d", {x_, at::rand({5, 3, 2, 2}) - 0.5});
-  expect(normalized(normalized(filtered, 5), 5), at::rand({2, 3, 8, 8}), {"conv2d"});
+  expect(call("aten::relu", {normalized(normalized(filtered, 5), 5)}), at::rand({2, 3, 8, 8}),
+         {"layer"});
+}
+
+TEST_F(Rewriting, PutsNormalizationsIntoTheWeightsOfConvolutionsOverThreeDimensions) {
+  Value* const filtered = call("aten::conv3d", {x_, at::rand({5, 3, 2, 2, 2}) - 0.5});
+  expect(normalized(normalized(filtered, 5), 5), at::rand({2, 3, 8, 8, 8}), {"conv3d"});
 }
 
 TEST_F(Rewriting, LeavesWhatReadsAResultThatOthersReadToo) {

@@ -1,14 +1,19 @@
 // Inputs of signal programs, and grouping of windows.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/stack.h>
+#include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <numeric>
 
 #include "backend/backends.h"
 #include "common/error.h"
 #include "program_under_test.h"
 #include "programs/program_backend.h"
+#include "scheduler/thread_pool.h"
 
 namespace {
 
@@ -34,7 +39,8 @@ struct Served : backend::LoadedModel {
   std::shared_ptr<Runs> runs = std::make_shared<Runs>();
 
   /// Sizes of the model's inputs for a number of windows.
-  std::vector<at::IntArrayRef::value_type> first_sizes(size_t windows) {
+  std::vector<at::IntArrayRef::value_type> first_sizes(
+      size_t windows, const scheduler::AssignedPool& pool = nullptr) {
     auto& model = static_cast<backend::ModelBackend&>(*backend);
     std::vector<backend::Sequence> sequences;
     sequences.reserve(windows);
@@ -45,7 +51,7 @@ struct Served : backend::LoadedModel {
     batch.reserve(windows);
     for (const auto& sequence : sequences) batch.push_back(&sequence);
     runs->clear();
-    const auto answers = model.run_batch(batch, nullptr);
+    const auto answers = model.run_batch(batch, pool);
     EXPECT_EQ(answers.size(), windows);
     for (size_t i = 0; i < answers.size(); ++i) {
       EXPECT_EQ(answers[i].values.front(), 12 * static_cast<float>(i));
@@ -102,6 +108,38 @@ TEST(SignalProgramTest, FillsUpToWhatTheFileTakes) {
 
   Served bounded = serve({windows({{.min = 3, .max = 5}, exactly(12)})});
   EXPECT_EQ(bounded.first_sizes(6), (std::vector<int64_t>{5, 3}));
+}
+
+TEST(SignalProgramTest, SplitsABatchOverTheThreadsOfThePool) {
+  std::atomic<int> wrong = 0;
+  const auto checked = [&wrong](const std::vector<at::Tensor>& inputs) {
+    if (!c10::InferenceMode::is_enabled()) ++wrong;
+    return alone(inputs);
+  };
+  scheduler::ThreadPool threads(1);
+  const scheduler::AssignedPool pool(&threads);
+  Served served = serve({windows({kAny, exactly(12)})}, {}, checked);
+  const std::vector<int64_t> sizes = served.first_sizes(20, pool);
+  EXPECT_EQ(sizes.size(), 8U);
+  EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), int64_t{0}), 20);
+  EXPECT_EQ(*std::ranges::max_element(sizes), 3);
+  EXPECT_EQ(served.first_sizes(1, pool), (std::vector<int64_t>{1}));
+  EXPECT_EQ(wrong, 0);
+
+  Served fours = serve({windows({exactly(4), exactly(12)})});
+  EXPECT_EQ(fours.first_sizes(10, pool), (std::vector<int64_t>{4, 4, 4}));
+}
+
+TEST(SignalProgramTest, ReportsTheErrorOfAPartOfABatch) {
+  const auto failing = [](const std::vector<at::Tensor>& inputs) {
+    if (inputs.front().eq(7).any().item<bool>()) throw scheduler::BackendError("seven");
+    return alone(inputs);
+  };
+  scheduler::ThreadPool threads(1);
+  const scheduler::AssignedPool pool(&threads);
+  Served served = serve({windows({kAny, exactly(12)})}, {}, failing);
+  EXPECT_EQ(test::message_of<scheduler::BackendError>([&] { served.first_sizes(20, pool); }),
+            "seven");
 }
 
 TEST(SignalProgramTest, SharesNoRunWhereCompanyChangesAnswers) {

@@ -2,233 +2,198 @@
 
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv1d.h>
+#include <ATen/ops/conv2d.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/relu.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <utility>
+
+#include "packed/parallel_for.h"
 
 namespace backend {
 namespace {
 
-/// Distances, in elements, between rows and between columns.
-struct Strides {
-  int64_t row;
-  int64_t column;
-};
-
-struct Copy {
-  const float* from;
-  Strides from_strides;
-  float* to;
-  Strides to_strides;
-  int64_t rows;
-  int64_t columns;
-};
-
-/// Copies a matrix blockwise, with relu if kFuseRelu.
-template <bool kFuseRelu>
-void copy(const Copy& c) {
-  constexpr int64_t kBlock = 16;  // floats of a cache line
-  for (int64_t first = 0; first < c.rows; first += kBlock) {
-    const int64_t last = std::min(first + kBlock, c.rows);
-    for (int64_t column = 0; column < c.columns; ++column) {
-      const float* const from = c.from + column * c.from_strides.column;
-      float* const to = c.to + column * c.to_strides.column;
-      for (int64_t row = first; row < last; ++row) {
-        const float value = from[row * c.from_strides.row];
-        to[row * c.to_strides.row] = kFuseRelu ? std::max(value, 0.0F) : value;
-      }
-    }
+std::vector<kernels::Filters> packed_groups(const at::Tensor& weight, const at::Tensor& bias,
+                                            int64_t groups) {
+  const at::Tensor values = weight.contiguous();
+  const int64_t filters = weight.size(0) / groups, taps = values.numel() / weight.size(0);
+  std::vector<kernels::Filters> packed;
+  packed.reserve(static_cast<size_t>(groups));
+  for (int64_t group = 0; group < groups; ++group) {
+    packed.emplace_back(kernels::Filters::Weight{
+        .values = values.const_data_ptr<float>() + group * filters * taps,
+        .bias = bias.defined() ? bias.const_data_ptr<float>() + group * filters : nullptr,
+        .filters = filters,
+        .taps = taps});
   }
+  return packed;
 }
 
-int64_t ceil_div(int64_t number, int64_t by) { return (number + by - 1) / by; }
-
-/// Sizes of one call. A line is a window; with dilation d, a window has d lines of every d-th
-/// sample, so that a filter covers adjacent samples of a line.
-struct Extents {
-  int64_t windows, channels, length;  // of the input
-  int64_t filters, samples;           // of the weight
-  int64_t output_length;              // of the result
-  int64_t line;                       // samples from line to line, a multiple of the stride
-
-  Extents(const at::Tensor& x, const at::Tensor& weight, const ConvolutionGeometry& geometry)
-      : windows(x.size(0)),
-        channels(x.size(1)),
-        length(x.size(2)),
-        filters(weight.size(0)),
-        samples(weight.size(2)) {
-    const int64_t padded = geometry.padding_before + length + geometry.padding_after;
-    output_length = (padded - geometry.dilation * (samples - 1) - 1) / geometry.stride + 1;
-    line = ceil_div(ceil_div(padded, geometry.dilation), geometry.stride) * geometry.stride;
-  }
-};
-
-/// Transposes the windows to [lines × line, channels], zero-padded, with room for one more filter
-/// at the end.
-at::Tensor to_lines(const at::Tensor& x, const Extents& e, const ConvolutionGeometry& geometry) {
-  at::Tensor lines =
-      at::zeros({e.windows * geometry.dilation * e.line + e.samples, e.channels}, x.options());
-  const auto* from = x.const_data_ptr<float>();
-  auto* to = lines.mutable_data_ptr<float>();
-  for (int64_t window = 0; window < e.windows; ++window, from += e.channels * e.length) {
-    for (int64_t phase = 0; phase < geometry.dilation; ++phase, to += e.line * e.channels) {
-      // Sample i of the window has index (padding_before + i) in the padded window.
-      const int64_t first =
-          ((phase - geometry.padding_before) % geometry.dilation + geometry.dilation) %
-          geometry.dilation;
-      if (first >= e.length) continue;
-      copy<false>({.from = from + first,
-                   .from_strides = {.row = e.length, .column = geometry.dilation},
-                   .to = to + (geometry.padding_before + first) / geometry.dilation * e.channels,
-                   .to_strides = {.row = 1, .column = e.channels},
-                   .rows = e.channels,
-                   .columns = ceil_div(e.length - first, geometry.dilation)});
-    }
-  }
-  return lines;
+/// Calls range(first, end) for ranges that cover all items, in parallel. `work`: multiply-adds of
+/// an item.
+template <class Range>
+void parallel_for_items(int64_t items, double work, const Range& range) {
+  const scheduler::ThreadPool* const pool = ScopedThreadPool::current();
+  const double useful = static_cast<double>(items) * work / kMinMultiplyAddsPerPart;
+  const int64_t most = pool != nullptr ? std::min(items, kPartsPerThread * pool->threads()) : 1;
+  const auto parts = static_cast<int64_t>(std::clamp(useful, 1.0, static_cast<double>(most)));
+  parallel_for(parts,
+               [&](int64_t part) { range(part * items / parts, (part + 1) * items / parts); });
 }
 
 }  // namespace
 
 PackedConvolution::PackedConvolution(at::Tensor weight, const at::Tensor& bias,
-                                     ConvolutionGeometry geometry)
+                                     std::vector<ConvolutionGeometry> geometry, int64_t groups)
     : weight_(std::move(weight)),
       bias_(bias.defined() ? bias.contiguous() : bias),
-      geometry_(geometry),
-      linear_(weight_.transpose(1, 2).reshape({weight_.size(0), -1}), bias_, Dtype::kFloat32) {}
+      geometry_(std::move(geometry)),
+      groups_(packed_groups(weight_, bias_, groups)) {}
+
+Planes PackedConvolution::planes_of(const at::Tensor& x) const {
+  const auto axis = [&](int64_t dimension, const ConvolutionGeometry& geometry, int64_t pitch) {
+    return ConvolutionAxis{.geometry = geometry,
+                           .length = x.size(dimension),
+                           .taps = weight_.size(dimension),
+                           .pitch = pitch};
+  };
+  const ConvolutionAxis samples = axis(x.dim() - 1, geometry_.back(), 1);
+  if (x.dim() == 3) {
+    return {{.geometry = {}, .length = 1, .taps = 1, .pitch = x.size(2)}, samples};
+  }
+  return {axis(2, geometry_.front(), x.size(3)), samples};
+}
 
 bool PackedConvolution::accepts(const at::Tensor& x) const {
-  return x.scalar_type() == at::kFloat && x.device().is_cpu() && x.layout() == at::kStrided &&
-         x.dim() == 3 && x.size(1) == weight_.size(1) && x.numel() > 0 &&
-         geometry_.padding_before + x.size(2) + geometry_.padding_after >
-             geometry_.dilation * (weight_.size(2) - 1);
+  const auto groups = static_cast<int64_t>(groups_.size());
+  if (x.scalar_type() != at::kFloat || !x.device().is_cpu() || x.layout() != at::kStrided ||
+      x.dim() != weight_.dim() || x.size(1) != weight_.size(1) * groups || x.numel() == 0) {
+    return false;
+  }
+  for (size_t i = 0; i < geometry_.size(); ++i) {
+    const auto dimension = static_cast<int64_t>(i) + 2;
+    const ConvolutionGeometry& given = geometry_[i];
+    const int64_t padded = given.padding_before + x.size(dimension) + given.padding_after;
+    if (padded <= given.dilation * (weight_.size(dimension) - 1)) return false;
+  }
+  return true;
 }
 
 at::Tensor PackedConvolution::operator()(const at::Tensor& x, bool fuse_relu) const {
   if (accepts(x)) return convolved(x.contiguous(), fuse_relu);
-  const at::Tensor padded =
-      at::constant_pad_nd(x, {geometry_.padding_before, geometry_.padding_after});
-  const at::Tensor y =
-      at::conv1d(padded, weight_, bias_, geometry_.stride, at::IntArrayRef{0}, geometry_.dilation);
+  const at::Tensor y = by_libtorch(x);
   return fuse_relu ? at::relu(y) : y;
 }
 
-at::Tensor PackedConvolution::convolved(const at::Tensor& x, bool fuse_relu) const {
-  const Extents e(x, weight_, geometry_);
-  // Channels are adjacent and lines consecutive, so the samples under a filter are contiguous: a
-  // row of the matrix product. Rows that extend into the next line are computed and not copied.
-  const at::Tensor lines = to_lines(x, e, geometry_);
-  const int64_t rows = e.line / geometry_.stride;
-  const at::Tensor under_filters =
-      lines.as_strided({e.windows * geometry_.dilation * rows, e.samples * e.channels},
-                       {geometry_.stride * e.channels, 1});
-  const at::Tensor product = linear_(under_filters, kernels::Epilogue::kStore);
+at::Tensor PackedConvolution::by_libtorch(const at::Tensor& x) const {
+  std::vector<int64_t> padding, strides, dilations;
+  for (const ConvolutionGeometry& each : geometry_) {
+    padding.insert(padding.begin(),
+                   {each.padding_before, each.padding_after});  // last dimension first
+    strides.push_back(each.stride);
+    dilations.push_back(each.dilation);
+  }
+  const at::Tensor padded = at::constant_pad_nd(x, padding);
+  const auto groups = static_cast<int64_t>(groups_.size());
+  const std::vector<int64_t> zeros(geometry_.size());
+  return geometry_.size() == 1
+             ? at::conv1d(padded, weight_, bias_, strides, zeros, dilations, groups)
+             : at::conv2d(padded, weight_, bias_, strides, zeros, dilations, groups);
+}
 
-  at::Tensor result = at::empty({e.windows, e.filters, e.output_length}, x.options());
-  const auto* from = product.const_data_ptr<float>();
-  auto* to = result.mutable_data_ptr<float>();
-  for (int64_t window = 0; window < e.windows; ++window, to += e.filters * e.output_length) {
-    for (int64_t phase = 0; phase < geometry_.dilation; ++phase, from += rows * e.filters) {
-      const Copy back{.from = from,
-                      .from_strides = {.row = e.filters, .column = 1},
-                      .to = to + phase,
-                      .to_strides = {.row = geometry_.dilation, .column = e.output_length},
-                      .rows = ceil_div(e.output_length - phase, geometry_.dilation),
-                      .columns = e.filters};
-      if (fuse_relu) {
-        copy<true>(back);
-      } else {
-        copy<false>(back);
+at::Tensor PackedConvolution::convolved(const at::Tensor& x, bool fuse_relu) const {
+  const Planes planes = planes_of(x);
+  std::vector<int64_t> sizes{x.size(0), weight_.size(0)};
+  for (int64_t i = 2; i < x.dim(); ++i) {
+    const ConvolutionAxis axis{.geometry = geometry_[static_cast<size_t>(i) - 2],
+                               .length = x.size(i),
+                               .taps = weight_.size(i),
+                               .pitch = 1};
+    sizes.push_back(axis.output());
+  }
+  const at::Tensor y =
+      at::empty({sizes[0], sizes[1], planes.output_rows(), planes.output_samples()}, x.options());
+  const at::Tensor copy = planes.needs_copy() ? planes.copied(x) : x;
+  const auto* const samples = copy.const_data_ptr<float>();
+  if (is_short(planes)) {
+    multiply(planes, samples, y, fuse_relu);
+  } else {
+    filter(planes, samples, y, fuse_relu);
+  }
+  return planes.is_transposed() && planes.output_rows() > 1
+             ? y.transpose(2, 3).contiguous().view(sizes)
+             : y.view(sizes);
+}
+
+void PackedConvolution::filter(const Planes& planes, const float* x, const at::Tensor& y,
+                               bool fuse_relu) const {
+  const int64_t channels = weight_.size(1), rows = planes.output_rows();
+  const auto groups = static_cast<int64_t>(groups_.size());
+  const int64_t blocks = groups_.front().blocks(), filters = weight_.size(0) / groups;
+  const std::vector<int64_t> offsets = planes.tap_offsets(channels);
+  const int64_t group_pitch = channels * planes.channel_pitch();
+  auto* const to = y.mutable_data_ptr<float>();
+  const auto compute = [&](int64_t index, int64_t block) {  // index: of a group of a window
+    const kernels::Filters& group = groups_[static_cast<size_t>(index % groups)];
+    for (int64_t row = 0; row < rows; ++row) {
+      group.apply(block, {.x = x + index * group_pitch + row * planes.output_row_pitch(),
+                          .offsets = offsets.data(),
+                          .length = planes.output_samples(),
+                          .y = to + (index * filters * rows + row) * planes.output_samples(),
+                          .y_stride = rows * planes.output_samples(),
+                          .fuse_relu = fuse_relu});
+    }
+  };
+  // The weights of a block stay in the cache for all windows.
+  const int64_t inputs = y.size(0) * groups, items = inputs * blocks;
+  const double work = static_cast<double>(y.numel()) * static_cast<double>(offsets.size()) /
+                      static_cast<double>(items);
+  parallel_for_items(items, work, [&](int64_t first, int64_t end) {
+    for (int64_t item = first; item < end; ++item) compute(item % inputs, item / inputs);
+  });
+}
+
+/// True if vectors of samples would be mostly empty, and vectors of filters are not.
+bool PackedConvolution::is_short(const Planes& planes) const {
+  return groups_.size() == 1 && weight_.size(0) >= kernels::kFilterSamples &&
+         2 * planes.output_rows() * planes.output_samples() <= kernels::kFilterSamples;
+}
+
+/// Multiplies the samples under the filters with the weights, as a linear layer.
+void PackedConvolution::multiply(const Planes& planes, const float* x, const at::Tensor& y,
+                                 bool fuse_relu) const {
+  std::call_once(is_packed_, [this] {
+    linear_ = std::make_unique<const PackedLinear>(weight_.reshape({weight_.size(0), -1}), bias_,
+                                                   Dtype::kFloat32);
+  });
+  const int64_t channels = weight_.size(1), filters = weight_.size(0);
+  const std::vector<int64_t> offsets = planes.tap_offsets(channels);
+  const int64_t rows = planes.output_rows(), samples = planes.output_samples();
+  const int64_t places = rows * samples;
+  const at::Tensor under_filters =
+      at::empty({y.size(0) * places, static_cast<int64_t>(offsets.size())}, y.options());
+  auto* under = under_filters.mutable_data_ptr<float>();
+  for (int64_t window = 0; window < y.size(0); ++window) {
+    const float* const from = x + window * channels * planes.channel_pitch();
+    for (int64_t place = 0; place < places; ++place) {
+      const float* const first =
+          from + place / samples * planes.output_row_pitch() + place % samples;
+      for (const int64_t offset : offsets) *under++ = first[offset];
+    }
+  }
+  const at::Tensor product = (*linear_)(under_filters, kernels::Epilogue::kStore);
+  const auto* const sums = product.const_data_ptr<float>();
+  auto* to = y.mutable_data_ptr<float>();
+  for (int64_t window = 0; window < y.size(0); ++window) {
+    const float* const of_window = sums + window * places * filters;
+    for (int64_t filter = 0; filter < filters; ++filter) {
+      for (int64_t place = 0; place < places; ++place) {
+        const float sum = of_window[place * filters + filter];
+        *to++ = fuse_relu ? std::max(sum, 0.0F) : sum;
       }
     }
   }
-  return result;
-}
-
-// ---- Conversion of ATen's convolution operators ----
-
-namespace {
-
-/// Positions of an operator's arguments.
-struct Signature {
-  std::string_view name;
-  size_t arguments, groups;
-  std::optional<size_t> transposed;
-};
-
-/// weight, bias, stride, padding and dilation are the arguments 1 to 5 of each operator.
-constexpr std::array<Signature, 3> kSignatures{
-    {{"aten::conv1d", 7, 6, {}}, {"aten::convolution", 9, 8, 6}, {"aten::_convolution", 13, 8, 6}}};
-
-bool is_float_tensor(const c10::IValue& value) {
-  return value.isTensor() && value.toTensor().defined() &&
-         value.toTensor().scalar_type() == at::kFloat &&
-         value.toTensor().layout() == at::kStrided && value.toTensor().numel() > 0;
-}
-
-/// The only element of a list, if it is at least `least` and small enough that sums do not
-/// overflow.
-std::optional<int64_t> single_int(const c10::IValue& list, int64_t least) {
-  constexpr int64_t kMax = 1'000'000'000;
-  if (!list.isIntList() || list.toIntVector().size() != 1) return std::nullopt;
-  const int64_t number = list.toIntVector().front();
-  return number >= least && number <= kMax ? std::optional(number) : std::nullopt;
-}
-
-/// Sets the padding. `padding`: a list, "same" or "valid". Returns false for other values.
-bool add_padding(const c10::IValue& padding, const at::Tensor& weight,
-                 ConvolutionGeometry& geometry) {
-  if (padding.isString()) {
-    if (padding.toStringRef() == "valid") return true;
-    if (padding.toStringRef() != "same" || geometry.stride != 1) return false;
-    const int64_t zeros = geometry.dilation * (weight.size(2) - 1);
-    geometry.padding_before = zeros / 2;
-    geometry.padding_after = zeros - geometry.padding_before;
-    return true;
-  }
-  const auto zeros = single_int(padding, 0);
-  if (!zeros) return false;
-  geometry.padding_before = geometry.padding_after = *zeros;
-  return true;
-}
-
-std::optional<ConvolutionGeometry> geometry_of(std::span<const c10::IValue> arguments,
-                                               const at::Tensor& weight) {
-  constexpr size_t kStride = 3, kPadding = 4, kDilation = 5;
-  const auto stride = single_int(arguments[kStride], 1);
-  const auto dilation = single_int(arguments[kDilation], 1);
-  if (!stride || !dilation) return std::nullopt;
-  if (*stride > 1 && *dilation > 1) return std::nullopt;
-  ConvolutionGeometry geometry{.stride = *stride, .dilation = *dilation};
-  if (!add_padding(arguments[kPadding], weight, geometry)) return std::nullopt;
-  return geometry;
-}
-
-}  // namespace
-
-std::shared_ptr<const PackedConvolution> packed_convolution(
-    std::string_view name, std::span<const c10::IValue> arguments) {
-  const auto signature = std::ranges::find(kSignatures, name, &Signature::name);
-  if (signature == kSignatures.end() || arguments.size() != signature->arguments) return nullptr;
-  const bool is_grouped =
-      !arguments[signature->groups].isInt() || arguments[signature->groups].toInt() != 1;
-  const bool transposed = signature->transposed && !(arguments[*signature->transposed].isBool() &&
-                                                     !arguments[*signature->transposed].toBool());
-  if (is_grouped || transposed || !is_float_tensor(arguments[1])) return nullptr;
-  const at::Tensor& weight = arguments[1].toTensor();
-  const c10::IValue& bias = arguments[2];
-  const bool has_bias = is_float_tensor(bias) && bias.toTensor().dim() == 1 &&
-                        bias.toTensor().size(0) == weight.size(0);
-  if (weight.dim() != 3 || !(has_bias || bias.isNone())) return nullptr;
-  const auto geometry = geometry_of(arguments, weight);
-  if (!geometry) return nullptr;
-  return std::make_shared<const PackedConvolution>(
-      weight, has_bias ? bias.toTensor() : at::Tensor(), *geometry);
 }
 
 }  // namespace backend

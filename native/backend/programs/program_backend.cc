@@ -1,5 +1,6 @@
 #include "programs/program_backend.h"
 
+#include <ATen/ThreadLocalState.h>
 #include <ATen/core/Tensor.h>
 #include <c10/core/InferenceMode.h>
 
@@ -58,20 +59,19 @@ std::vector<scheduler::Output> ProgramBackend::run_batch(Batch batch,
                                                          const scheduler::AssignedPool& pool) {
   const ScopedThreadPool scoped_pool(pool);
   const RunLimit limit(compute_, checking_ ? file_ : "");
-  set_intra_op_threads(compute_.threads_per_worker);
   try {
     const c10::InferenceMode inference_mode;
     std::vector<scheduler::Output> results(batch.size());
-    for (const RowGroup& rows : group_rows(batch, limits_)) {
-      const auto count = static_cast<int64_t>(rows.count);
-      const at::Tensor all =
-          extract_outputs(program_->run(arguments(rows, batch)), rows).to(at::kFloat).contiguous();
-      const auto* row = all.const_data_ptr<float>();
-      const auto columns = static_cast<size_t>(all.numel() / count);
-      for (const size_t index : rows.indices) {
-        results[index] = row_output({row, columns}, *batch[index]);
-        row += columns;
-      }
+    const scheduler::ThreadPool* const current = ScopedThreadPool::current();
+    const int64_t threads = current != nullptr && splits_groups_ ? current->threads() : 1;
+    const std::vector<RowGroup> groups =
+        split_groups(group_rows(batch, limits_), limits_,
+                     threads > 1 ? static_cast<size_t>(threads * kPartsPerThread) : 1);
+    if (threads > 1 && groups.size() > 1) {
+      run_in_parallel(groups, batch, results);
+    } else {
+      set_intra_op_threads(compute_.threads_per_worker);
+      for (const RowGroup& rows : groups) run_group(rows, batch, results);
     }
     return results;
   } catch (const scheduler::BackendError&) {
@@ -79,6 +79,34 @@ std::vector<scheduler::Output> ProgramBackend::run_batch(Batch batch,
   } catch (...) {
     limit.throw_if_reached();
     throw scheduler::BackendError(message_of_current_exception());
+  }
+}
+
+/// Runs each group on one thread of the pool. The groups need no barrier, unlike the operators of
+/// one run.
+void ProgramBackend::run_in_parallel(const std::vector<RowGroup>& groups, Batch batch,
+                                     std::vector<scheduler::Output>& results) const {
+  static const scheduler::AssignedPool no_pool{nullptr};
+  const at::ThreadLocalState caller;  // inference mode and run limit
+  parallel_for(static_cast<int64_t>(groups.size()), [&](int64_t index) {
+    const at::ThreadLocalStateGuard state(caller);
+    const ScopedThreadPool scoped_pool(no_pool);
+    program_->prepare_thread();
+    set_intra_op_threads(1);
+    run_group(groups[static_cast<size_t>(index)], batch, results);
+  });
+}
+
+void ProgramBackend::run_group(const RowGroup& rows, Batch batch,
+                               std::vector<scheduler::Output>& results) const {
+  const auto count = static_cast<int64_t>(rows.count);
+  const at::Tensor all =
+      extract_outputs(program_->run(arguments(rows, batch)), rows).to(at::kFloat).contiguous();
+  const auto* row = all.const_data_ptr<float>();
+  const auto columns = static_cast<size_t>(all.numel() / count);
+  for (const size_t index : rows.indices) {
+    results[index] = row_output({row, columns}, *batch[index]);
+    row += columns;
   }
 }
 

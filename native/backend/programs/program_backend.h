@@ -17,9 +17,10 @@ namespace backend {
 /// A program as a model. Thread-safe after the load-time check in the constructor.
 class ProgramBackend : public ModelBackend {
  public:
-  /// Runs the batch in groups, sequentially. The pool is for our packed layers; LibTorch's
-  /// operators have their own threads. Throws scheduler::BackendError, including
-  /// scheduler::RunTimeout; during the load-time check also LoadError.
+  /// Runs the batch in groups: in parallel on the pool after split_groups_over_threads(), otherwise
+  /// sequentially. A sequential run uses the pool in our packed layers; LibTorch's operators have
+  /// their own threads. Throws scheduler::BackendError, including scheduler::RunTimeout; during the
+  /// load-time check also LoadError.
   std::vector<scheduler::Output> run_batch(Batch batch, const scheduler::AssignedPool& pool) final;
 
  protected:
@@ -34,6 +35,9 @@ class ProgramBackend : public ModelBackend {
   /// Sets the limits of a group. `batch_range`: rows that the program accepts. `most`: maximum rows
   /// to use.
   void limit_batch(const DimRange& batch_range, int64_t most);
+
+  /// Lets the threads of the pool share a batch. The program must support smaller batches.
+  void split_groups_over_threads() { splits_groups_ = true; }
 
   /// Arguments of the program for a group.
   virtual std::vector<c10::IValue> arguments(const RowGroup& rows, Batch batch) const = 0;
@@ -69,11 +73,16 @@ class ProgramBackend : public ModelBackend {
   RowGroupLimits limits_;
 
  private:
+  void run_in_parallel(const std::vector<RowGroup>& groups, Batch batch,
+                       std::vector<scheduler::Output>& results) const;
+  void run_group(const RowGroup& rows, Batch batch, std::vector<scheduler::Output>& results) const;
+
   std::unique_ptr<Program> program_;
   std::string file_;
   ComputeOptions compute_;
   DimRange batch_range_;
   bool checking_ = true;
+  bool splits_groups_ = false;
 };
 
 /// Pointers to the sequences, as a batch.

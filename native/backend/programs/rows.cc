@@ -54,6 +54,26 @@ std::vector<RowGroup> group_rows(Batch batch, const RowGroupLimits& limits) {
   return all;
 }
 
+std::vector<RowGroup> split_groups(std::vector<RowGroup> groups, const RowGroupLimits& limits,
+                                   size_t parts) {
+  if (groups.empty() || groups.size() >= parts) return groups;
+  const size_t parts_per_group = (parts + groups.size() - 1) / groups.size();
+  std::vector<RowGroup> all;
+  for (const RowGroup& group : groups) {
+    const size_t rows = group.indices.size();
+    const size_t count = std::clamp(rows / limits.min_rows, size_t{1}, parts_per_group);
+    for (size_t i = 0; i < count; ++i) {
+      RowGroup& part = all.emplace_back();
+      const auto first = group.indices.begin();
+      part.indices.assign(first + static_cast<ptrdiff_t>(i * rows / count),
+                          first + static_cast<ptrdiff_t>((i + 1) * rows / count));
+      part.length = group.length;
+      part.count = std::max(part.indices.size(), limits.min_rows);
+    }
+  }
+  return all;
+}
+
 at::Tensor padded(const RowGroup& rows, Batch batch, std::vector<int64_t> Sequence::* of,
                   int64_t padding) {
   return fill_rows(rows, batch, [&](int64_t* row, const Sequence& text) {

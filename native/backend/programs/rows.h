@@ -38,6 +38,11 @@ struct RowGroup {
 /// Assigns each sequence of the batch to a group, short sequences first.
 std::vector<RowGroup> group_rows(Batch batch, const RowGroupLimits& limits);
 
+/// Splits the groups into at least `parts` groups, as far as the limits permit. The groups of a
+/// split group have equal numbers of rows or differ by one.
+std::vector<RowGroup> split_groups(std::vector<RowGroup> groups, const RowGroupLimits& limits,
+                                   size_t parts);
+
 /// Input tensor, int64 [count, length]: the vector `of` of each sequence, padded with `padding`.
 at::Tensor padded(const RowGroup& rows, Batch batch, std::vector<int64_t> Sequence::* of,
                   int64_t padding);

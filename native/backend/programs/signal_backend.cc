@@ -18,8 +18,12 @@
 namespace backend {
 namespace {
 
-/// Limits the memory of a run: 1,024 windows of 256 samples, or one window of a million.
+/// Limits the memory of a run of several windows.
 constexpr size_t kSamplesPerRun = 262'144;
+/// Samples of a run whose intermediate results usually stay in the cache.
+constexpr size_t kCachedSamples = 8192;
+/// Windows that read the weights together, if they are larger.
+constexpr size_t kFewWindows = 4;
 
 /// Windows of seeded noise with different amplitudes, and one of zeros.
 std::vector<Sequence> check_windows(size_t window_length) {
@@ -36,10 +40,12 @@ std::vector<Sequence> check_windows(size_t window_length) {
   return windows;
 }
 
-/// Maximum windows of a run.
+/// Maximum windows of a run. A batch of more windows has several runs.
 int64_t windows_per_run(const DimRange& windows, size_t window_length) {
-  const auto few = static_cast<int64_t>(std::max(kSamplesPerRun / window_length, size_t{1}));
-  return std::min(std::max(few, windows.min), windows.max);
+  const size_t cached = std::max(kCachedSamples / window_length, kFewWindows);
+  const auto some =
+      static_cast<int64_t>(std::max(std::min(cached, kSamplesPerRun / window_length), size_t{1}));
+  return std::min(std::max(some, windows.min), windows.max);
 }
 
 std::string describe_shape(const std::vector<int64_t>& shape) {
@@ -175,6 +181,7 @@ class SignalBackend final : public ProgramBackend {
       if (batching_ && must_run_in_pairs(batch)) {
         limits_.min_rows = std::max(limits_.min_rows, size_t{2});
       }
+      split_groups_over_threads();
     } catch (const OutputError& error) {
       throw common::LoadError(file() + ": " + error.what());
     } catch (const scheduler::RunTimeout&) {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "kernels/cpu.h"
+#include "matmul/tiling.h"
 
 namespace kernels {
 
@@ -53,6 +54,16 @@ EpilogueFunction best_epilogue(Epilogue epilogue, int64_t nr) {
   return nullptr;
 }
 
+void add_in_vectors(float* to, const float* from, int64_t count) {
+  const int64_t whole = round_up(count, kMaxVector);
+  best_elementwise().add(from, 1, whole, to, whole);
+}
+
+void maximum_in_vectors(float* to, const float* from, int64_t count) {
+  const int64_t whole = round_up(count, kMaxVector);
+  best_elementwise().maximum(from, 1, whole, to, whole);
+}
+
 void normalize(const LayerNormRows& rows) { best_elementwise().normalize(rows); }
 
 void normalize_rms(const RmsNormRows& rows) { best_elementwise().normalize_rms(rows); }
@@ -60,14 +71,13 @@ void normalize_rms(const RmsNormRows& rows) { best_elementwise().normalize_rms(r
 void rotate(const RotatedHeads& heads) { best_elementwise().rotate(heads); }
 
 void activate(Epilogue activation, float* values, int64_t count) {
-  constexpr int64_t kMaxLanes = 16;
-  const EpilogueFunction function = best_epilogue(activation, kMaxLanes);
-  const int64_t whole = count / kMaxLanes * kMaxLanes, rest = count - whole;
+  const EpilogueFunction function = best_epilogue(activation, kMaxVector);
+  const int64_t whole = count / kMaxVector * kMaxVector, rest = count - whole;
   if (whole > 0) function(values, 1, whole, values, whole);
   if (rest == 0) return;
-  std::array<float, kMaxLanes> last{};
+  std::array<float, kMaxVector> last{};
   std::copy_n(values + whole, rest, last.begin());
-  function(last.data(), 1, kMaxLanes, last.data(), kMaxLanes);
+  function(last.data(), 1, kMaxVector, last.data(), kMaxVector);
   std::copy_n(last.begin(), rest, values + whole);
 }
 

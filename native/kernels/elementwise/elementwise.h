@@ -23,7 +23,7 @@ struct Elementwise {
   const char* name;
   Instructions needs;
   int lanes;  ///< floats per vector
-  EpilogueFunction gelu, gelu_tanh, silu, add, multiply;
+  EpilogueFunction gelu, gelu_tanh, silu, add, multiply, maximum;
   /// Replaces scores [rows, count] by exp(score − row maximum). stride: row stride in floats;
   /// count: a multiple of two vectors. sinks: [rows], a further score of each row, which counts in
   /// the maximum and in the sum; null: none. sums: [rows], the row sums.

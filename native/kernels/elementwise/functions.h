@@ -96,6 +96,17 @@ void multiply_with(const float* values, int64_t rows, int64_t columns, float* to
   });
 }
 
+/// NaN if one value is NaN.
+template <class Simd>
+void maximum_with(const float* values, int64_t rows, int64_t columns, float* to,
+                  int64_t to_stride) {
+  compute_epilogue<Simd>(values, rows, columns, to, to_stride, [](auto value, const float* to_max) {
+    const auto before = Simd::load(to_max);
+    const auto larger = value > before ? value : before;  // `before` if one is NaN
+    return value == value ? larger : value;
+  });
+}
+
 /// See LayerNormRows. Every pass reads the row from y.
 template <class Simd>
 void normalize_rows(const LayerNormRows& rows) {
@@ -211,6 +222,7 @@ constexpr Elementwise make_elementwise(const char* name, Instructions needs) noe
           .silu = activate<Simd, silu<Simd, power_of_2>>,
           .add = add_to<Simd>,
           .multiply = multiply_with<Simd>,
+          .maximum = maximum_with<Simd>,
           .exponentials = compute_exponentials<Simd, power_of_2>,
           .pack_keys = pack_keys<Simd>,
           .pack_values = pack_values<Simd>,

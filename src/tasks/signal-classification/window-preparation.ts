@@ -85,7 +85,7 @@ class ChannelPreparation implements WindowPreparation {
   }
 
   #process(input: ArrayLike<number>): Float64Array {
-    return toRows(this.#pipeline.process(this.#rowsOf(Float64Array.from(input))));
+    return toRows(this.#pipeline.process(this.#rowsOf(new Float64Array(input))));
   }
 
   /** Views of the rows. */

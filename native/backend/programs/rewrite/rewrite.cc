@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "packed/convolution.h"
+#include "packed/pooling.h"
 
 namespace backend {
 namespace {
@@ -146,6 +147,15 @@ bool pack_convolution(GraphView& graph, Call call) {
   return true;
 }
 
+bool replace_pooling(GraphView& graph, Call call) {
+  const auto constants = other_constants(0, graph.arguments(call));
+  if (!constants) return false;
+  auto pool = pooling(graph.name(call), *constants);
+  if (!pool) return false;
+  graph.replace(call, 0, [pool = std::move(pool)](const at::Tensor& x) { return (*pool)(x); });
+  return true;
+}
+
 void pack_linear(GraphView& graph, Call call, PackedLinears& layers, bool fuses_gelu) {
   const auto input = linear_input(graph.name(call));
   if (!input) return;
@@ -168,7 +178,8 @@ void rewrite(GraphView& graph, PackedLinears& layers, bool fuses_gelu) {
     if (graph.name(call).empty()) continue;
     while (fold_normalization(graph, call)) {
     }
-    if (!pack_convolution(graph, call)) pack_linear(graph, call, layers, fuses_gelu);
+    if (pack_convolution(graph, call) || replace_pooling(graph, call)) continue;
+    pack_linear(graph, call, layers, fuses_gelu);
   }
 }
 

@@ -53,4 +53,12 @@ void rotate(const RotatedHeads& heads);
 /// depend on the other values.
 void activate(Epilogue activation, float* values, int64_t count);
 
+/// Maximum number of floats of a vector.
+constexpr int64_t kMaxVector = 16;
+
+/// to[i] += from[i], and to[i] = max(to[i], from[i]), or NaN if one is NaN. `count` is rounded up
+/// to a multiple of kMaxVector. `from` may be further on in the memory of `to`.
+void add_in_vectors(float* to, const float* from, int64_t count);
+void maximum_in_vectors(float* to, const float* from, int64_t count);
+
 }  // namespace kernels
