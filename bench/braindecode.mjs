@@ -1,12 +1,14 @@
 /**
  * Models of braindecode: which load, the largest difference to PyTorch, and windows a second of the embedded API and
- * of PyTorch, in turn within each round, with two threads each.
+ * of PyTorch, in turn within each round, with the same number of threads each.
  *
  *   python test/parity/braindecode_models.py build/braindecode
- *   node bench/braindecode.mjs build/braindecode [--python python] [--seconds 0.4] [--rounds 5] [--only EEGNet,CTNet]
+ *   node bench/braindecode.mjs build/braindecode [--python python] [--seconds 0.4] [--rounds 5] [--threads 2] [--only EEGNet,CTNet]
  *
- * --rounds 0 measures no speed. Prints a Markdown table; --write puts it into docs/reference/braindecode.md. `results.json` in the folder keeps the
- * results, so that --only measures some models again. Needs a built project (npm run build).
+ * --rounds 0 measures no speed. With several threads the machine must be idle: threads of PyTorch wait for each other,
+ * so that any other process on a core delays all of them. Prints a Markdown table; --write puts it into
+ * docs/reference/braindecode.md. `results.json` in the folder keeps the results, so that --only measures some models
+ * again. Needs a built project (npm run build).
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,10 +31,12 @@ const { values: options, positionals } = parseArgs({
     python: { type: 'string', default: 'python' },
     seconds: { type: 'string', default: '0.4' },
     rounds: { type: 'string', default: '5' },
+    threads: { type: 'string', default: '2' },
     only: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
+const ASKED = { seconds: Number(options.seconds), threads: Number(options.threads) };
 const folder = path.resolve(positionals[0] ?? 'build/braindecode');
 const readJson = (...parts) => JSON.parse(readFileSync(path.join(folder, ...parts), 'utf8'));
 
@@ -41,7 +45,7 @@ function startPython() {
   const script = path.join(import.meta.dirname, 'braindecode_rates.py');
   const child = spawn(options.python, ['-W', 'ignore', script], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, OMP_NUM_THREADS: '2' },
+    env: { ...process.env, OMP_NUM_THREADS: options.threads },
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
@@ -62,7 +66,7 @@ async function rate(run, batch) {
   do {
     await run();
     windows += batch;
-  } while (performance.now() - began < 1000 * Number(options.seconds));
+  } while (performance.now() - began < 1000 * ASKED.seconds);
   return (1000 * windows) / (performance.now() - began);
 }
 
@@ -94,7 +98,7 @@ async function speedsOf(classifier, python, model, windows) {
     for (const batch of BATCHES) {
       const several = Array.from({ length: batch }, (_, i) => windows[i % windows.length]);
       const ours = await rate(() => classifier.classifyBatch(several), batch);
-      const { rate: theirs } = await python.ask({ model, batch, seconds: Number(options.seconds) });
+      const { rate: theirs } = await python.ask({ model, batch, ...ASKED });
       result[batch] = { ours, theirs };
     }
     if (round >= 0) rounds.push(result); // the first one warms up
@@ -118,7 +122,7 @@ async function check(name, python) {
     classifier = await SignalClassifier.load({
       modelPath: path.join(folder, name, 'model.pt2'),
       workers: 1,
-      threadsPerWorker: 2,
+      threadsPerWorker: ASKED.threads,
       inferenceTimeoutMs: 120_000,
       maxQueueWaitMs: 600_000,
     });

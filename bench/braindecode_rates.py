@@ -1,6 +1,6 @@
 """Windows a second of braindecode's models in PyTorch; bench/braindecode.mjs asks for them.
 
-Reads lines {"model", "batch", "seconds"}, and writes {"rate"} for each."""
+Reads lines {"model", "batch", "seconds", "threads"}, and writes {"rate"} for each."""
 
 import json
 import sys
@@ -30,12 +30,12 @@ def rate(model: torch.nn.Module, windows: torch.Tensor, constants: dict, seconds
 
 def main() -> None:
     """Answers until the input ends."""
-    torch.set_num_threads(2)
     known: dict = {}
     prepare_positions(Path("build/braindecode/positions"))
     for line in sys.stdin:
         asked = json.loads(line)
         name, batch = asked["model"], asked["batch"]
+        torch.set_num_threads(asked["threads"])
         if name not in known:
             known = {name: described(name).build()}
         model, constants = known[name]

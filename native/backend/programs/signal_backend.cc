@@ -191,7 +191,7 @@ class SignalBackend final : public ProgramBackend {
   }
 
   scheduler::Description description() const override {
-    return {.max_length = window_length_, .batching = batching_};
+    return {.max_length = window_length_, .batching = batching_, .uses_pool = true};
   }
 
   ModelReport report() const {
