@@ -1,5 +1,6 @@
 #include "arguments.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <utility>
@@ -73,6 +74,7 @@ backend::TextInput text_input(const Napi::Object& from) {
   input.expand_query = flag(from, "fills");
   input.apply_skiplist = flag(from, "skips");
   input.parts = embedding_parts(from);
+  input.adapter_task = optional(id, from, "adapterTask");
   input.only_tokens = flag(from, "onlyTokens");
   input.omit_special_tokens = flag(from, "omitSpecialTokens");
   input.by_words = flag(from, "byWords");
@@ -82,6 +84,7 @@ backend::TextInput text_input(const Napi::Object& from) {
 /// ChunkInput of src/native/binding.ts.
 backend::TextInput chunk_input(const Napi::Object& from) {
   backend::TextInput input{.text = {}, .prompt = optional<std::string>(text, from, "prompt")};
+  input.adapter_task = optional(id, from, "adapterTask");
   input.truncation = choice<backend::Truncation>(from.Get("truncation"), "truncation",
                                                  input.truncation, kTruncations);
   const std::vector<std::string> chunks = texts(from, "chunks");
@@ -98,6 +101,7 @@ backend::TokenInput tokens_input(const Napi::Object& from) {
   backend::TokenInput tokens{.ids = integers(from, "ids"), .types = integers(from, "types")};
   tokens.apply_skiplist = flag(from, "skips");
   tokens.parts = embedding_parts(from);
+  tokens.adapter_task = optional(id, from, "adapterTask");
   const auto markers = optional<std::vector<int64_t>>(integers, from, "markers");
   tokens.markers.assign(markers.begin(), markers.end());
   tokens.truncated = flag(from, "truncated");
@@ -117,6 +121,22 @@ backend::EntityInput entity_input(const Napi::Object& from) {
   return input;
 }
 
+/// TextListInput of src/native/binding.ts.
+backend::TextList text_list(const Napi::Object& from) {
+  backend::TextList list{.text = text(from, "text"), .ends = {}};
+  const std::vector<int64_t> ends = integers(from, "ends");
+  list.ends.assign(ends.begin(), ends.end());
+  const bool ascends = std::ranges::is_sorted(list.ends);
+  if (!ascends || list.ends.empty() || list.ends.back() != list.text.size()) {
+    fail(from.Get("ends"), "ascending positions up to the end of the text", "ends");
+  }
+  list.truncation = choice<backend::Truncation>(from.Get("truncation"), "truncation",
+                                                list.truncation, kTruncations);
+  list.side = choice<backend::TruncationSide>(from.Get("truncationSide"), "truncationSide",
+                                              list.side, kSides);
+  return list;
+}
+
 backend::ModelInput input(const Napi::Value& value) {
   // Node-API converts a lone surrogate to U+FFFD.
   if (value.IsString()) return backend::TextInput{.text = value.As<Napi::String>().Utf8Value()};
@@ -126,6 +146,7 @@ backend::ModelInput input(const Napi::Value& value) {
   }
   if (value.IsObject() && !value.IsTypedArray()) {
     const auto object = value.As<Napi::Object>();
+    if (object.Has("ends")) return text_list(object);
     if (object.Has("ids")) return tokens_input(object);
     if (object.Has("chunks")) return chunk_input(object);
     if (object.Has("labels")) return entity_input(object);

@@ -36,12 +36,22 @@ Napi::Object to_js(Napi::Env env, const backend::WordWindows& words) {
   return object;
 }
 
+/// TextListTokens of src/native/binding.ts.
+Napi::Object list_tokens(Napi::Env env, const backend::Sequence& sequence) {
+  auto object = Napi::Object::New(env);
+  object["ends"] = integers(env, sequence.chunk_ends);
+  object["truncated"] = integers(env, sequence.truncated_texts);
+  return object;
+}
+
 Napi::Object to_js(Napi::Env env, const scheduler::Completion& completion) {
   auto object = Napi::Object::New(env);
   object["ticket"] = static_cast<double>(completion.ticket);
+  if (completion.count > 1) object["count"] = static_cast<double>(completion.count);
   if (const char* code = error_code(completion.status)) {
     object["code"] = code;
     object["message"] = completion.message;
+    if (completion.element) object["element"] = static_cast<double>(*completion.element);
     return object;
   }
   object["values"] = floats(env, completion.output.values);
@@ -55,6 +65,7 @@ Napi::Object to_js(Napi::Env env, const scheduler::Completion& completion) {
   object["inferenceMs"] = milliseconds(completion.inference_time);
   const auto& input = static_cast<const backend::PreparedSequence&>(*completion.input);
   if (input.sequence.encoding) object["places"] = to_js(env, *input.sequence.encoding);
+  if (!input.sequence.truncated_texts.empty()) object["list"] = list_tokens(env, input.sequence);
   if (input.sequence.words) object["words"] = to_js(env, *input.sequence.words);
   return object;
 }

@@ -135,6 +135,7 @@ Napi::Value EngineObject::stats(const Napi::CallbackInfo& info) {
   object["timedOut"] = static_cast<double>(statistics.timed_out);
   object["tooLong"] = static_cast<double>(statistics.too_long);
   object["batches"] = static_cast<double>(statistics.batches);
+  object["reusedStates"] = static_cast<double>(statistics.reused_states);
   object["cacheHits"] = static_cast<double>(statistics.cache_hits);
   object["cacheMisses"] = static_cast<double>(statistics.cache_misses);
   object["cacheBytes"] = static_cast<double>(statistics.cache_bytes);
@@ -210,6 +211,7 @@ Napi::Value EngineObject::description(const Napi::CallbackInfo& info) {
   object["numOutputs"] = static_cast<double>(report.num_outputs);
   object["vocabularySize"] = static_cast<double>(report.vocabulary_size);
   object["batching"] = description.batching;
+  object["readsLists"] = report.reads_lists;
   object["trial"] = trial_object(info.Env(), report.load_time_check);
   object["products"] = products;
   object["warnings"] = array(info.Env(), report.warnings);

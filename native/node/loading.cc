@@ -105,6 +105,8 @@ Model Loading::load_model() const {
                                        arguments_.source)};
   scheduler::Options options = arguments_.scheduling;
   options.results = results_of_process(arguments_.result_cache_bytes);
+  // The cache stores the result of each text.
+  if (options.results) model.report.reads_lists = false;
   model.queue = std::make_shared<scheduler::ModelQueue>(scheduler_of_process(), std::move(backend),
                                                         std::move(options), on_completions_);
   return model;

@@ -53,7 +53,7 @@ std::optional<backend::TaskAdapters> task_adapters(const Napi::Object& from, con
   return backend::TaskAdapters{.tasks = size(given, "tasks"),
                                .rank = size(given, "rank"),
                                .scale = number(given.Get("scale"), kScales, "scale"),
-                               .selected = optional(id, given, "selected")};
+                               .default_task = optional(id, given, "defaultTask")};
 }
 
 /// LoraAdapter of src/native/binding/sources.ts.

@@ -3,9 +3,9 @@
 #include <ranges>
 #include <utility>
 
-#include "caching_backend.h"
 #include "completion.h"
 #include "request_queue.h"
+#include "scheduler/cached_runs.h"
 #include "scheduler/model_queue.h"
 #include "worker.h"
 
@@ -96,8 +96,8 @@ std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const
     std::vector<const PreparedInput*> inputs;
     inputs.reserve(size);
     for (const auto& request : part) inputs.push_back(request.prepared.get());
-    outputs = caching_backend_ ? caching_backend_->run(inputs, worker.pool, is_typical)
-                               : backend_->run(inputs, worker.pool);
+    const auto run = [&](Batch some) { return backend_->run(some, worker.pool); };
+    outputs = cached_runs_ ? cached_runs_->run(inputs, run, is_typical) : run(inputs);
     if (outputs.size() != size) throw BackendError("the model returned fewer outputs than inputs");
   } catch (const RunTimeout&) {
     status = Status::kTimedOut;
@@ -112,13 +112,16 @@ std::optional<ModelQueue::RunResult> ModelQueue::run_part(Requests& batch, const
   ++batches_;
   const auto inference_time = options_.now() - start;
   auto output = outputs.begin();
-  size_t tokens = 0;
-  for (const auto& request : part) tokens += request.prepared->cost();
+  size_t tokens = 0, count = 0;
+  for (const auto& request : part) {
+    tokens += request.prepared->cost();
+    count += request.count;
+  }
   for (auto& request : part) {
     Completion& completion = set_completion(request, status);
     if (status == Status::kOk) completion.output = std::move(*output++);
     if (status == Status::kTimedOut) completion.message = timeout_message(options_.run_limit);
-    completion.batch_size = size;
+    completion.batch_size = count;
     completion.batch_tokens = std::exchange(tokens, 0);
     completion.queue_time = start - request.arrival - request.preparation_time;
     completion.inference_time = inference_time;
@@ -147,7 +150,9 @@ void ModelQueue::complete_as(Status status, Requests& requests) noexcept {
 
 void ModelQueue::deliver(Completions completions) noexcept {
   if (completions.empty()) return;
-  for (const auto& completion : completions) ++counts_.at(static_cast<size_t>(completion.status));
+  for (const auto& completion : completions) {
+    counts_.at(static_cast<size_t>(completion.status)) += completion.count;
+  }
   on_completions_(std::move(completions));
 }
 

@@ -9,6 +9,7 @@ Completion& set_completion(Request& request, Status status) noexcept {
   Completion& completion = request.completion.front();
   completion.ticket = request.ticket;
   completion.status = status;
+  completion.count = request.count;
   completion.input = request.prepared;
   completion.preparation_time = request.preparation_time;
   return completion;

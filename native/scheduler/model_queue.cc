@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "caching_backend.h"
 #include "request_queue.h"
+#include "scheduler/cached_runs.h"
 #include "tokenizer.h"
 #include "worker.h"
 
@@ -18,11 +18,10 @@ Options for_model(Options options, const Description& description) {
 }
 
 /// Null without a cache, and for signal models, which rarely see a window twice.
-std::unique_ptr<CachingBackend> create_caching_backend(const Options& options,
-                                                       const Description& description,
-                                                       const std::shared_ptr<Backend>& backend) {
+std::unique_ptr<CachedRuns> create_cached_runs(const Options& options,
+                                               const Description& description) {
   if (!options.results || !description.needs_preparation) return nullptr;
-  return std::make_unique<CachingBackend>(options.results, backend);
+  return std::make_unique<CachedRuns>(options.results);
 }
 
 }  // namespace
@@ -34,7 +33,7 @@ ModelQueue::ModelQueue(std::shared_ptr<Scheduler> scheduler, std::shared_ptr<Bac
       description_(backend_->description()),
       options_(for_model(std::move(options), description_)),
       on_completions_(std::move(on_completions)),
-      caching_backend_(create_caching_backend(options_, description_, backend_)),
+      cached_runs_(create_cached_runs(options_, description_)),
       requests_(std::make_unique<RequestQueue>(options_, description_.max_length)),
       weight_(options_.weight) {
   try {
@@ -54,16 +53,19 @@ Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs
   const bool ready = !description_.needs_preparation;
   const auto arrival = options_.now();
   Requests requests;
+  size_t count = 0;
   for (auto& input : inputs) {
     Request& request = requests.emplace_back();
     request.ticket = first_ticket++;
     request.bytes = input->bytes();
+    request.count = input->count();
+    count += request.count;
     request.input = std::move(input);
     request.arrival = arrival;
     request.deadline = deadline;
     if (ready) request.prepared = backend_->prepare(std::move(request.input));
   }
-  const size_t count = requests.size();
+  const size_t size = requests.size();
   Scheduler::Lock lock(scheduler_->mutex_);
   // An idle model accumulates no credit.
   if (busy_threads_ == 0 && requests_->size() == 0)
@@ -78,7 +80,7 @@ Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs
   // Threads are notified after unlocking, so that they do not block on the lock when they wake.
   if (ready) {
     Scheduler::Worker* const worker = scheduler_->next_to_wake();
-    for (size_t remaining = count - 1; remaining > 0 && scheduler_->wake_next();) --remaining;
+    for (size_t remaining = size - 1; remaining > 0 && scheduler_->wake_next();) --remaining;
     lock.unlock();
     if (worker != nullptr) worker->changed.notify_one();
     return admission;
@@ -92,7 +94,7 @@ Admission ModelQueue::submit(uint64_t first_ticket, std::vector<InputPtr> inputs
   lock.unlock();
   for (const TokenizationClass input_class : kTokenizationClasses) {
     if (!is_waiting.at(static_cast<size_t>(input_class))) continue;
-    if (count > 1) {
+    if (size > 1) {
       arrived_changed(input_class).notify_all();
     } else {
       arrived_changed(input_class).notify_one();
@@ -146,11 +148,12 @@ Statistics ModelQueue::statistics() const {
                         .timed_out = count(Status::kTimedOut),
                         .too_long = count(Status::kTooLong),
                         .batches = batches_,
+                        .reused_states = backend_->reused_states(),
                         .hung_for = hung_for};
-  if (caching_backend_) {
-    statistics.cache_hits = caching_backend_->counts().hits;
-    statistics.cache_misses = caching_backend_->counts().misses;
-    statistics.cache_bytes = caching_backend_->counts().bytes;
+  if (cached_runs_) {
+    statistics.cache_hits = cached_runs_->counts().hits;
+    statistics.cache_misses = cached_runs_->counts().misses;
+    statistics.cache_bytes = cached_runs_->counts().bytes;
   }
   return statistics;
 }

@@ -12,6 +12,7 @@ struct Request {
   uint64_t ticket = 0;
   InputPtr input;            ///< null during and after preparation
   size_t bytes = 0;          ///< size of the input
+  size_t count = 1;          ///< see Input::count()
   size_t expected_cost = 0;  ///< estimate of PreparedInput::cost() before preparation
   Clock::time_point arrival;
   Clock::time_point deadline;

@@ -19,9 +19,11 @@ void RequestQueue::Fifo::push_back(Requests& from, Requests::iterator request) {
 
 Admission RequestQueue::push(Requests& requests, bool ready, double competing_seconds) {
   if (requests.empty()) return {};
-  const size_t count = requests.size();
-  size_t bytes = 0;
-  for (const auto& request : requests) bytes += request.bytes;
+  size_t count = 0, bytes = 0;
+  for (const auto& request : requests) {
+    count += request.count;
+    bytes += request.bytes;
+  }
   // The list is accepted or rejected as a whole, so the slower class counts.
   Clock::duration expected{0};
   for (const TokenizationClass input_class : kTokenizationClasses) {
@@ -36,7 +38,7 @@ Admission RequestQueue::push(Requests& requests, bool ready, double competing_se
   while (!requests.empty()) {
     const auto request = requests.begin();
     if (ready) {
-      ready_cost_ += request->prepared->cost();
+      account_ready(*request);
       ready_.push_back(requests, request);
     } else {
       const TokenizationClass input_class = class_of(*request);
@@ -54,15 +56,15 @@ Admission RequestQueue::admission(Clock::time_point deadline, double competing_s
                    deadline);
 }
 
-Admission RequestQueue::admission(size_t requests, size_t bytes, Clock::duration expected,
+Admission RequestQueue::admission(size_t count, size_t bytes, Clock::duration expected,
                                   Clock::time_point deadline) const {
   const auto decision = [&](Status status) {
     return Admission{.status = status, .wait = expected};
   };
   if (closed_) return decision(Status::kDraining);
-  if (count_ + requests > options_.max_queue_requests) return decision(Status::kQueueFull);
-  // A single request is accepted at any size: the HTTP layer limits it.
-  if (count_ + requests > 1 && bytes_ + bytes > options_.max_queue_bytes) {
+  if (count_ + count > options_.max_queue_requests) return decision(Status::kQueueFull);
+  // A single input is accepted at any size: the HTTP layer limits it.
+  if (count_ + count > 1 && bytes_ + bytes > options_.max_queue_bytes) {
     return decision(Status::kQueueFull);
   }
   if (expected > options_.max_queue_wait) return decision(Status::kWaitTooLong);
@@ -100,7 +102,7 @@ void RequestQueue::push_ready(Request& request) {
   const TokenizationClass input_class = class_of(request);
   estimate_.remove_arrived(input_class, request);
   estimate_.learn_preparation(input_class, request);
-  ready_cost_ += request.prepared->cost();
+  account_ready(request);
   ready_.next_deadline = std::min(ready_.next_deadline, request.deadline);
   // Later requests of the other class may already be in the list.
   auto position = ready_.requests.end();
@@ -136,13 +138,17 @@ DequeuedBatch RequestQueue::dequeue_batch() {
   DequeuedBatch taken;
   move_expired(ready_, taken.expired);
   const size_t budget = batch_budget();
-  size_t cost = 0;
-  while (!waiting.empty() && taken.batch.size() < options_.max_batch_requests) {
-    const size_t next = waiting.front().prepared->cost();
-    if (!taken.batch.empty() && cost + next > budget) break;
-    cost += next;
-    ready_cost_ -= next;
-    account_removed(waiting.front());
+  size_t cost = 0, count = 0;
+  while (!waiting.empty()) {
+    const Request& next = waiting.front();
+    const size_t next_cost = next.prepared->cost();
+    const bool fits =
+        cost + next_cost <= budget && count + next.count <= options_.max_batch_requests;
+    if (!taken.batch.empty() && !fits) break;
+    cost += next_cost;
+    count += next.count;
+    account_unready(next);
+    account_removed(next);
     taken.batch.splice(taken.batch.end(), waiting, waiting.begin());
   }
   if (!taken.batch.empty()) {
@@ -184,19 +190,28 @@ Requests RequestQueue::close_and_clear() {
 }
 
 bool RequestQueue::batch_is_full() const {
-  return ready_.requests.size() >= options_.max_batch_requests ||
-         ready_cost_ >= options_.max_batch_tokens;
+  return ready_count_ >= options_.max_batch_requests || ready_cost_ >= options_.max_batch_tokens;
+}
+
+void RequestQueue::account_ready(const Request& request) {
+  ready_count_ += request.count;
+  ready_cost_ += request.prepared->cost();
+}
+
+void RequestQueue::account_unready(const Request& request) {
+  ready_count_ -= request.count;
+  ready_cost_ -= request.prepared->cost();
 }
 
 void RequestQueue::account_removed(const Request& request) {
-  --count_;
+  count_ -= request.count;
   bytes_ -= request.bytes;
 }
 
 /// Updates the totals for a request that leaves the queue unprocessed.
 void RequestQueue::account_left(const Fifo& fifo, const Request& request) {
   if (&fifo == &ready_) {
-    ready_cost_ -= request.prepared->cost();
+    account_unready(request);
   } else {
     estimate_.remove_arrived(class_of(request), request);
   }

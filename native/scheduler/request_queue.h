@@ -84,7 +84,7 @@ class RequestQueue {
     return estimate_.tokenization_wait(input_class);
   }
 
-  size_t size() const { return count_; }
+  size_t size() const { return count_; }   ///< in inputs
   size_t bytes() const { return bytes_; }  ///< of waiting inputs
   /// Expected worker seconds of waiting requests and of the remainder of running batches.
   double work() const { return estimate_.work(waiting()); }
@@ -107,7 +107,7 @@ class RequestQueue {
                                                      : TokenizationClass::kLong;
   }
   WaitEstimate::Waiting waiting() const { return {.requests = count_, .ready_cost = ready_cost_}; }
-  Admission admission(size_t requests, size_t bytes, Clock::duration expected,
+  Admission admission(size_t count, size_t bytes, Clock::duration expected,
                       Clock::time_point deadline) const;
   Requests::iterator find_preparing(const Request& preparing);
   Fifo& arrived(TokenizationClass input_class) {
@@ -115,6 +115,8 @@ class RequestQueue {
   }
   bool batch_is_full() const;
   size_t batch_budget() const;
+  void account_ready(const Request& request);
+  void account_unready(const Request& request);
   void account_removed(const Request& request);
   void account_left(const Fifo& fifo, const Request& request);
   void move_expired(Fifo& fifo, Requests& expired);
@@ -124,8 +126,9 @@ class RequestQueue {
   Fifo long_;
   Requests preparing_;
   Fifo ready_;
-  size_t count_ = 0;
+  size_t count_ = 0;  ///< inputs
   size_t bytes_ = 0;
+  size_t ready_count_ = 0;  ///< inputs of ready_
   size_t ready_cost_ = 0;
   WaitEstimate estimate_;
   bool closed_ = false;

@@ -21,10 +21,10 @@ ResultCache::Key draw_secret() {
 ResultCache::ResultCache(size_t max_bytes, std::chrono::milliseconds wait_limit)
     : secret_(draw_secret()), max_bytes_(max_bytes), wait_limit_(wait_limit) {}
 
-std::shared_ptr<ResultCache::Model> ResultCache::add_model() {
+std::shared_ptr<ResultCache::Model> ResultCache::add_model(std::optional<uint64_t> number) {
   auto model = std::make_shared<Model>();
   const std::lock_guard lock(mutex_);
-  model->number = ++models_;
+  model->number = number ? *number : ++models_;
   return model;
 }
 

@@ -4,9 +4,9 @@
 #include <system_error>
 #include <utility>
 
-#include "caching_backend.h"
 #include "completion.h"
 #include "request_queue.h"
+#include "scheduler/cached_runs.h"
 #include "scheduler/model_queue.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/thread_setup.h"
@@ -142,12 +142,17 @@ ModelQueue::Preparation ModelQueue::prepare(InputPtr input) const noexcept {
     result.prepared = backend_->prepare(std::move(input));
     result.time = options_.now() - result.start;
     if (!result.prepared->needs_run()) return result;
-    const auto cached = caching_backend_ ? caching_backend_->find(*result.prepared) : nullptr;
+    const auto cached = cached_runs_ ? cached_runs_->find(*result.prepared) : nullptr;
     if (cached) result.output = *cached;
     result.needs_run = !cached;
-  } catch (const InputTooLong&) {
+  } catch (const InputTooLong& error) {
     result.status = Status::kTooLong;
     result.message = current_message();
+    result.element = error.element;
+  } catch (const BackendError& error) {
+    result.status = Status::kFailed;
+    result.message = current_message();
+    result.element = error.element;
   } catch (...) {
     result.status = Status::kFailed;
     result.message = current_message();
@@ -166,6 +171,7 @@ Completions ModelQueue::apply(Request& request, Preparation preparation) noexcep
   }
   Completion& completion = set_completion(request, preparation.status);
   completion.message = std::move(preparation.message);
+  completion.element = preparation.element;
   completion.output = std::move(preparation.output);
   if (preparation.status == Status::kOk)
     completion.queue_time = preparation.start - request.arrival;

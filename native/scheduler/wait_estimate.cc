@@ -16,7 +16,9 @@ constexpr size_t kOverheadBytes = 64;
 /// show it.
 constexpr double kMaxSlowdown = 4;
 
-size_t preparation_work(const Request& request) { return request.bytes + kOverheadBytes; }
+size_t preparation_work(const Request& request) {
+  return request.bytes + kOverheadBytes * request.count;
+}
 
 }  // namespace
 
@@ -183,8 +185,10 @@ ThroughputEwma::Duration WaitEstimate::run_wait(const Waiting& waiting,
 
 size_t WaitEstimate::expected_cost(const Request& request) const {
   constexpr double kSpecialTokens = 2;
-  const double tokens = kSpecialTokens + static_cast<double>(request.bytes) * tokens_ / text_bytes_;
-  return static_cast<size_t>(std::min(tokens, static_cast<double>(max_tokens_)));
+  const auto count = static_cast<double>(request.count);
+  const double tokens =
+      kSpecialTokens * count + static_cast<double>(request.bytes) * tokens_ / text_bytes_;
+  return static_cast<size_t>(std::min(tokens, count * static_cast<double>(max_tokens_)));
 }
 
 }  // namespace scheduler

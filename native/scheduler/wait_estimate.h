@@ -99,7 +99,7 @@ class WaitEstimate {
   /// Records the time of a run on the cores of one worker.
   void learn_run(size_t cost, ThroughputEwma::Duration time);
 
-  /// Number of waiting requests and cost of the ready ones.
+  /// Number of waiting inputs and cost of the ready ones.
   struct Waiting {
     size_t requests;
     size_t ready_cost;

@@ -37,6 +37,11 @@ class EchoBackend : public Backend {
     const Text& asked = text_of(input);
     const std::string& text = asked.text;
     if (asked.must_fit) throw InputTooLong("has too many tokens");
+    if (text == "second untokenizable") {
+      BackendError error("cannot be tokenized");
+      error.element = 1;
+      throw error;
+    }
     if (text == "untokenizable") throw BackendError("cannot be tokenized");
     if (text.size() > kShortText) {
       std::unique_lock lock(mutex_);

@@ -41,6 +41,10 @@ TEST(PreparedSequence, HashesEverythingThatAModelReads) {
   different.push_back(different.front());
   different.back().parts = backend::EmbeddingParts();
   different.push_back(different.front());
+  different.back().adapter_task = 0;
+  different.push_back(different.front());
+  different.back().adapter_task = 1;
+  different.push_back(different.front());
   different.back().chunk_ends = {1, 3};
   different.push_back(different.front());
   different.back().chunk_ends = {2, 3};

@@ -18,6 +18,7 @@ struct Text {
   std::string pair{};     // NOLINT(readability-redundant-member-init): -Wmissing-field-initializers
   bool must_fit = false;  ///< the input is too long for the model
   bool needs_run = true;  ///< false: its preparation is the response
+  size_t count = 1;       ///< see Input::count()
 };
 
 /// A Text as the scheduler transports it.
@@ -25,6 +26,7 @@ class TextInput final : public Input {
  public:
   explicit TextInput(Text from) : content(std::move(from)) {}
   size_t bytes() const override { return content.text.size() + content.pair.size(); }
+  size_t count() const override { return content.count; }
   const Text content;
 };
 

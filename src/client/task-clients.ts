@@ -86,9 +86,13 @@ export interface EmbedOptions extends CallOptions {
   readonly normalize?: boolean;
   /** Name of the model's prompt that is prepended to each text. Default: the model's default prompt. */
   readonly promptName?: string;
+  /** Task of a model with LoRA adapters of several tasks. Default: none, or `adapter` in model.json. */
+  readonly task?: string;
 }
 
 export interface ChunkOptions extends CallOptions {
+  /** See `EmbedOptions`. */
+  readonly task?: string;
   /** Truncates embeddings to this number of dimensions. Default: all. */
   readonly dimensions?: number;
   /** L2-normalizes embeddings. Default: as the model specifies. */
@@ -120,8 +124,8 @@ export class EmbedClient extends Client<ServiceInfo> {
     texts: readonly string[],
     options: EmbedOptions = {},
   ): Promise<readonly Float32Array[]> {
-    const { dimensions, normalize, promptName } = options;
-    const body = { inputs: texts, dimensions, normalize, prompt_name: promptName };
+    const { dimensions, normalize, promptName, task } = options;
+    const body = { inputs: texts, dimensions, normalize, prompt_name: promptName, task };
     const vectors = await this.call<readonly (readonly number[])[]>('/embed', body, options);
     return vectors.map((vector) => Float32Array.from(vector));
   }
@@ -136,9 +140,10 @@ export class EmbedClient extends Client<ServiceInfo> {
     chunks: readonly string[],
     options: ChunkOptions = {},
   ): Promise<readonly Float32Array[]> {
-    const { dimensions, normalize, truncate } = options;
+    const { dimensions, normalize, truncate, task } = options;
     const body = {
       input: chunks,
+      task,
       late_chunking: true,
       dimensions,
       normalized: normalize,

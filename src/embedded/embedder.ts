@@ -12,7 +12,7 @@ import type {
 import { isBlank } from '../tasks/classification';
 import { embedding } from '../tasks/embedding/embedding-task';
 import { lateChunking } from '../tasks/embedding/late-chunking';
-import { postprocessEmbedding } from '../tasks/embeddings';
+import { postprocessEmbedding, selectPrompt } from '../tasks/embeddings';
 import { multiEmbedding } from '../tasks/multi-embedding-views';
 import {
   type EngineOptions,
@@ -36,6 +36,12 @@ export interface EmbedOptions extends RunOptions {
    * the model.
    */
   readonly promptName?: string;
+  /**
+   * Task of a model with LoRA adapters of several tasks (jina-embeddings-v3). Its instruction is inserted before each
+   * text, unless `promptName` is set. Default: the task that has the name of the prompt, otherwise `adapter` in
+   * model.json, otherwise none.
+   */
+  readonly task?: string;
   /**
    * Truncates embeddings to this number of dimensions. Embeddings of normalizing models are
    * normalized again.
@@ -81,6 +87,11 @@ export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMe
     return Object.keys(this.model.metadata.prompts);
   }
 
+  /** Tasks of a model with LoRA adapters of several tasks. Empty: none. */
+  get tasks(): readonly string[] {
+    return this.model.metadata.tasks;
+  }
+
   /**
    * Computes the embedding of a text.
    *
@@ -118,7 +129,8 @@ export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMe
   /**
    * Computes the embeddings of several texts.
    *
-   * @returns embeddings in input order
+   * @returns embeddings in input order. Embeddings of a static model are views of shared buffers: `buffer` contains other
+   *   embeddings of the list, too
    * @throws EngineError, InputError with the index of the text
    */
   async embedBatch(
@@ -148,12 +160,10 @@ export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMe
       throw new InputError('embedChunks: expected an encoder with mean pooling', null);
     }
     if (chunks.length === 0) return [];
-    const inputs = chunks.map((chunk, index) => this.#toInput(chunk, index, options));
+    for (const [index, chunk] of chunks.entries()) this.#toInput(chunk, index, options);
     const empty = chunks.findIndex(isBlank);
     if (empty >= 0) throw new InputError('expected a text with at least one token', empty);
-    const prompts = inputs.map((input) => ('prompt' in input ? input.prompt : undefined));
-    const [prompt] = prompts;
-    const text = { chunks, truncates: truncate, ...(prompt !== undefined && { prompt }) };
+    const text = { ...this.#promptOf(options), chunks, truncates: truncate };
     const { vectors } = await this.model.withTask(lateChunking, metadata).run(text, options);
     return vectors.map((vector) => postprocessEmbedding(vector, metadata, options));
   }
@@ -169,7 +179,7 @@ export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMe
   #toInput(
     text: unknown,
     index: number | null,
-    { promptName, dimensions }: EmbedOptions,
+    { dimensions, ...options }: EmbedOptions,
   ): EmbeddingInput {
     if (typeof text !== 'string') {
       throw new InputError(
@@ -184,12 +194,15 @@ export class Embedder extends ModelEngine<EmbeddingInput, Embedding, EmbeddingMe
     ) {
       throw new InputError(`dimensions: expected a whole number from 1 to ${most}`, null);
     }
-    if (promptName === undefined) return { text };
-    const { prompts } = this.model.metadata;
-    const prompt = Object.hasOwn(prompts, promptName) ? prompts[promptName] : undefined;
-    if (prompt !== undefined) return { text, prompt };
-    const known = this.prompts.join(', ') || 'it has none';
-    throw new InputError(`promptName: the model has no such prompt (${known})`, null);
+    return { text, ...this.#promptOf(options) };
+  }
+
+  #promptOf({ promptName, task }: EmbedOptions) {
+    return selectPrompt(this.model.metadata, { promptName, task }, (field, known) => {
+      const what = field === 'task' ? 'task' : 'prompt';
+      const names = known.join(', ') || 'it has none';
+      throw new InputError(`${field}: the model has no such ${what} (${names})`, null);
+    });
   }
 
   #toVector({ vector }: Embedding, options: EmbedOptions): Float32Array {

@@ -51,7 +51,19 @@ export function sigmoid(logits: Float32Array): Float32Array {
 }
 
 export function allFinite(values: Float32Array): boolean {
-  return values.every(Number.isFinite);
+  // The product with 0 is NaN for NaN and infinities. Four sums do not wait for each other. `every` takes ten times as
+  // long.
+  let [a, b, c, d] = [0, 0, 0, 0];
+  const { length } = values;
+  const end = length - (length % 4);
+  for (let i = 0; i < end; i += 4) {
+    a += (values[i] as number) * 0;
+    b += (values[i + 1] as number) * 0;
+    c += (values[i + 2] as number) * 0;
+    d += (values[i + 3] as number) * 0;
+  }
+  for (let i = end; i < length; i++) a += (values[i] as number) * 0;
+  return a + b + c + d === 0;
 }
 
 /**

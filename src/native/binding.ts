@@ -100,6 +100,8 @@ export interface ModelDescription {
   readonly vocabularySize: number;
   /** Whether requests can share a batch. */
   readonly batching: boolean;
+  /** Whether an input can be a `TextListInput`; false while results are cached. */
+  readonly readsLists: boolean;
   /** Trial run; has no outputs for text models. */
   readonly trial: ModelTrial;
   readonly products: Products;
@@ -134,6 +136,8 @@ export interface EngineStats {
   /** Inputs over the maximum length without truncation. */
   readonly tooLong: number;
   readonly batches: number;
+  /** Texts whose hidden states an encoder shared with other models had already computed. */
+  readonly reusedStates: number;
   /** Cache hits and cache misses in texts; 0 without a cache. */
   readonly cacheHits: number;
   readonly cacheMisses: number;

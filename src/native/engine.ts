@@ -23,6 +23,7 @@ import {
   type PendingRequest,
   PendingRequests,
 } from './pending-requests';
+import { inferTextLists, TextLists } from './text-lists';
 import { Vocabulary } from './vocabulary';
 import { requireWindowLimit, runWindows, unrunWindowsOf, WindowMemory } from './windows';
 
@@ -65,6 +66,8 @@ export class Engine {
   readonly vocabulary: Vocabulary | null;
   private readonly native: NativeEngine;
   private readonly pending: PendingRequests;
+  /** null: each text is a request. */
+  private readonly textLists: TextLists | null;
   private readonly windowMemory = new WindowMemory();
   /** Copy of `queueWaitLimitMs`. Reading all `stats` would cost more than the rest of a rejection. */
   private readonly maxQueueWaitMs: number;
@@ -83,6 +86,7 @@ export class Engine {
     this.pending = pending;
     this.maxQueueWaitMs = native.stats().queueWaitLimitMs;
     this.description = native.description;
+    this.textLists = this.description.readsLists ? new TextLists(scheduling) : null;
     this.vocabulary = Vocabulary.of(native, this.description, this.activeCalls);
     this.background = new BackgroundInputs(
       (input, given) => this.infer(input, given),
@@ -164,16 +168,28 @@ export class Engine {
   }
 
   /** `inferAll` without the check for a closed engine: the windows of a text also run while the engine closes. */
-  private async inferList(
+  private inferList(
+    inputs: readonly NativeInput[],
+    options: InferOptions,
+  ): Promise<readonly Inference[]> {
+    const lists = this.textLists?.join(inputs, options);
+    return lists
+      ? inferTextLists(lists, (locate) => this.inferRequests(lists, options, locate))
+      : this.inferRequests(inputs, options, locateInput);
+  }
+
+  /** @param locate adds the index of the input to the error of a request */
+  private async inferRequests(
     inputs: readonly NativeInput[],
     { signal, timeoutMs = 0, maxWindows, maxOutputs }: InferOptions,
+    locate: (error: EngineError, index: number) => EngineError,
   ): Promise<readonly Inference[]> {
     const started = performance.now();
     const limited = inputs.map((input) => withMaxWindows(input, maxWindows));
     const firstTicket = this.submit(limited, inputs.length, { signal, timeoutMs, maxOutputs });
     const completions = inputs.map((_, index) =>
       this.completionOf(firstTicket + index).catch((error: EngineError) => {
-        throw isInputFault(error) ? withIndex(error, index) : error;
+        throw locate(error, index);
       }),
     );
     const cancel = (): void => {
@@ -330,6 +346,10 @@ export class Engine {
     this.refusals[refusal.code]++;
     return refusalError(refusal, { timeoutMs, maxQueueWaitMs: this.maxQueueWaitMs });
   }
+}
+
+function locateInput(error: EngineError, index: number): EngineError {
+  return isInputFault(error) ? withIndex(error, index) : error;
 }
 
 /** Adds the limit to a text that is read in windows. Other inputs are returned unchanged. */

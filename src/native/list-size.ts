@@ -30,6 +30,7 @@ function minimumBytes(inputs: readonly NativeInput[]): number {
   return inputs.reduce((sum, input) => {
     if (typeof input === 'string') return sum + input.length;
     if (input instanceof Float32Array) return sum + input.byteLength;
+    if ('ends' in input) return sum + input.text.length;
     if ('ids' in input) return sum + input.ids.byteLength + (input.markers?.byteLength ?? 0);
     if ('chunks' in input) return input.chunks.reduce((all, { length }) => all + length, sum);
     if ('labels' in input) {

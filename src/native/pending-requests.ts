@@ -1,6 +1,6 @@
 import { CompactingMap } from '../lib/compacting-map';
 import type { Completion, Inference } from './binding';
-import { type EngineError, errorOf } from './engine-error';
+import { type EngineError, errorOf, withIndex } from './engine-error';
 
 /** Subset of AbortSignal that the engine uses. Every AbortSignal is a CancelSignal. */
 export interface CancelSignal {
@@ -115,7 +115,7 @@ export interface PendingRequest {
   readonly cancel?: (() => void) | undefined;
 }
 
-/** Number of submitted inputs of all engines of the process. */
+/** Number of submitted inputs of all engines of the process. A list of texts in one request counts once. */
 export const submittedInputs = { all: 0, background: 0 };
 
 /** Submitted requests of an engine, by ticket, and the observers of their completions. */
@@ -143,7 +143,12 @@ export class PendingRequests {
 function settle(request: PendingRequest, completion: Completion): void {
   if (request.cancel) request.signal?.removeEventListener('abort', request.cancel);
   if (completion.code === undefined) request.resolve(completion);
-  else request.reject(errorOf(completion.code, completion.message));
+  else request.reject(toError(completion));
+}
+
+function toError({ code, message, element }: Extract<Completion, { code: string }>): EngineError {
+  const error = errorOf(code, message);
+  return element === undefined ? error : withIndex(error, element);
 }
 
 /** Runs a callback so that its error does not affect the other requests of the batch. */

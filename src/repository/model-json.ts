@@ -54,7 +54,7 @@ export const modelJson = z.strictObject({
     .string()
     .optional()
     .describe(
-      'Task of a model with several LoRA adapters: a name in lora_adaptations of config.json. Default: no adapter',
+      'Task of requests without a task, for a model with LoRA adapters of several tasks: a name in lora_adaptations of config.json. Default: no adapter',
     ),
   dtype: z
     .enum(DTYPES)

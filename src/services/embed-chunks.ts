@@ -4,7 +4,7 @@ import type { ServiceRequest } from '../serving/service-request';
 import type { TextEmbedder } from '../tasks/capabilities';
 import { isBlank } from '../tasks/classification';
 import type { ChunkEmbeddings, ChunkedText } from '../tasks/embedding/late-chunking';
-import { postprocessEmbedding } from '../tasks/embeddings';
+import { type PromptNames, postprocessEmbedding } from '../tasks/embeddings';
 import { type ServedModel, withLateChunking } from '../tasks/served-model';
 import { requirePrompt, requireVectorSize, type TextOrIds } from './embed';
 import { requireModel } from './inference';
@@ -14,8 +14,8 @@ export interface ChunkRequest {
   readonly elements: readonly TextOrIds[];
   /** Name of the list in the request, for errors. */
   readonly field: string;
-  /** Name of a prompt of the model; null: its default prompt. */
-  readonly promptName: string | null;
+  /** Prompt and task of the model. */
+  readonly names: PromptNames;
   /** Whether the end of a text over the limit of the model is removed; false: INPUT_TOO_LONG. */
   readonly truncates: boolean;
   /** Truncates the embeddings; null or undefined: all dimensions. */
@@ -36,7 +36,7 @@ export interface ChunkRequest {
 export async function embedChunks(
   caller: Pick<ServiceRequest, 'inferOptions'>,
   served: ServedModel<TextEmbedder>,
-  { elements, field, promptName, truncates, dimensions, normalize, responseLimit }: ChunkRequest,
+  { elements, field, names, truncates, dimensions, normalize, responseLimit }: ChunkRequest,
 ): Promise<{
   readonly vectors: readonly Float32Array[];
   readonly inferences: readonly Inference[];
@@ -44,10 +44,12 @@ export async function embedChunks(
   const { metadata } = requireModel(served.model);
   const model = requireModel(requireLateChunking(served).model);
   requireVectorSize(metadata, dimensions, elements.length, responseLimit);
+  const { prompt, adapterTask } = requirePrompt(metadata, names);
   const text: ChunkedText = {
     chunks: elements.map((element, index) => requireText(element, `${field}[${index}]`)),
     truncates,
-    ...(promptName !== null && { prompt: requirePrompt(metadata.prompts, promptName) }),
+    ...(prompt !== undefined && { prompt }),
+    ...(adapterTask !== undefined && { adapterTask }),
   };
   const { vectors, inference } = await nameInput(field, () =>
     model.run(text, caller.inferOptions(served)),

@@ -15,7 +15,7 @@ import type {
   TokenEmbedder,
   TokenEmbeddings,
 } from '../tasks/capabilities';
-import { postprocessEmbedding } from '../tasks/embeddings';
+import { type PromptNames, postprocessEmbedding, selectPrompt } from '../tasks/embeddings';
 import type { ServedModel } from '../tasks/served-model';
 import { inferList, requireModel } from './inference';
 
@@ -25,11 +25,8 @@ const ENTRY_JSON_BYTES = 30;
 /** A text, or token IDs of the vocabulary of the model. */
 export type TextOrIds = string | readonly number[];
 
-/** How texts are tokenized. */
-export interface Encoding extends Pick<TextInput, 'truncation' | 'truncationSide'> {
-  /** Name of a prompt of the model; null or undefined: its default prompt. */
-  readonly promptName?: string | null | undefined;
-}
+/** How texts are tokenized, and the task of the model. */
+export interface Encoding extends Pick<TextInput, 'truncation' | 'truncationSide'>, PromptNames {}
 
 /** Texts to embed. */
 export interface EmbedInput {
@@ -180,19 +177,19 @@ export function requireVectorSize(
   requireResponseSize(count * (dimensions ?? available) * FLOAT_JSON_BYTES, responseLimit);
 }
 
-/** Inputs for the engine. @throws ServiceError BODY_INVALID: unknown prompt or token ID */
+/** Inputs for the engine. @throws ServiceError BODY_INVALID: unknown prompt, task or token ID */
 function encode(
   { metadata, monitor }: Pick<EmbeddingModel<unknown>, 'metadata' | 'monitor'>,
   { elements, encoding }: Pick<EmbedInput, 'elements' | 'encoding'>,
 ): readonly EmbeddingInput[] {
-  const { promptName = null, ...truncation } = encoding;
-  const prompt =
-    promptName === null ? {} : { prompt: requirePrompt(metadata.prompts, promptName), promptName };
+  const { promptName, task, ...truncation } = encoding;
+  const prompt = requirePrompt(metadata, { promptName, task });
+  const { adapterTask } = prompt;
   const { vocabularySize } = monitor.description;
   return elements.map((element) => {
     if (typeof element === 'string') return { text: element, ...prompt, ...truncation };
     requireKnownIds(element, vocabularySize);
-    return { ids: Uint32Array.from(element) };
+    return { ids: Uint32Array.from(element), ...(adapterTask !== undefined && { adapterTask }) };
   });
 }
 
@@ -208,14 +205,17 @@ function requireKnownIds(ids: readonly number[], size: number): void {
   throw new ServiceError('BODY_INVALID', message);
 }
 
-/** The prompt of a model by its name. @throws ServiceError BODY_INVALID: the model has no such prompt */
-export function requirePrompt(prompts: Readonly<Record<string, string>>, name: string): string {
-  const prompt = Object.hasOwn(prompts, name) ? prompts[name] : undefined;
-  if (prompt !== undefined) return prompt;
-  const names = Object.keys(prompts);
-  const problem =
-    names.length === 0
-      ? 'this model has no prompts. Remove the field'
-      : `expected one of ${names.join(', ')}`;
-  throw new ServiceError('BODY_INVALID', `prompt_name: ${problem}`);
+/** Prompt and task of a model by name. @throws ServiceError BODY_INVALID: the model has no such prompt or task */
+export function requirePrompt(
+  settings: Parameters<typeof selectPrompt>[0],
+  names: PromptNames,
+): ReturnType<typeof selectPrompt> {
+  return selectPrompt(settings, names, (field, known) => {
+    const [name, plural] = field === 'task' ? ['task', 'tasks'] : ['prompt_name', 'prompts'];
+    const problem =
+      known.length === 0
+        ? `this model has no ${plural}. Remove the field`
+        : `expected one of ${known.join(', ')}`;
+    throw new ServiceError('BODY_INVALID', `${name}: ${problem}`);
+  });
 }

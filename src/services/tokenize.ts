@@ -104,7 +104,7 @@ export async function decode(
 /** Empty: no prompt. @throws ServiceError BODY_INVALID */
 function promptOf({ metadata }: TextTokenizer, name: string | null | undefined): string {
   if (name === undefined) return '';
-  return name === null
-    ? (metadata.defaultPrompt ?? '')
-    : requirePrompt(metadata.prompts ?? {}, name);
+  if (name === null) return metadata.defaultPrompt ?? '';
+  const { prompts = {}, tasks = [] } = metadata;
+  return requirePrompt({ prompts, tasks }, { promptName: name }).prompt ?? '';
 }

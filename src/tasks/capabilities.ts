@@ -123,16 +123,20 @@ export interface EmbeddingMetadata extends ModelMetadata, PromptSettings {
   readonly similarity: 'cosine' | 'dot' | 'euclidean' | 'manhattan';
 }
 
+/** A text to embed. */
+export interface EmbeddingText
+  extends Pick<TextInput, 'truncation' | 'truncationSide' | 'adapterTask'> {
+  readonly text: string;
+  /** Text that is prepended. Default: the default prompt of the model. */
+  readonly prompt?: string;
+  /** Name of the prompt. Some models process a "query" and a "document" differently. */
+  readonly promptName?: string;
+}
+
 /** A text, or token IDs including special tokens. Token IDs are never truncated. */
 export type EmbeddingInput =
-  | (Pick<TextInput, 'truncation' | 'truncationSide'> & {
-      readonly text: string;
-      /** Text that is prepended. Default: the default prompt of the model. */
-      readonly prompt?: string;
-      /** Name of the prompt. Some models process a "query" and a "document" differently. */
-      readonly promptName?: string;
-    })
-  | { readonly ids: Uint32Array };
+  | EmbeddingText
+  | ({ readonly ids: Uint32Array } & Pick<TextInput, 'adapterTask'>);
 
 export interface Embedding extends Prediction {
   readonly vector: Float32Array;

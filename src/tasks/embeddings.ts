@@ -1,16 +1,56 @@
 import { allFinite, dot } from '../lib/numbers';
 import type { PromptSettings } from '../models/sentence-transformers/model';
 import { EngineError, type Inference, type NativeInput } from '../native/engine';
-import type { EmbeddingInput, EmbeddingMetadata } from './capabilities';
+import type { EmbeddingInput, EmbeddingMetadata, EmbeddingText } from './capabilities';
+
+/** Prompt and task of a request, by name. */
+export interface PromptNames {
+  /** Null or undefined: the instruction of the task, or the default prompt of the model. */
+  readonly promptName?: string | null | undefined;
+  /** Null or undefined: the task that has the name of the prompt, or the default task of the model. */
+  readonly task?: string | null | undefined;
+}
+
+/**
+ * Selects prompt and task by name. A prompt that has the name of a task also selects the task.
+ *
+ * @param fail throws the error for an unknown name. `known`: known names; empty: the model has none
+ */
+export function selectPrompt(
+  { prompts, tasks }: Pick<PromptSettings, 'prompts' | 'tasks'>,
+  { promptName, task }: PromptNames,
+  fail: (field: keyof PromptNames, known: readonly string[]) => never,
+): Pick<EmbeddingText, 'prompt' | 'promptName' | 'adapterTask'> {
+  if (task != null && !tasks.includes(task)) fail('task', tasks);
+  const name = promptName ?? task;
+  if (name == null) return {};
+  const prompt = Object.hasOwn(prompts, name) ? prompts[name] : undefined;
+  if (prompt === undefined) return fail('promptName', Object.keys(prompts));
+  const adapterTask = tasks.indexOf(task ?? name);
+  return { prompt, promptName: name, ...(adapterTask >= 0 && { adapterTask }) };
+}
 
 /** Engine input for a text of a sentence-transformers model: the prompt is prepended to the text. */
 export function prepareText(
   input: EmbeddingInput,
   { defaultPrompt, excludesPrompt }: PromptSettings,
 ): NativeInput {
-  if ('ids' in input) return { ids: input.ids, types: new Uint32Array(input.ids.length) };
+  if ('ids' in input) return { ...input, types: new Uint32Array(input.ids.length) };
   const { text, prompt = defaultPrompt, promptName: _, ...truncation } = input;
   return { text: prompt + text, ...(excludesPrompt && { prompt }), ...truncation };
+}
+
+/** `prepareText`, as a string if the text has no options: the native code reads a string in a quarter of the time. */
+export function preparePlainText(input: EmbeddingInput, prompts: PromptSettings): NativeInput {
+  const isPlain =
+    'text' in input &&
+    input.adapterTask === undefined &&
+    !prompts.excludesPrompt &&
+    input.truncation === undefined &&
+    input.truncationSide === undefined;
+  return isPlain
+    ? (input.prompt ?? prompts.defaultPrompt) + input.text
+    : prepareText(input, prompts);
 }
 
 /**

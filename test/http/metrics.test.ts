@@ -117,7 +117,7 @@ describe.each(SERVICE_CASES)(
           dtype: 'float32',
           linear: expect.stringMatching(/^float32 (portable|avx2|avx512)$/),
           attention: name === 'eeg' ? '' : expect.stringMatching(/^float32 /),
-          instructions: expect.stringMatching(/^(portable|avx2|avx512.*)$/),
+          instructions: expect.stringMatching(/^(portable|avx2|avx512.*|amx)$/),
           backend: name === 'eeg' ? 'torchscript' : 'text-encoder',
           package_version: expect.stringMatching(/^\d+\.\d+\.\d+/),
           libtorch_version: expect.stringMatching(/^2\.\d+\.\d+/),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jina_bert
 import jina_lora
+import jina_tasks
 import tiny_models
 import tiny_tokenizers
 import torch
@@ -171,6 +172,8 @@ def make(directory: Path, write_golden, encode_all, load) -> None:
         if rotary.original is not None and not rotary.has_task_adapters:
             as_original(folder, rotary)
         write_golden(folder, head, {"prompt": ""}, rows)
+        if rotary.has_task_adapters:
+            jina_tasks.make(folder)
     for name, code in (("jina-bert", False), ("jina-bert-code", True)):
         rows = jina_bert.make(directory / name, code)
         write_golden(directory / name, head, {"prompt": ""}, rows)

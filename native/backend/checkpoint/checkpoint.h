@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +37,11 @@ class Checkpoint {
   void add_adapter(const LoraAdapter& adapter, std::string_view base_prefix,
                    const NamesInTransformers& names = {});
 
-  /// Replaces parametrized weights by the weights and the LoRA factors of the selected task. Throws
-  /// LoadError.
-  void select_task(const TaskAdapters& adapters);
+  /// Gives weights with LoRA factors of several tasks the names that they have without factors.
+  void set_task_adapters(const TaskAdapters& adapters);
+
+  /// LoRA factors of several tasks; empty: none.
+  const std::optional<TaskAdapters>& task_adapters() const { return task_adapters_; }
 
   const Entries& entries() const { return entries_; }
 
@@ -63,6 +66,7 @@ class Checkpoint {
 
   Entries entries_;
   std::map<std::string, LoraAdapter::Layer, std::less<>> lora_layers_;
+  std::optional<TaskAdapters> task_adapters_;
   size_t bytes_ = 0;
   std::string first_file_;
   std::vector<std::shared_ptr<common::MappedFile>> files_;

@@ -149,6 +149,7 @@ at::Tensor Weights::get_as_stored(std::string_view name,
     throw common::LoadError(where + ": has shape " + c10::str(tensor.sizes()) + ", expected " +
                             c10::str(at::IntArrayRef(shape)));
   }
+  record(key, tensor);
   if (usage_->used.contains(found->first)) return tensor;
   // A view with stride 0 can have any size.
   if (!claim(shape, tensor.element_size())) {
@@ -178,8 +179,16 @@ at::Tensor Weights::get_of_rank(std::string_view name, int64_t rank,
     throw common::LoadError(where + ": has shape " + c10::str(tensor.sizes()) + ", expected " +
                             std::to_string(rank) + " dimensions");
   }
+  record(key, tensor);
   usage_->used.insert(found->first);
   return tensor;
+}
+
+/// Adds a tensor to the hash of record_to(): the values once, the key at every reading.
+void Weights::record(const std::string& key, const at::Tensor& tensor) const {
+  if (usage_->content == nullptr) return;
+  usage_->content->add(key);
+  if (usage_->recorded.insert(key).second) usage_->content->add(tensor);
 }
 
 at::Tensor Weights::get_table(std::string_view name) const {

@@ -13,14 +13,17 @@
 
 #include "backend/backends.h"
 #include "checkpoint/checkpoint.h"
+#include "runtime/content_hash.h"
 
 namespace backend {
 
 /// Factors of a LoRA update: of a linear layer y += up (down x), of an embedding table
-/// y += up down[:, id].
+/// y += up down[id].
 struct LoraFactors {
-  at::Tensor down;  ///< float32 [rank, in]
+  at::Tensor down;  ///< of a linear layer: float32 [rank, in]; of a table: [rows, rank], any type
   at::Tensor up;    ///< float32 [out, rank], multiplied by the scale
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<int64_t> task{};  ///< inputs that the update applies to; empty: all inputs
 };
 
 /// A view of a checkpoint under a prefix. Copies share the record of used and missing keys, which
@@ -64,12 +67,12 @@ class Weights {
   /// Integers as int64, [size]. The file determines the size.
   at::Tensor get_integers(std::string_view name) const;
 
-  /// LoRA factors of the linear layer under this scope; empty: the layer has none. Throws LoadError
-  /// like get().
-  std::optional<LoraFactors> lora_factors(int64_t in_features, int64_t out_features) const;
+  /// LoRA factors of the linear layer under this scope: of an adapter, or of each task. Empty: the
+  /// layer has none. Throws LoadError like get().
+  std::vector<LoraFactors> lora_factors(int64_t in_features, int64_t out_features) const;
 
-  /// LoRA factors of the embedding table under this scope; empty: the table has none.
-  std::optional<LoraFactors> lora_embedding_factors(int64_t rows, int64_t size) const;
+  /// LoRA factors of the embedding table under this scope. Those of tasks are views of the file.
+  std::vector<LoraFactors> lora_embedding_factors(int64_t rows, int64_t size) const;
 
   /// True if the files contain the key.
   bool has(std::string_view name) const { return find(full_name(name)) != nullptr; }
@@ -86,6 +89,10 @@ class Weights {
   /// Ignores all keys under `name`: modules that the head does not run.
   void ignore_below(std::string_view name) const;
 
+  /// Adds the names and values of all tensors that are read from now on to `content`; null: of
+  /// none. LoRA factors are not added.
+  void record_to(ContentHash* content) const { usage_->content = content; }
+
   /// Throws LoadError with missing keys, or with keys that were neither used, ignored nor known to
   /// be harmless.
   void require_all_used() const;
@@ -95,7 +102,9 @@ class Weights {
   struct Usage {
     std::string base_prefix;
     std::string head = "classification";
-    size_t claimed = 0;  ///< bytes of used and missing tensors
+    size_t claimed = 0;                           ///< bytes of used and missing tensors
+    ContentHash* content = nullptr;               ///< see record_to()
+    std::set<std::string, std::less<>> recorded;  ///< keys of the tensors that `content` has
     std::set<std::string, std::less<>> used;
     std::vector<std::string> missing;              ///< keys
     std::vector<std::string> missing_with_shapes;  ///< keys with shapes
@@ -108,12 +117,14 @@ class Weights {
   };
 
   std::optional<LoraFactors> read_factors(const LoraShape& shape) const;
+  const TaskAdapters* task_adapters_of_layer() const;
   std::string full_name(std::string_view name) const;
   const Checkpoint::Entries::value_type* find(const std::string& key) const;
   at::Tensor get_of_rank(std::string_view name, int64_t rank,
                          std::initializer_list<at::ScalarType> types) const;
   at::Tensor placeholder_for(const std::string& key, at::IntArrayRef shape) const;
   bool claim(at::IntArrayRef shape, size_t element_size) const;
+  void record(const std::string& key, const at::Tensor& tensor) const;
   std::vector<std::string> unused_keys() const;
   [[noreturn]] void throw_missing() const;
   std::shared_ptr<const Checkpoint> checkpoint_;

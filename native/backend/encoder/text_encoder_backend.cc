@@ -5,114 +5,24 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <future>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "backend/backends.h"
 #include "common/error.h"
-#include "encoder/heads/gliner/label_encoder.h"
-#include "encoder/registry.h"
+#include "encoder/nn/task_rows.h"
+#include "encoder/text_model.h"
 #include "packed/parallel_for.h"
 #include "runtime/compute_types.h"
 #include "runtime/runtime.h"
 #include "text/chunks.h"
-#include "text/colbert.h"
-#include "text/entity_prompt.h"
 #include "text/model_backend.h"
-#include "text/schema_prompt.h"
+#include "text/text_list.h"
 #include "text/tokenize.h"
 #include "tokenizers/bridge.h"
 
 namespace backend {
 namespace {
-
-/// A loaded model directory.
-struct TextModel {
-  std::unique_ptr<models::Encoder> encoder;
-  std::unique_ptr<heads::Head> head;
-  rust::Box<tokenizers::Tokenizer> tokenizer;
-  ColbertTokenization colbert;
-  std::optional<EntityPrompt> entity_prompt;
-  std::optional<SchemaPrompt> schema_prompt;
-  std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;  ///< null: none
-};
-
-/// Static embeddings. config: "model2vec" selects the library, and "max_length" its limit.
-void set_up_static(tokenizers::Tokenizer& tokenizer, const ModelConfig& config) {
-  tokenizer.omit_special_tokens();
-  if (!config.boolean_or("model2vec", false)) return;
-  tokenizer.follow_model2vec(static_cast<size_t>(config.count_or("max_length", 0)));
-}
-
-/// Loads the tokenizer on a second thread, in parallel with the weights: both take about as long.
-/// The tokenizer gets the maximum length of the model afterwards. If both fail, the model's error
-/// is thrown.
-TextModel load_text_model(const TextModelSource& source, const ComputeTypes& compute_types) {
-  const Family& family = family_of(source.model_type);
-  using OpenedTokenizer = std::shared_ptr<rust::Box<tokenizers::Tokenizer>>;
-  const std::shared_future<OpenedTokenizer> opened =
-      std::async(std::launch::async | std::launch::deferred, [&] {
-        return std::make_shared<rust::Box<tokenizers::Tokenizer>>(tokenizers::open_tokenizer(
-            tokenizers::bytes(source.tokenizer_directory), family.tokenizer_family, SIZE_MAX));
-      }).share();
-  const auto first_token_id = [&](const std::string& text) {
-    return (*opened.get())->first_id(text);
-  };
-  Checkpoint opened_files = Checkpoint::open(source.weight_files);
-  if (source.task_adapters) opened_files.select_task(*source.task_adapters);
-  if (source.adapter) opened_files.add_adapter(*source.adapter, family.base_prefix, family.names);
-  const auto checkpoint = std::make_shared<const Checkpoint>(std::move(opened_files));
-  const std::string prefix = source.base_prefix.empty() ? family.base_prefix : source.base_prefix;
-  const Weights weights(checkpoint, prefix, compute_types);
-  const Weights base = weights / prefix;
-  auto encoder = family.make_encoder(source.config, base);
-  const models::EncoderSizes sizes = encoder->sizes();
-  std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;
-  if (const auto& labels = source.label_encoder) {
-    label_encoder = std::make_shared<const heads::gliner::LabelEncoder>(*labels, weights);
-  }
-  const heads::HeadSource head_source{.config = source.config,
-                                      .weights = weights,
-                                      .base = base,
-                                      .keys = family.heads,
-                                      .hidden_size = sizes.hidden_size,
-                                      .vocabulary_size = sizes.vocabulary_size,
-                                      .first_token_id = first_token_id,
-                                      .label_encoder = label_encoder};
-  auto head =
-      std::visit([&](const auto& what) { return heads::make(what, head_source); }, source.head);
-  weights.require_all_used();
-  checkpoint->release_pages();
-  try {
-    rust::Box<tokenizers::Tokenizer> tokenizer = std::move(*opened.get());
-    apply_options(*tokenizer, source.tokenization);
-    if (family.is_static) set_up_static(*tokenizer, source.config);
-    for (const std::string& prefix : source.late_interaction.prefixes) {
-      tokenizer->register_prefix_token(prefix);
-    }
-    tokenizer->limit_positions(static_cast<size_t>(sizes.max_length));
-    auto rows = static_cast<size_t>(sizes.vocabulary_size);
-    if (label_encoder && source.entity_prompt) {
-      rows += count_tokens_without_row(*tokenizer, *source.entity_prompt, rows);
-    }
-    tokenizer->require_ids_below(rows);
-    ColbertTokenization colbert(source.late_interaction, *tokenizer,
-                                static_cast<size_t>(sizes.max_length));
-    require_tokens(*tokenizer, source.required_tokens);
-    if (source.entity_prompt && !label_encoder) {
-      require_prompt_tokens(*tokenizer, *source.entity_prompt);
-    }
-    if (label_encoder && source.label_encoder) {
-      label_encoder->encode_ahead(source.label_encoder->labels);
-    }
-    return {std::move(encoder),   std::move(head),      std::move(tokenizer), std::move(colbert),
-            source.entity_prompt, source.schema_prompt, label_encoder};
-  } catch (const rust::Error& error) {
-    throw common::LoadError(error.what());
-  }
-}
 
 /// Throws BackendError unless the sequence has markers exactly if the head reads them. Inputs of
 /// entities have none.
@@ -152,6 +62,21 @@ size_t count_prompt_tokens(const tokenizers::Tokenizer& tokenizer, const std::st
   return ids.size() - (has_end ? 1 : 0);
 }
 
+/// Task whose LoRA update applies to the input; empty: none. Throws BackendError for an unknown
+/// task.
+std::optional<int64_t> adapter_task_of(const ModelInput& input,
+                                       const std::optional<TaskAdapters>& adapters) {
+  std::optional<int64_t> given;
+  if (const auto* const text = std::get_if<TextInput>(&input)) given = text->adapter_task;
+  if (const auto* const tokens = std::get_if<TokenInput>(&input)) given = tokens->adapter_task;
+  const int64_t tasks = adapters ? adapters->tasks : 0;
+  if (given && *given >= tasks) {
+    throw scheduler::BackendError("adapterTask: expected less than " + std::to_string(tasks) +
+                                  ", received " + std::to_string(*given));
+  }
+  return given || !adapters ? given : adapters->default_task;
+}
+
 /// Null if the input has no budget.
 std::shared_ptr<OutputBudget> budget_of(const ModelInput& input) {
   if (const auto* const text = std::get_if<TextInput>(&input)) return text->budget;
@@ -175,6 +100,7 @@ class TextEncoderBackend final : public ModelBackend {
   explicit TextEncoderBackend(TextModel model) : model_(std::move(model)) {}
 
   const tokenizers::Tokenizer& tokenizer() const { return *model_.tokenizer; }
+  bool reads_lists() const { return model_.reads_lists; }
 
   scheduler::Description description() const override {
     return {.max_length = model_.tokenizer->max_length(),
@@ -184,6 +110,7 @@ class TextEncoderBackend final : public ModelBackend {
   }
 
   Sequence to_sequence(ModelInput input) const override {
+    if (const auto* const list = std::get_if<TextList>(&input)) return list_sequence(*list);
     const auto* const text = std::get_if<TextInput>(&input);
     const std::string prompt = text != nullptr ? text->prompt : "";
     const auto budget = budget_of(input);
@@ -194,12 +121,14 @@ class TextEncoderBackend final : public ModelBackend {
     std::optional<EmbeddingParts> parts;
     if (text != nullptr) parts = text->parts;
     if (tokens != nullptr) parts = tokens->parts;
+    const auto adapter_task = adapter_task_of(input, model_.task_adapters);
     Sequence sequence = tokenize_input(std::move(input));
     if (sequence.is_response()) return sequence;
+    sequence.adapter_task = adapter_task;
     require_markers(sequence, model_.head->question_types());
     sequence.prompt_tokens = count_prompt_tokens(*model_.tokenizer, prompt);
     sequence.parts = parts;
-    const models::EncoderSizes sizes = model_.encoder->sizes();
+    const models::EncoderSizes& sizes = model_.sizes;
     // An empty sequence has no first token: classification heads would read the next sequence's.
     if (sequence.input_ids.empty() && sizes.empty_id) {
       sequence.input_ids = {*sizes.empty_id};
@@ -225,6 +154,7 @@ class TextEncoderBackend final : public ModelBackend {
     // The first run on a thread initializes its allocator and kernels, which is too slow for a
     // request.
     Sequence sequence = to_sequence(warm_up_input());
+    sequence.is_warm_up = true;
     const Sequence* batch[] = {&sequence, &sequence};
     for (const auto& [values, rows] : run_batch(batch, pool)) {
       if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) continue;
@@ -235,6 +165,8 @@ class TextEncoderBackend final : public ModelBackend {
     return sequence;
   }
 
+  uint64_t reused_states() const override { return model_.encoder->reused(); }
+
   std::vector<scheduler::Output> run_batch(Batch batch,
                                            const scheduler::AssignedPool& pool) override {
     try {
@@ -242,8 +174,8 @@ class TextEncoderBackend final : public ModelBackend {
       const ScopedThreadPool scoped_pool(pool);
       const c10::InferenceMode inference_mode;
       const nn::PackedBatch packed(batch);
-      const at::Tensor hidden = (*model_.encoder)(packed, model_.head->input_tokens());
-      return model_.head->outputs(hidden, packed, batch);
+      const nn::ScopedTasks tasks(packed);
+      return model_.head->outputs(model_.encoder->states(batch, packed), packed, batch);
     } catch (...) {
       throw scheduler::BackendError(message_of_current_exception());
     }
@@ -264,6 +196,16 @@ class TextEncoderBackend final : public ModelBackend {
     return input;
   }
 
+  Sequence list_sequence(const TextList& list) const {
+    const models::EncoderSizes& sizes = model_.sizes;
+    if (!model_.reads_lists || !sizes.empty_id) {
+      throw scheduler::BackendError("texts: the model reads a text at a time");
+    }
+    Sequence sequence = tokenize_list(*model_.tokenizer, list, *sizes.empty_id);
+    require_below(sizes.vocabulary_size + 1, sequence.input_ids, "id", "ids");  // and empty_id
+    return sequence;
+  }
+
   Sequence tokenize_input(ModelInput input) const {
     if (const auto* const entities = std::get_if<EntityInput>(&input)) {
       if (model_.schema_prompt) {
@@ -275,7 +217,7 @@ class TextEncoderBackend final : public ModelBackend {
         tokenize_labels = [labels](const auto& texts) { return labels->tokenize(texts); };
       }
       return tokenize_entities(*model_.tokenizer, *model_.entity_prompt, tokenize_labels, *entities,
-                               static_cast<size_t>(model_.encoder->sizes().vocabulary_size));
+                               static_cast<size_t>(model_.sizes.vocabulary_size));
     }
     const auto* const text = std::get_if<TextInput>(&input);
     if (text == nullptr || text->chunk_ends.empty()) {
@@ -301,12 +243,13 @@ LoadedModel load(const TextModelSource& source, const ComputeOptions& compute) {
     TextModel model = load_text_model(source, compute_types);
     release_free_memory();
     const auto columns = static_cast<size_t>(model.head->columns());
-    const auto vocabulary_size = static_cast<size_t>(model.encoder->sizes().vocabulary_size);
+    const auto vocabulary_size = static_cast<size_t>(model.sizes.vocabulary_size);
     const auto backend = std::make_shared<TextEncoderBackend>(std::move(model));
     return {.backend = backend,
             .report = {.kind = "text-encoder",
                        .num_outputs = columns,
                        .vocabulary_size = vocabulary_size,
+                       .reads_lists = backend->reads_lists(),
                        .kernels_in_use =
                            describe_kernels(compute_types.linear, compute_types.attention),
                        .warnings = {},

@@ -1,65 +1,16 @@
 #include "packed/shared_layers.h"
 
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <mutex>
-#include <random>
 #include <tuple>
 
-#include "scheduler/siphash.h"
+#include "runtime/content_hash.h"
 
 namespace backend {
 namespace {
 
-using scheduler::SipHash128;
-
-/// Hash of several buffers. Four independent hashes of every fourth word hide the latency of the
-/// rounds: all weights of a model are hashed while it is loaded.
-class ContentHash {
- public:
-  void add(const void* data, size_t size) {
-    const auto* const bytes = static_cast<const std::byte*>(data);
-    constexpr size_t kWord = sizeof(uint64_t), kStep = kLanes * kWord;
-    size_t at = 0;
-    for (; at + kStep <= size; at += kStep) {
-      std::array<uint64_t, kLanes> words;
-      std::memcpy(words.data(), bytes + at, kStep);
-      for (size_t lane = 0; lane < kLanes; ++lane) lanes_[lane].add(words[lane]);
-    }
-    std::array<uint64_t, kLanes> rest{};
-    std::memcpy(rest.data(), bytes + at, size - at);
-    for (size_t lane = 0; lane < kLanes; ++lane) lanes_[lane].add(rest[lane]);
-    lanes_[0].add(size);
-  }
-
-  SipHash128::Hash finish() {
-    SipHash128 all(key());
-    for (SipHash128& lane : lanes_) {
-      for (const uint64_t word : lane.finish()) all.add(word);
-    }
-    return all.finish();
-  }
-
- private:
-  static constexpr size_t kLanes = 4;
-
-  /// Secret of the process: nobody can construct weights with the hash of other weights.
-  static const SipHash128::Key& key() {
-    static const SipHash128::Key secret = [] {
-      std::random_device random;
-      const auto word = [&random] { return uint64_t{random()} << 32 | random(); };
-      return SipHash128::Key{word(), word()};
-    }();
-    return secret;
-  }
-
-  std::array<SipHash128, kLanes> lanes_{SipHash128(key()), SipHash128(key()), SipHash128(key()),
-                                        SipHash128(key())};
-};
-
-using Key = std::tuple<SipHash128::Hash, int64_t, int64_t, at::ScalarType, Dtype>;
+using Key = std::tuple<ContentHash::Hash, int64_t, int64_t, at::ScalarType, Dtype>;
 
 Key key_of(const at::Tensor& weight, const at::Tensor& bias, Dtype dtype) {
   const at::Tensor stored = weight.contiguous();

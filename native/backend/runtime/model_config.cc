@@ -30,6 +30,12 @@ std::string shown(const ModelConfig::Value& value) {
   return "null";
 }
 
+/// All of a value: texts of different values differ.
+std::string described(const ModelConfig::Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text ? '"' + *text : shown(value);
+}
+
 [[noreturn]] void fail(std::string_view key, const std::string& expected,
                        const ModelConfig::Value* value) {
   throw common::LoadError("config.json: " + std::string(key) + ": expected " + expected +
@@ -40,8 +46,19 @@ std::string shown(const ModelConfig::Value& value) {
 
 const ModelConfig::Value* ModelConfig::find(std::string_view key) const {
   const auto it = entries_.find(key);
-  if (it == entries_.end() || std::holds_alternative<std::monostate>(it->second)) return nullptr;
-  return &it->second;
+  const bool is_set = it != entries_.end() && !std::holds_alternative<std::monostate>(it->second);
+  if (lookups_ != nullptr) {
+    const std::string value = is_set ? described(it->second) : "unset";
+    *lookups_ += std::to_string(key.size()) + " " + std::string(key) + " " +
+                 std::to_string(value.size()) + " " + value + " ";
+  }
+  return is_set ? &it->second : nullptr;
+}
+
+ModelConfig ModelConfig::recording_to(std::string& lookups) const {
+  ModelConfig copy = *this;
+  copy.lookups_ = &lookups;
+  return copy;
 }
 
 int64_t ModelConfig::positive_integer(std::string_view key) const {

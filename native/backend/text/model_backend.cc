@@ -20,7 +20,13 @@ size_t Input::bytes() const {
     for (const std::string& label : entities->labels) bytes += sizeof(std::string) + label.size();
     return bytes;
   }
+  if (const auto* list = std::get_if<TextList>(&content)) return list->text.size();
   return std::get<Samples>(content).size() * sizeof(float);
+}
+
+size_t Input::count() const {
+  const auto* const list = std::get_if<TextList>(&content);
+  return list != nullptr ? list->ends.size() : 1;
 }
 
 size_t PreparedSequence::cost() const {
@@ -37,6 +43,7 @@ void PreparedSequence::add_to(scheduler::SipHash128& hash) const {
   const auto& [dense, sparse, colbert] = sequence.parts.value_or(EmbeddingParts());
   hash.add(static_cast<uint64_t>(dense) + 2 * static_cast<uint64_t>(sparse) +
            4 * static_cast<uint64_t>(colbert) + 8 * static_cast<uint64_t>(!sequence.parts));
+  hash.add(static_cast<uint64_t>(sequence.adapter_task.value_or(-1)));
   hash.add(sequence.skiplist_rows.size());
   for (const size_t row : sequence.skiplist_rows) hash.add(row);
   hash.add(sequence.chunk_ends.size());

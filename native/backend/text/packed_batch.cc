@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace backend::nn {
 namespace {
@@ -33,9 +34,10 @@ void lay_out_options(const Sequence& sequence, int64_t* positions, int64_t* opti
 
 PackedBatch::PackedBatch(Batch batch) : order(batch.size()) {
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return batch[a]->input_ids.size() < batch[b]->input_ids.size();
-  });
+  const auto key = [&](size_t index) {
+    return std::pair(batch[index]->adapter_task, batch[index]->input_ids.size());
+  };
+  std::ranges::stable_sort(order, {}, key);
   prompt_tokens.reserve(order.size());
   attended_tokens.reserve(order.size());
   cu_seqlens.reserve(order.size() + 1);
@@ -47,6 +49,12 @@ PackedBatch::PackedBatch(Batch batch) : order(batch.size()) {
       groups.push_back({cu_seqlens.back(), 0, length});
     }
     ++groups.back().sequences;
+    if (const auto task = batch[index]->adapter_task) {
+      if (tasks.empty() || tasks.back().task != *task) {
+        tasks.push_back({*task, static_cast<int64_t>(cu_seqlens.size()) - 1, 0});
+      }
+      ++tasks.back().sequences;
+    }
     prompt_tokens.push_back(static_cast<int64_t>(batch[index]->prompt_tokens));
     attended_tokens.push_back(length -
                               static_cast<int64_t>(batch[index]->unattended_expansion_tokens));
@@ -71,6 +79,10 @@ PackedBatch::PackedBatch(Batch batch) : order(batch.size()) {
     lay_out_options(*batch[order[i]], option_positions.mutable_data_ptr<int64_t>() + cu_seqlens[i],
                     options.mutable_data_ptr<int64_t>() + cu_seqlens[i]);
   }
+}
+
+int64_t PackedBatch::max_length() const {
+  return std::ranges::max(groups, {}, &LengthGroup::length).length;
 }
 
 at::Tensor PackedBatch::position_ids() const {

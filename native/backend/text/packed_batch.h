@@ -15,8 +15,15 @@ struct LengthGroup {
   int64_t length;  ///< tokens of each
 };
 
-/// The sequences of a batch, concatenated without padding and sorted by length. Rows of every
-/// [tokens, …] tensor of the model follow this order.
+/// Consecutive sequences with the same task of TaskAdapters.
+struct TaskGroup {
+  int64_t task;
+  int64_t first_sequence;
+  int64_t sequences;
+};
+
+/// The sequences of a batch, concatenated without padding, sorted by task and then by length. Rows
+/// of every [tokens, …] tensor of the model follow this order.
 struct PackedBatch {
   explicit PackedBatch(Batch batch);
 
@@ -24,6 +31,7 @@ struct PackedBatch {
   at::Tensor token_type_ids;        ///< int64 [tokens]
   std::vector<int64_t> cu_seqlens;  ///< [sequences + 1], cumulative sequence lengths
   std::vector<LengthGroup> groups;
+  std::vector<TaskGroup> tasks;        ///< sequences without a task belong to no group
   std::vector<int64_t> prompt_tokens;  ///< [sequences], number of leading prompt tokens
   std::vector<int64_t>
       attended_tokens;  ///< [sequences], number of leading tokens that are attended to
@@ -40,6 +48,9 @@ struct PackedBatch {
 
   int64_t tokens() const { return cu_seqlens.back(); }
   int64_t sequences() const { return static_cast<int64_t>(order.size()); }
+
+  /// Length of the longest sequence.
+  int64_t max_length() const;
 
   /// Positions 0, 1, 2, … of each sequence, or option_positions; int64 [tokens].
   at::Tensor position_ids() const;

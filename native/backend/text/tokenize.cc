@@ -44,9 +44,14 @@ rust::Vec<rust::String> copy(const std::vector<std::string>& texts) {
   return copies;
 }
 
-Sequence encode(const tokenizers::Tokenizer& tokenizer, const tokenizers::Input& input) {
-  const tokenizers::Encoding encoding = tokenizer.encode(input);
+tokenizers::Encoding encode(const tokenizers::Tokenizer& tokenizer,
+                            const tokenizers::Input& input) {
+  tokenizers::Encoding encoding = tokenizer.encode(input);
   if (!encoding.too_long.empty()) throw scheduler::InputTooLong(std::string(encoding.too_long));
+  return encoding;
+}
+
+Sequence to_sequence(const tokenizers::Encoding& encoding) {
   return {.input_ids = copy(encoding.input_ids),
           .token_type_ids = copy(encoding.token_type_ids),
           .samples = {},
@@ -141,7 +146,21 @@ Sequence tokenize(const tokenizers::Tokenizer& tokenizer, ModelInput input) {
   try {
     if (text.only_tokens) return encode_whole_text(tokenizer, text);
     return text.with_offsets ? encode_with_offsets(tokenizer, given, text)
-                             : encode(tokenizer, given);
+                             : to_sequence(encode(tokenizer, given));
+  } catch (const rust::Error& error) {
+    throw scheduler::BackendError(error.what());
+  }
+}
+
+tokenizers::Encoding encode(const tokenizers::Tokenizer& tokenizer, std::string_view text,
+                            Truncation truncation, TruncationSide side) {
+  try {
+    return encode(tokenizer, {.text = tokenizers::bytes(text),
+                              .pair = {},
+                              .truncation = truncation_of(truncation),
+                              .side = side_of(side),
+                              .is_pair = false,
+                              .max_tokens = 0});
   } catch (const rust::Error& error) {
     throw scheduler::BackendError(error.what());
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,10 @@ namespace backend {
 /// Tokenizes a text or a text pair; passes TokenInput on. Throws scheduler::InputTooLong or
 /// scheduler::BackendError.
 Sequence tokenize(const tokenizers::Tokenizer& tokenizer, ModelInput input);
+
+/// Tokenizes a single text. Throws scheduler::InputTooLong or scheduler::BackendError.
+tokenizers::Encoding encode(const tokenizers::Tokenizer& tokenizer, std::string_view text,
+                            Truncation truncation, TruncationSide side);
 
 /// Applies the options of the model's files to the tokenizer. Throws rust::Error.
 void apply_options(tokenizers::Tokenizer& tokenizer, const TokenizationOptions& options);

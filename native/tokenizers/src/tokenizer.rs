@@ -16,6 +16,7 @@ mod ascii_wordpiece;
 mod frame;
 mod gliner2_words;
 mod offsets;
+mod short_words;
 mod static_embedding;
 pub(crate) mod text_encoding;
 mod truncation;
@@ -211,10 +212,10 @@ impl Tokenizer {
             side,
             with_offsets: false,
         };
-        let contents = self.encode_texts(&input, options)?;
-        let counts = contents.each_ref().map(tokenizers::Encoding::len);
+        let contents = self.encode_ids(&input, options)?;
+        let counts = contents.each_ref().map(Vec::len);
         let kept = self.kept_counts(&input, counts, room)?;
-        let ids = [0, 1].map(|i| kept_ids(contents[i].get_ids(), kept[i], side));
+        let ids = [0, 1].map(|i| kept_ids(&contents[i], kept[i], side));
         let mut encoding = with_special_tokens(template, ids);
         if kept != counts && input.pair.is_none() {
             self.restore_end(&mut encoding.input_ids);

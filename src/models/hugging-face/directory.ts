@@ -11,7 +11,7 @@ import { adapterFiles, findAdapter, tokenizerFolder, weightsFolder } from '../pe
 import { readLora } from '../peft/lora';
 import { CONFIG, readModelConfig } from './config';
 import { translateOriginalConfig, withTransformersKeys } from './original-configs';
-import { readSelectedTask } from './task-adapters';
+import { readAdapterTasks } from './task-adapters';
 
 export { CONFIG } from './config';
 
@@ -177,7 +177,7 @@ export function weightsSource(
   },
 ): TextModelSource {
   const adapter = findAdapter(directory);
-  const task = readSelectedTask(directory, config);
+  const tasks = readAdapterTasks(directory, config);
   const original = translateOriginalConfig(config);
   // The native side rejects unknown model types.
   const known = Object.hasOwn(CONFIGS, config.model_type) ? CONFIGS[config.model_type] : undefined;
@@ -192,7 +192,7 @@ export function weightsSource(
     weightFiles,
     tokenizerDirectory: tokenizerFolder(directory),
     ...(adapter && { adapter: readLora(adapter) }),
-    ...(task && { taskAdapters: task.adapters }),
+    ...(tasks && { taskAdapters: tasks.adapters }),
   };
 }
 

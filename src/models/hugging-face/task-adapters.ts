@@ -18,16 +18,19 @@ const configSchema = z.looseObject({
 
 const modelJsonSchema = z.looseObject({ adapter: z.string().optional() });
 
-/** Task of a model whose file has LoRA factors of several tasks. */
-export interface SelectedTask {
+/** Tasks of a model whose file has LoRA factors of several tasks. */
+export interface AdapterTasks {
   readonly adapters: TaskAdapters;
-  /** Text that precedes each text; empty: none. */
-  readonly instruction: string;
+  /** Name and instruction of each task, in the order of the factors. An instruction may be empty. */
+  readonly instructions: ReadonlyMap<string, string>;
+  /** Instruction of the default task; empty: none. */
+  readonly defaultInstruction: string;
 }
 
 /**
- * Reads the tasks of a model with several LoRA adapters (jina-embeddings-v3), and the task that
- * `adapter` of model.json selects. Without that key no update applies, as in the original code.
+ * Reads the tasks of a model with several LoRA adapters (jina-embeddings-v3). `adapter` of model.json
+ * is the task of requests without a task. Without that key no update applies to them, as in the
+ * original code.
  *
  * Source: modeling_lora.py of jinaai/xlm-roberta-flash-implementation (XLMRobertaLoRA).
  *
@@ -35,7 +38,7 @@ export interface SelectedTask {
  * @returns null if the model has no such adapters
  * @throws ModelFileError
  */
-export function readSelectedTask(directory: string, config: unknown): SelectedTask | null {
+export function readAdapterTasks(directory: string, config: unknown): AdapterTasks | null {
   const { lora_adaptations, lora_rank, lora_alpha, task_instructions } = checkModelJson(
     'config.json',
     configSchema,
@@ -47,8 +50,12 @@ export function readSelectedTask(directory: string, config: unknown): SelectedTa
     const problem = 'the model has no lora_adaptations in config.json. Remove the key';
     throw new ModelFileError(`${MODEL_JSON}: adapter: ${problem}`);
   }
-  const selected = name === undefined ? -1 : lora_adaptations.indexOf(name);
-  if (name !== undefined && selected < 0) {
+  const twice = lora_adaptations.find((task, index) => lora_adaptations.indexOf(task) < index);
+  if (twice !== undefined) {
+    throw new ModelFileError(`config.json: lora_adaptations: ${quoted(twice)} is listed twice`);
+  }
+  const defaultTask = name === undefined ? -1 : lora_adaptations.indexOf(name);
+  if (name !== undefined && defaultTask < 0) {
     const known = lora_adaptations.join(', ');
     throw new ModelFileError(
       `${MODEL_JSON}: adapter: expected one of ${known}, found ${quoted(name)}`,
@@ -59,9 +66,12 @@ export function readSelectedTask(directory: string, config: unknown): SelectedTa
       tasks: lora_adaptations.length,
       rank: lora_rank,
       scale: lora_alpha / lora_rank,
-      ...(selected >= 0 && { selected }),
+      ...(defaultTask >= 0 && { defaultTask }),
     },
-    instruction: (name !== undefined && task_instructions?.[name]) || '',
+    instructions: new Map(
+      lora_adaptations.map((task) => [task, task_instructions?.[task] ?? ''] as const),
+    ),
+    defaultInstruction: (name !== undefined && task_instructions?.[name]) || '',
   };
 }
 

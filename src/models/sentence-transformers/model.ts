@@ -18,7 +18,7 @@ import {
   weightsSource,
 } from '../hugging-face/directory';
 import { withTransformersKeys } from '../hugging-face/original-configs';
-import { readSelectedTask } from '../hugging-face/task-adapters';
+import { readAdapterTasks } from '../hugging-face/task-adapters';
 import { findModelFiles, hasProgram } from '../hugging-face/weight-files';
 import { checkModelJson } from '../json';
 import { readSentenceDirectory, type SentenceDirectory } from './directory';
@@ -32,6 +32,8 @@ export interface PromptSettings {
   readonly defaultPrompt: string;
   /** Whether pooling excludes the tokens of the prompt. */
   readonly excludesPrompt: boolean;
+  /** Tasks with LoRA factors, by index. Each has a prompt of its name. Empty: none. */
+  readonly tasks: readonly string[];
 }
 
 export interface SentenceModel<Source = TextModelSource> {
@@ -157,6 +159,8 @@ function describe(
   modules: readonly SentenceModule[],
   modelFiles: readonly string[],
 ): Omit<SentenceModel, 'source'> {
+  const adapterTasks = readAdapterTasks(encoder, config);
+  const instructions = Object.fromEntries(adapterTasks?.instructions ?? []);
   const { prompts = {}, defaultPromptName = null } = sentence ?? {};
   const defaultPrompt = defaultPromptName === null ? '' : (prompts[defaultPromptName] ?? '');
   return {
@@ -166,8 +170,9 @@ function describe(
     ],
     identity: readIdentity(config),
     prompted: {
-      prompts,
-      defaultPrompt: readSelectedTask(encoder, config)?.instruction || defaultPrompt,
+      prompts: { ...instructions, ...prompts },
+      defaultPrompt: adapterTasks?.defaultInstruction || defaultPrompt,
+      tasks: Object.keys(instructions),
       excludesPrompt: modules.some((module) => module.type === 'pooling' && !module.includePrompt),
     },
     width,

@@ -40,6 +40,14 @@ export interface WordWindows {
   readonly lengths: Uint32Array;
 }
 
+/** Tokens of the texts of a `TextListInput`. */
+export interface TextListTokens {
+  /** Number of tokens of all texts up to and including each text. */
+  readonly ends: Uint32Array;
+  /** 1: the text was truncated. */
+  readonly truncated: Uint32Array;
+}
+
 /** Result of a request. */
 export interface Inference {
   /** Raw model outputs, [rows, numOutputs]. */
@@ -58,6 +66,7 @@ export interface Inference {
    */
   readonly batchTokens: number;
   readonly queueMs: number;
+  /** Of all texts of a `TextListInput`. */
   readonly tokenizationMs: number;
   /** Duration of the whole batch, in ms. */
   readonly inferenceMs: number;
@@ -65,18 +74,25 @@ export interface Inference {
   readonly places?: Tokenization;
   /** Words of an `EntityInput`. */
   readonly words?: WordWindows;
+  /** Present for a `TextListInput`, which has a row for each text. */
+  readonly list?: TextListTokens;
 }
 
 /** Result or error of a request. Only errors have a `code`. */
 export type Completion =
   | (Inference & {
       readonly ticket: number;
+      /** Number of texts of a `TextListInput`. Default: 1. */
+      readonly count?: number;
       readonly code?: undefined;
     })
   | {
       readonly ticket: number;
+      readonly count?: number;
       readonly code: EngineErrorCode;
       readonly message: string;
+      /** Index of the text of a `TextListInput` that caused the error. Default: no single text. */
+      readonly element?: number;
     };
 
 /** Rejection by the queue. */
@@ -122,6 +138,11 @@ export interface TextInput {
    * of the model.
    */
   readonly maxTokens?: number;
+  /**
+   * Index of the task of `TaskAdapters` whose LoRA update applies. Default: its `defaultTask`. Inputs
+   * of different tasks can be in one batch.
+   */
+  readonly adapterTask?: number;
   /** Pads and masks as `LateInteraction` specifies. */
   readonly fills?: boolean;
   readonly skips?: boolean;
@@ -147,7 +168,7 @@ export interface TextInput {
 /** Tokenized text. `ids` and `types` have the same length. */
 export interface TokenInput
   extends Pick<Tokenization, 'ids' | 'types'>,
-    Pick<TextInput, 'skips' | 'parts'> {
+    Pick<TextInput, 'skips' | 'parts' | 'adapterTask'> {
   /**
    * Positions of the tokens that stand for the options of a question, ascending. Required for the heads `laya`,
    * `gliclass` and `gliner2`, which return a row for each option.
@@ -172,8 +193,16 @@ export interface TokenInput
  * first part, those after it to the last part. A part without tokens fails with INPUT_TOO_LONG.
  * Needs the head `embedding` with mean pooling.
  */
-export interface ChunkInput extends Pick<TextInput, 'truncation' | 'prompt'> {
+export interface ChunkInput extends Pick<TextInput, 'truncation' | 'prompt' | 'adapterTask'> {
   readonly chunks: readonly string[];
+}
+
+/** Texts of a list that are one request. Needs a model with `readsLists`. */
+export interface TextListInput extends Pick<TextInput, 'truncation' | 'truncationSide'> {
+  /** The texts, one after the other. */
+  readonly text: string;
+  /** End of each text in `text`, in bytes of UTF-8; at least one. */
+  readonly ends: Uint32Array;
 }
 
 /**
@@ -191,7 +220,14 @@ export interface EntityInput {
 }
 
 /**
- * A text, a text pair, parts of a text, labels and a text, tokens, or the samples of a signal
- * window.
+ * A text, a text pair, a list of texts, parts of a text, labels and a text, tokens, or the samples
+ * of a signal window.
  */
-export type NativeInput = string | TextInput | ChunkInput | EntityInput | TokenInput | Float32Array;
+export type NativeInput =
+  | string
+  | TextInput
+  | TextListInput
+  | ChunkInput
+  | EntityInput
+  | TokenInput
+  | Float32Array;

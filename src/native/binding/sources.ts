@@ -111,8 +111,8 @@ export interface TaskAdapters {
   readonly rank: number;
   /** Factor of the update. */
   readonly scale: number;
-  /** Index of the task whose update applies. Default: none. */
-  readonly selected?: number;
+  /** Index of the task of inputs without `adapterTask`. Default: no update applies. */
+  readonly defaultTask?: number;
 }
 
 /** Files of a Hugging Face model folder with a natively implemented encoder. */

@@ -32,11 +32,11 @@ import { cohereProtocol } from './cohere-format';
 const EMBEDDING_TYPES = [...VECTOR_DTYPES, 'base64'] as const;
 type EmbeddingType = (typeof EMBEDDING_TYPES)[number];
 
-const INPUT_TYPES: Readonly<Record<string, TextRole | null>> = {
+const INPUT_TYPES: Readonly<Record<string, TextRole>> = {
   search_query: 'query',
   search_document: 'document',
-  classification: null,
-  clustering: null,
+  classification: 'classification',
+  clustering: 'clustering',
 };
 
 const TRUNCATIONS: Readonly<Record<string, Pick<Encoding, 'truncation' | 'truncationSide'>>> = {
@@ -83,7 +83,9 @@ const request = object({
   input_type: z
     .enum(names(INPUT_TYPES), { error: expected(`one of ${names(INPUT_TYPES).join(', ')}`) })
     .nullish()
-    .describe('Selects the prompt `query` or `document` of the model, if it has such a prompt'),
+    .describe(
+      'Selects the task `retrieval.query`, `retrieval.passage`, `classification` or `separation` of the model, otherwise its prompt `query` or `document`, if it has such a task or prompt',
+    ),
   embedding_types: embeddingTypes,
   truncate: z
     .enum(names(TRUNCATIONS), { error: expected(`one of ${names(TRUNCATIONS).join(', ')}`) })

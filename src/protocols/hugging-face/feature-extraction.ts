@@ -9,6 +9,7 @@ import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
+import { adapterTask } from '../validation/embedding-fields';
 import {
   boolean,
   checked,
@@ -53,6 +54,7 @@ const request = object({
   inputs,
   normalize: boolean().nullish().describe('Whether embeddings are L2-normalized'),
   prompt_name: string().nullish().describe('Name of a prompt of the model. Default: its default'),
+  task: adapterTask(),
   truncate: boolean()
     .nullish()
     .describe('false: reject texts longer than the model allows. Default: truncate them'),
@@ -97,6 +99,7 @@ export function featureExtraction(
       const { inputs, normalize } = body;
       const encoding: Encoding = {
         promptName: body.prompt_name,
+        task: body.task,
         ...(body.truncate === false && { truncation: 'do_not_truncate' }),
         ...(body.truncation_direction && { truncationSide: body.truncation_direction }),
       };

@@ -62,8 +62,9 @@ export class ModelStatistics {
   #record(completions: readonly Completion[]): void {
     const counts = this.#counts;
     for (const completion of completions) {
+      const { count: inputs = 1 } = completion;
       if (completion.code !== undefined) {
-        counts.failed++;
+        counts.failed += inputs;
         continue;
       }
       const { batchSize, batchTokens, queueMs, tokenizationMs, inferenceMs } = completion;
@@ -71,10 +72,10 @@ export class ModelStatistics {
         const { count, ms } = counts.batches.get(batchSize) ?? NO_RUNS;
         counts.batches.set(batchSize, { count: count + 1, ms: ms + inferenceMs });
       }
-      counts.succeeded++;
-      counts.queueMs += queueMs;
+      counts.succeeded += inputs;
+      counts.queueMs += queueMs * inputs;
       counts.tokenizationMs += tokenizationMs;
-      counts.inferenceMs += inferenceMs;
+      counts.inferenceMs += inferenceMs * inputs;
     }
     if (completions.length > 0) counts.lastInference = Date.now();
   }

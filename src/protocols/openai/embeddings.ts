@@ -4,7 +4,7 @@ import { embed } from '../../services/embed';
 import { embedChunks } from '../../services/embed-chunks';
 import { requireListLength } from '../../services/inference';
 import type { ModelResolver } from '../../services/model-resolver';
-import { jsonArray, jsonResponse } from '../json-response';
+import { jsonResponse } from '../json-response';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
@@ -13,17 +13,13 @@ import {
   dimensionCount,
   encodeVectors,
   encodingFor,
-  type TextRole,
+  encodingForTask,
   vectorDtype,
   vectorsToJson,
   vectorToBase64,
 } from '../validation/embedding-fields';
 import { boolean, expected, object, string, textsOrIds } from '../validation/fields';
 
-const JINA_TASKS: Readonly<Record<string, TextRole>> = {
-  'retrieval.query': 'query',
-  'retrieval.passage': 'document',
-};
 const JINA_TYPES = ['float', 'base64', 'binary', 'ubinary'] as const;
 
 const request = object({
@@ -45,10 +41,14 @@ const request = object({
   input_type: z
     .enum(['query', 'document'], { error: expected('"query", "document" or null') })
     .nullish()
-    .describe('Prompt of Voyage: `query` or `document` of the model, if it has such a prompt'),
+    .describe(
+      'Field of Voyage. Selects the task `retrieval.query` or `retrieval.passage` of the model, otherwise its prompt `query` or `document`, if it has such a task or prompt',
+    ),
   task: string()
     .nullish()
-    .describe('Prompt of Jina: `retrieval.query` or `retrieval.passage`. Other tasks: no prompt'),
+    .describe(
+      'Field of Jina: task of the model, as `tasks` of `GET /models/NAME/info` lists them, such as `retrieval.query`. Prepends the prompt of the task. If the model has no tasks, `retrieval.query` and `retrieval.passage` select its prompt `query` or `document`',
+    ),
   normalized: boolean().nullish().describe('false: embeddings as they are. Default: as the model'),
   truncation: boolean()
     .nullish()
@@ -111,7 +111,9 @@ export function embeddings(
       requireListLength(elements, 'input', listLength);
       const served = models.resolve(body.model, call);
       const { metadata } = served.model;
-      const { promptName = null } = encodingFor(roleOf(body), metadata);
+      const { task, input_type } = body;
+      const names =
+        task == null ? encodingFor(input_type ?? null, metadata) : encodingForTask(task, metadata);
       const truncates = body.truncate ?? body.truncation;
       const vectorOptions = {
         elements,
@@ -122,14 +124,14 @@ export function embeddings(
       const { vectors, inferences } = body.late_chunking
         ? await embedChunks(call, served, {
             ...vectorOptions,
-            promptName,
+            names,
             truncates: truncates ?? false,
             field: 'input',
           })
         : await embed(call, served, {
             ...vectorOptions,
             encoding: {
-              promptName,
+              ...names,
               ...(truncates === false && { truncation: 'do_not_truncate' }),
             },
             field: isList ? 'input' : null,
@@ -140,28 +142,22 @@ export function embeddings(
       const values = isBase64
         ? encoded.map((vector) => `"${vectorToBase64(vector)}"`)
         : await vectorsToJson(encoded);
-      const data = values.map((value, index) =>
-        Buffer.concat([
-          Buffer.from(`{"object":"embedding","index":${index},"embedding":`),
-          Buffer.from(value),
-          Buffer.from('}'),
-        ]),
-      );
+      const data = values.flatMap((value, index) => [
+        `${index === 0 ? '' : ','}{"object":"embedding","index":${index},"embedding":`,
+        value,
+        '}',
+      ]);
       const tokens = inferences.reduce((sum, inference) => sum + inference.tokens, 0);
       const usage = JSON.stringify({
         prompt_tokens: tokens,
         completion_tokens: 0,
         total_tokens: tokens,
       });
-      const begin = `{"id":"embd-${randomUUID()}","object":"list","data":`;
-      const end = `,"model":${JSON.stringify(served.name)},"usage":${usage}}`;
-      return { ...jsonResponse([begin, ...jsonArray(data), end]), inferences };
+      const begin = `{"id":"embd-${randomUUID()}","object":"list","data":[`;
+      const end = `],"model":${JSON.stringify(served.name)},"usage":${usage}}`;
+      return { ...jsonResponse([begin, ...data, end]), inferences };
     },
   });
-}
-
-function roleOf({ input_type, task }: Pick<z.output<typeof request>, 'input_type' | 'task'>) {
-  return input_type ?? (task ? (JINA_TASKS[task] ?? null) : null);
 }
 
 function formatOf({

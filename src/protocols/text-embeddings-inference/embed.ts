@@ -16,6 +16,7 @@ import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
+import { adapterTask } from '../validation/embedding-fields';
 import { boolean, expected, object, sentencesToCompare, textsOrIds } from '../validation/fields';
 import {
   prompt_name,
@@ -29,6 +30,7 @@ import {
 const textsRequest = object({ inputs: textsOrIds, ...TRUNCATION_FIELDS, prompt_name });
 
 const embedRequest = textsRequest.extend({
+  task: adapterTask(),
   normalize: boolean().default(true).describe('Whether embeddings are L2-normalized'),
   dimensions: z
     .int({ error: expected('a whole number') })
@@ -39,7 +41,7 @@ const embedRequest = textsRequest.extend({
 
 const similarityRequest = object({
   inputs: sentencesToCompare,
-  parameters: object({ ...TRUNCATION_FIELDS, prompt_name }).nullish(),
+  parameters: object({ ...TRUNCATION_FIELDS, prompt_name, task: adapterTask() }).nullish(),
 });
 
 const COMMON = {
@@ -63,8 +65,10 @@ export function embed(served: ServedModel<TextEmbedder>, options: ProtocolOption
     examples: { request: TEXTS_EXAMPLE, response: [[0.6123, -0.3312, 0.7179]] },
     admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
+      const { encoding, ...input } = inputOf(body, listLength);
       const { vectors, inferences } = await embedTexts(call, served, {
-        ...inputOf(body, listLength),
+        ...input,
+        encoding: { ...encoding, task: body.task },
         dimensions: body.dimensions,
         normalize: body.normalize,
         responseLimit,
@@ -95,7 +99,11 @@ export function similarity(served: ServedModel<TextEmbedder>, options: ProtocolO
     handler: async (call, { inputs, parameters }) => {
       const { source_sentence: source, sentences } = inputs;
       requireBatchSize(sentences, options.listLength);
-      const encoding = { promptName: parameters?.prompt_name, ...truncationOf(parameters ?? {}) };
+      const encoding = {
+        promptName: parameters?.prompt_name,
+        task: parameters?.task,
+        ...truncationOf(parameters ?? {}),
+      };
       const { cosines, inferences } = await similarityOf(call, served, {
         source,
         sentences,

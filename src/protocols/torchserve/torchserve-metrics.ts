@@ -14,11 +14,12 @@ export function torchServeFamilies(
   let queueMs = 0;
   engine.observe((completions) => {
     for (const completion of completions) {
-      requests++;
+      const { count = 1 } = completion;
+      requests += count;
       if (completion.code !== undefined) continue;
       const { tokenizationMs, inferenceMs } = completion;
-      latencyMs += completion.queueMs + tokenizationMs + inferenceMs;
-      queueMs += completion.queueMs;
+      latencyMs += (completion.queueMs + inferenceMs) * count + tokenizationMs;
+      queueMs += completion.queueMs * count;
     }
   });
   const labels = { model_name: name, model_version: version, hostname: hostname() };

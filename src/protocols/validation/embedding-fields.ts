@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { embeddingsToJson } from '../../native/addon';
-import type { Encoding } from '../../services/embed';
 import { ServiceError } from '../../serving/errors';
 import type { EmbeddingMetadata } from '../../tasks/capabilities';
+import type { PromptNames } from '../../tasks/embeddings';
 import {
   type EncodedVector,
   encodeVector,
   VECTOR_DTYPES,
   type VectorDtype,
 } from '../../tasks/vector-dtypes';
-import { expected } from './fields';
+import { expected, string } from './fields';
 
 /** Number of dimensions to which embeddings are truncated. */
 export const dimensionCount = () =>
@@ -25,22 +25,52 @@ export const vectorDtype = () =>
     .enum(VECTOR_DTYPES, { error: expected(`one of ${VECTOR_DTYPES.join(', ')}`) })
     .describe('Number format. int8 and uint8 need a model with normalized embeddings');
 
-/** Role of a text, by which the prompt is chosen. */
-export type TextRole = 'query' | 'document';
+/** Role of a text, by which task and prompt are chosen. */
+export type TextRole = 'query' | 'document' | 'classification' | 'clustering';
 
-/** Prompt names of sentence-transformers models by role. */
-const PROMPT_NAMES: Readonly<Record<TextRole, readonly string[]>> = {
-  query: ['query', 'search_query'],
-  document: ['document', 'passage', 'search_document'],
+/** Task names of jina-embeddings-v3, and prompt names of sentence-transformers models. */
+const NAMES_OF_ROLES: Readonly<
+  Record<TextRole, { readonly task: string; readonly prompts: readonly string[] }>
+> = {
+  query: { task: 'retrieval.query', prompts: ['query', 'search_query'] },
+  document: { task: 'retrieval.passage', prompts: ['document', 'passage', 'search_document'] },
+  classification: { task: 'classification', prompts: [] },
+  clustering: { task: 'separation', prompts: [] },
 };
 
-/** Encoding with the prompt of a role. A model without such a prompt gets the texts as they are. */
+/** Task of a model with LoRA adapters of several tasks. */
+export const adapterTask = () =>
+  string()
+    .nullish()
+    .describe(
+      'Task of a model with LoRA adapters of several tasks, as `tasks` of `GET /info` lists them. Prepends the prompt of the task. Default: `adapter` in model.json, otherwise none',
+    );
+
+/** Encoding with the task or the prompt of a role. A model without such a name gets the texts as they are. */
 export function encodingFor(
   role: TextRole | null,
-  { prompts }: Pick<EmbeddingMetadata, 'prompts'>,
-): Pick<Encoding, 'promptName'> {
-  const names = role === null ? [] : PROMPT_NAMES[role];
-  return { promptName: names.find((name) => Object.hasOwn(prompts, name)) ?? null };
+  { prompts, tasks }: Pick<EmbeddingMetadata, 'prompts' | 'tasks'>,
+): PromptNames {
+  if (role === null) return {};
+  const names = NAMES_OF_ROLES[role];
+  if (tasks.includes(names.task)) return { task: names.task };
+  return { promptName: names.prompts.find((name) => Object.hasOwn(prompts, name)) };
+}
+
+/**
+ * Encoding with a task of Jina's API. If the model has no tasks, `retrieval.query` and `retrieval.passage` select its
+ * prompt of the role.
+ *
+ * @throws ServiceError BODY_INVALID: the model has neither tasks nor such a prompt
+ */
+export function encodingForTask(
+  task: string,
+  metadata: Pick<EmbeddingMetadata, 'prompts' | 'tasks'>,
+): PromptNames {
+  if (metadata.tasks.length > 0) return { task };
+  const role = (['query', 'document'] as const).find((each) => NAMES_OF_ROLES[each].task === task);
+  const encoding = encodingFor(role ?? null, metadata);
+  return encoding.promptName == null ? { task } : encoding;
 }
 
 /**

@@ -31,10 +31,11 @@ export function engineFamilies(engine: EngineMonitor, model: ModelInfo): readonl
         batchSize.observe(completion.batchSize);
         batchTokens.observe(completion.batchTokens);
       }
-      if (completion.batchSize > 0) inference.observe(completion.inferenceMs / 1000);
-      queue.observe(completion.queueMs / 1000);
-      if (model.tokenizes) tokenization.observe(completion.tokenizationMs / 1000);
-      if (completion.truncated) truncated++;
+      const { count = 1, list } = completion;
+      if (completion.batchSize > 0) inference.observe(completion.inferenceMs / 1000, count);
+      queue.observe(completion.queueMs / 1000, count);
+      if (model.tokenizes) tokenization.observe(completion.tokenizationMs / 1000 / count, count);
+      truncated += list ? sum(list.truncated) : Number(completion.truncated);
     }
   });
 
@@ -75,6 +76,10 @@ export function engineFamilies(engine: EngineMonitor, model: ModelInfo): readonl
     ),
     ...(model.tokenizes ? textFamilies : []),
   ];
+}
+
+function sum(values: Uint32Array): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 /** Metrics that the engine counts. */
@@ -121,13 +126,18 @@ function statsFamilies(engine: EngineMonitor, model: ModelInfo): readonly Family
       'Batches, including failed batches.',
       () => engine.stats().batches,
     ),
-    ...(model.tokenizes ? cacheFamilies(engine) : []),
+    ...(model.tokenizes ? reuseFamilies(engine) : []),
   ];
 }
 
-/** Metrics of the result cache. */
-function cacheFamilies(engine: EngineMonitor): readonly Family[] {
+/** Metrics of shared encoders and of the result cache. */
+function reuseFamilies(engine: EngineMonitor): readonly Family[] {
   return [
+    counter(
+      'libtorch_serve_encoder_reused_total',
+      'Texts that the encoder did not process again for this model: an equal encoder of another model had.',
+      () => engine.stats().reusedStates,
+    ),
     counter(
       'libtorch_serve_result_cache_hits_total',
       'Texts whose result was in the cache (RESULT_CACHE_MB).',

@@ -20,12 +20,13 @@ export class Histogram {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
-  observe(value: number): void {
+  /** @param count number of observations of this value */
+  observe(value: number, count = 1): void {
     const bounds = this.#bounds;
     let bucket = 0;
     while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
-    (this.#counts[bucket] as number)++;
-    this.#sum += value;
+    (this.#counts[bucket] as number) += count;
+    this.#sum += value * count;
   }
 
   /** Cumulative buckets, sum and count. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findModelFolder } from '../../models/hugging-face/directory';
 import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../capabilities';
-import { prepareText, requireFinite } from '../embeddings';
+import { preparePlainText, requireFinite } from '../embeddings';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 import { readEmbeddingDirectory } from './model-directory';
@@ -15,6 +15,7 @@ export const EMBEDDING_INFO = {
   normalizes: z.boolean().optional().describe('Whether vectors are normalized to length 1'),
   similarity: z.string().optional().describe('By which vectors are compared'),
   prompts: z.array(z.string()).optional().describe('Names of the prompts'),
+  tasks: z.array(z.string()).optional().describe('Tasks with LoRA adapters. Absent: none'),
 };
 
 const tensors: Tensors<EmbeddingInput, Embedding, EmbeddingMetadata> = {
@@ -46,7 +47,7 @@ export const embedding: Task<EmbeddingInput, Embedding, EmbeddingMetadata> = {
     isBareEncoder
       ? ['modules.json: not found. Embeddings are the mean of the token embeddings (mean pooling).']
       : [],
-  prepare: prepareText,
+  prepare: preparePlainText,
   toPrediction: (inference, { dimensions }, index) => {
     requireFinite(inference, index);
     return { vector: inference.values.subarray(0, dimensions), inference };
@@ -54,13 +55,14 @@ export const embedding: Task<EmbeddingInput, Embedding, EmbeddingMetadata> = {
   logFields: ({ pooling, normalizes }) => ({ pooling, normalizes }),
   info: {
     schemas: EMBEDDING_INFO,
-    of: ({ dimensions, pooling, normalizes, similarity, prompts }, { maxLength }) => ({
+    of: ({ dimensions, pooling, normalizes, similarity, prompts, tasks }, { maxLength }) => ({
       dimensions,
       max_length: maxLength,
       pooling: [...pooling],
       normalizes,
       similarity,
       prompts: Object.keys(prompts),
+      ...(tasks.length > 0 && { tasks: [...tasks] }),
     }),
   },
   tensors,

@@ -11,6 +11,8 @@ export interface ChunkedText {
   readonly chunks: readonly string[];
   /** Text that is prepended. Default: the default prompt of the model. */
   readonly prompt?: string;
+  /** Index of the task whose LoRA update applies. Default: the default task of the model. */
+  readonly adapterTask?: number;
   /** Whether the end of a text over the limit of the model is removed. Default: INPUT_TOO_LONG. */
   readonly truncates?: boolean;
 }
@@ -42,7 +44,7 @@ export const lateChunking: Task<ChunkedText, ChunkEmbeddings, EmbeddingMetadata>
 };
 
 function prepareChunks(
-  { chunks, prompt, truncates = false }: ChunkedText,
+  { chunks, prompt, adapterTask, truncates = false }: ChunkedText,
   { defaultPrompt, excludesPrompt }: PromptSettings,
 ): NativeInput {
   const prefix = prompt ?? defaultPrompt;
@@ -50,6 +52,7 @@ function prepareChunks(
   return {
     chunks: [prefix + first, ...rest],
     ...(excludesPrompt && { prompt: prefix }),
+    ...(adapterTask !== undefined && { adapterTask }),
     truncation: truncates ? 'longest_first' : 'do_not_truncate',
   };
 }

@@ -55,6 +55,7 @@ function describeStatic(found: StaticEmbeddingFiles): EmbeddingFiles {
       prompts,
       defaultPrompt: defaultPromptName === null ? '' : (prompts[defaultPromptName] ?? ''),
       excludesPrompt: false,
+      tasks: [],
       dimensions: Math.min(whole, settings.truncate_dim ?? whole),
       isBareEncoder: false,
       poolsChunks: false, // static embeddings have no context

@@ -13,7 +13,7 @@ import { readSentenceModel } from '../../models/sentence-transformers/model';
 import { listModules } from '../../models/sentence-transformers/modules';
 import type { ModelSource } from '../../native/engine';
 import type { EmbeddingInput, SparseEmbedding, SparseEmbeddingMetadata } from '../capabilities';
-import { prepareText, requireFinite } from '../embeddings';
+import { preparePlainText, requireFinite } from '../embeddings';
 import type { Task } from '../task';
 import type { Tensors } from '../tensors';
 
@@ -53,7 +53,7 @@ export const sparseEmbedding: Task<EmbeddingInput, SparseEmbedding, SparseEmbedd
           'modules.json: not found. The weight of a vocabulary token is its maximum over all tokens.',
         ]
       : [],
-  prepare: prepareText,
+  prepare: preparePlainText,
   toPrediction: (inference, _, index) => {
     requireFinite(inference, index);
     return { weights: inference.values, inference };

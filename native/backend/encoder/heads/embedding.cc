@@ -11,6 +11,12 @@
 namespace backend::heads {
 namespace {
 
+/// Throws LoadError if the pooling is not that of an encoder that pools.
+void require_mean(const PoolingModule& pooling) {
+  if (pooling.include_prompt && pooling.modes == std::vector{PoolingMode::kMean}) return;
+  throw common::LoadError("modules.json: expected mean pooling of static embeddings");
+}
+
 class Embedding final : public Head {
  public:
   Embedding(const EmbeddingHead& options, const HeadSource& source) : columns_(source.hidden_size) {
@@ -25,6 +31,11 @@ class Embedding final : public Head {
     for (const Module& module : options.modules) {
       if (const auto* pooling = std::get_if<PoolingModule>(&module)) {
         if (pooled) throw common::LoadError("modules.json: expected one Pooling, found another");
+        if (source.encoder_pools) {
+          require_mean(*pooling);
+          pooled = pools_chunks_ = true;
+          continue;
+        }
         if (pooling->modes.empty()) throw common::LoadError("Pooling: expected at least one mode");
         pooled = true;
         uses_cls_only_ = modules::pools_first_token(*pooling);

@@ -96,6 +96,7 @@ struct HeadSource {
   int64_t vocabulary_size;
   /// Id of the first token of a text; waits for the tokenizer.
   std::function<int64_t(const std::string&)> first_token_id;
+  bool encoder_pools;                                         ///< see Encoder::pools_mean
   std::shared_ptr<const gliner::LabelEncoder> label_encoder;  ///< null: the model has none
 };
 

@@ -30,6 +30,9 @@ class Encoder {
 
   virtual EncoderSizes sizes() const = 0;
 
+  /// Whether the rows are the means of the tokens of each pooled row, instead of hidden states.
+  virtual bool pools_mean() const { return false; }
+
   /// Last hidden states of the requested tokens, float32 [tokens or sequences, hidden_size], in
   /// packed order.
   virtual at::Tensor operator()(const nn::PackedBatch& batch, nn::OutputTokens outputs) const = 0;

@@ -1,4 +1,5 @@
-// Static embeddings: a table of token vectors without a network.
+// Static embeddings: a table of token vectors without a network. The rows of a text are averaged as
+// they are read, in token order, as modules/pooling.cc does.
 // Sources: sentence-transformers, modules/static_embedding.py (StaticEmbedding); model2vec,
 // model.py (StaticModel).
 #include <ATen/ops/empty.h>
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "common/error.h"
 #include "encoder/models/encoder.h"
@@ -45,19 +47,33 @@ class StaticEmbedding final : public Encoder {
             .empty_id = vocabulary_size_};
   }
 
+  bool pools_mean() const override { return true; }
+
   at::Tensor operator()(const nn::PackedBatch& batch, nn::OutputTokens /*outputs*/) const override {
-    const int64_t count = batch.tokens();
     const auto* const ids = batch.input_ids.const_data_ptr<int64_t>();
-    at::Tensor rows = at::empty({count}, batch.input_ids.options());
-    auto* const row = rows.mutable_data_ptr<int64_t>();
-    const auto* const mapping = mapping_.defined() ? mapping_.const_data_ptr<int64_t>() : nullptr;
-    for (int64_t i = 0; i < count; ++i) {
-      const bool is_empty = ids[i] == vocabulary_size_;
-      row[i] = is_empty ? 0 : (mapping != nullptr ? mapping[ids[i]] : ids[i]);
+    const bool reads_table = table_.scalar_type() == at::kFloat && table_.is_contiguous();
+    const at::Tensor gathered = reads_table ? at::Tensor() : gather(batch);
+    const auto* const rows = (reads_table ? table_ : gathered).const_data_ptr<float>();
+    const int64_t columns = table_.size(1);
+    at::Tensor means = at::empty({batch.cu_pooled_rows.back(), columns}, at::kFloat);
+    auto* mean = means.mutable_data_ptr<float>();
+    std::vector<float> scaled(token_weights_.defined() ? columns : 0);
+    for (size_t i = 0; i + 1 < batch.cu_seqlens.size(); ++i) {
+      int64_t token = batch.cu_seqlens[i];
+      for (int64_t row = batch.cu_pooled_rows[i]; row < batch.cu_pooled_rows[i + 1]; ++row) {
+        const int64_t begin = token, end = batch.cu_seqlens[i] + batch.pooled_ends[row];
+        std::fill_n(mean, columns, 0.0F);
+        for (; token < end; ++token) {
+          if (ids[token] == vocabulary_size_) continue;  // a text without tokens
+          const int64_t at = reads_table ? row_of(ids[token]) : token;
+          add(ids[token], rows + at * columns, scaled, mean);
+        }
+        const auto count = static_cast<float>(end - begin);
+        std::for_each_n(mean, columns, [&](float& value) { value /= count; });
+        mean += columns;
+      }
     }
-    at::Tensor vectors = at::index_select(table_, 0, rows).to(at::kFloat);
-    scale(ids, vectors);
-    return vectors;
+    return means;
   }
 
  private:
@@ -72,20 +88,30 @@ class StaticEmbedding final : public Encoder {
                             std::to_string(table_.size(0)) + ", found " + std::to_string(*wrong));
   }
 
-  /// Multiplies the vectors with the weights of their tokens; the vector of a text without tokens
-  /// becomes 0.
-  void scale(const int64_t* ids, const at::Tensor& vectors) const {
-    const int64_t size = vectors.size(1);
-    auto* vector = vectors.mutable_data_ptr<float>();
-    const auto* const weights =
-        token_weights_.defined() ? token_weights_.const_data_ptr<float>() : nullptr;
-    for (int64_t i = 0; i < vectors.size(0); ++i, vector += size) {
-      if (ids[i] == vocabulary_size_) {
-        std::fill_n(vector, size, 0.0F);
-      } else if (weights != nullptr) {
-        std::for_each_n(vector, size, [&](float& value) { value *= weights[ids[i]]; });
-      }
+  int64_t row_of(int64_t id) const {
+    if (id == vocabulary_size_) return 0;  // not read
+    return mapping_.defined() ? mapping_.const_data_ptr<int64_t>()[id] : id;
+  }
+
+  /// The row of each token as float32, [tokens, columns].
+  at::Tensor gather(const nn::PackedBatch& batch) const {
+    at::Tensor rows = at::empty({batch.tokens()}, batch.input_ids.options());
+    const auto* const ids = batch.input_ids.const_data_ptr<int64_t>();
+    std::transform(ids, ids + batch.tokens(), rows.mutable_data_ptr<int64_t>(),
+                   [this](int64_t id) { return row_of(id); });
+    return at::index_select(table_, 0, rows).to(at::kFloat);
+  }
+
+  /// Adds the vector of a token, multiplied with its weight. The product is rounded before the
+  /// addition. `scaled`: memory for the product.
+  void add(int64_t id, const float* vector, std::vector<float>& scaled, float* sum) const {
+    const int64_t columns = table_.size(1);
+    if (token_weights_.defined()) {
+      const float weight = token_weights_.const_data_ptr<float>()[id];
+      for (int64_t k = 0; k < columns; ++k) scaled[k] = vector[k] * weight;
+      vector = scaled.data();
     }
+    for (int64_t k = 0; k < columns; ++k) sum[k] += vector[k];
   }
 
   at::Tensor table_;          ///< [rows, size], in its stored type

@@ -159,8 +159,11 @@ at::Tensor self_attention(const Projections& projections, const PackedBatch& bat
       ScopedThreadPool::current() != nullptr ? std::min(kMaxParts, units) : 1;
   const int64_t parts = std::clamp<int64_t>(work / kMinMultiplyAddsPerPart, 1, most_parts);
   kernels::AttentionHead longest = sequences.back().first_head;
+  for (const Sequence& sequence : sequences) {
+    longest.queries = std::max(longest.queries, sequence.first_head.queries);
+  }
   longest.tokens =
-      batch.groups.back().length;  // other sequences of the group may attend to all of their tokens
+      batch.max_length();  // other sequences of a group may attend to all of their tokens
   const at::Tensor scratch =
       at::empty({parts, kernels::attention_scratch(projections.format, longest)});
   auto* const memory = scratch.mutable_data_ptr<float>();

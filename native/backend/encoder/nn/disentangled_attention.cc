@@ -77,8 +77,7 @@ DisentangledAttention::DisentangledAttention(
 
 at::Tensor DisentangledAttention::operator()(const Projections& projections,
                                              const PackedBatch& batch) const {
-  // The last sequence is the longest.
-  if (batch.groups.back().length > rows_->max_tokens()) {
+  if (batch.max_length() > rows_->max_tokens()) {
     throw std::length_error("a sequence is longer than max_position_embeddings");
   }
   const int64_t head_size = projections.query.size(1) / num_heads_;

@@ -2,20 +2,40 @@
 
 #include <ATen/ops/index_select.h>
 
+#include <utility>
+
+#include "encoder/nn/task_rows.h"
+
 namespace backend::nn {
 
 Embedding::Embedding(const Weights& weights, int64_t rows, int64_t size)
     : table_(weights.get_as_stored("weight", {rows, size})) {
-  const auto factors = weights.lora_embedding_factors(rows, size);
-  if (!factors) return;
-  down_ = factors->down.t().contiguous();
-  up_ = std::make_shared<const PackedLinear>(factors->up, at::Tensor(), Dtype::kFloat32);
+  std::vector<Update> updates;
+  for (const auto& [down, up, task] : weights.lora_embedding_factors(rows, size)) {
+    updates.push_back({task, down, {up, at::Tensor(), Dtype::kFloat32}});
+  }
+  if (updates.empty()) return;
+  updates_ = std::make_shared<const std::vector<Update>>(std::move(updates));
 }
 
 at::Tensor Embedding::operator()(const at::Tensor& indices) const {
   at::Tensor rows = at::index_select(table_, 0, indices).to(at::kFloat);
-  if (up_) up_->into(at::index_select(down_, 0, indices), 0, kernels::Epilogue::kAdd, rows);
+  if (!updates_) return rows;
+  std::vector<TaskRows> of_tasks;
+  if (updates_->back().task) of_tasks = ScopedTasks::rows_of(indices.size(0));
+  for (const Update& update : *updates_) {
+    if (!update.task) add(update, rows, indices);
+    for (const auto& [task, first, count] : of_tasks) {
+      if (task != update.task) continue;
+      add(update, rows.narrow(0, first, count), indices.narrow(0, first, count));
+    }
+  }
   return rows;
+}
+
+void Embedding::add(const Update& update, const at::Tensor& y, const at::Tensor& indices) {
+  const at::Tensor down = at::index_select(update.down, 0, indices).to(at::kFloat);
+  update.up.into(down, 0, kernels::Epilogue::kAdd, y);
 }
 
 namespace {

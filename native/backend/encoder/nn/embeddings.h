@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "checkpoint/weights.h"
 #include "packed/linear.h"
@@ -11,7 +12,7 @@
 namespace backend::nn {
 
 /// Embedding table. It stays in the mapped file, in its stored type: only the rows in use are read.
-/// Keys: weight [rows, size], and those of a LoRA update. Copies share the table.
+/// Keys: weight [rows, size], and those of LoRA updates. Copies share the table.
 class Embedding {
  public:
   Embedding(const Weights& weights, int64_t rows, int64_t size);
@@ -22,10 +23,17 @@ class Embedding {
   int64_t rows() const { return table_.size(0); }
 
  private:
+  /// LoRA update, which is added to the rows in use.
+  struct Update {
+    std::optional<int64_t> task;  ///< see LoraFactors
+    at::Tensor down;              ///< [rows, rank], may be a view of the file
+    PackedLinear up;
+  };
+
+  static void add(const Update& update, const at::Tensor& y, const at::Tensor& indices);
+
   at::Tensor table_;
-  // LoRA update, which is added to the rows in use; unset: none.
-  at::Tensor down_;  ///< [rows, rank]
-  std::shared_ptr<const PackedLinear> up_;
+  std::shared_ptr<const std::vector<Update>> updates_;  ///< null: none
 };
 
 /// Numbers of rows of the tables (0: the architecture lacks the table), and their width.

@@ -39,8 +39,8 @@ Linear Linear::fused(std::initializer_list<Part> layers, int64_t in_features, Bi
   for (const auto& [layer, out_features, order] : layers) {
     weights.push_back(ordered(layer.get_as_stored("weight", {out_features, in_features}), order));
     if (bias == Bias::kYes) biases.push_back(ordered(layer.get("bias", {out_features}), order));
-    std::optional<LoraFactors> factors = layer.lora_factors(in_features, out_features);
-    if (factors) factors->up = ordered(factors->up, order);
+    std::vector<LoraFactors> factors = layer.lora_factors(in_features, out_features);
+    for (LoraFactors& each : factors) each.up = ordered(each.up, order);
     updates.push_back({out_features, std::move(factors)});
   }
   Linear all{at::cat(weights), bias == Bias::kYes ? at::cat(biases) : at::Tensor(),

@@ -25,7 +25,7 @@ int64_t shared_count(std::span<const int64_t> first, std::span<const int64_t> se
 }  // namespace
 
 std::optional<SharedPrefixes> SharedPrefixes::find(const PackedBatch& batch) {
-  if (batch.sequences() < 2) return std::nullopt;
+  if (batch.sequences() < 2 || !batch.tasks.empty()) return std::nullopt;
   SharedPrefixes shared(batch);
   const int64_t saved = batch.tokens() - shared.token_of_row_.size(0);
   if (saved * kLeastPart < batch.tokens()) return std::nullopt;

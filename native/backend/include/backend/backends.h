@@ -72,8 +72,8 @@ struct LoraAdapter {
 struct TaskAdapters {
   int64_t tasks;
   int64_t rank;
-  double scale;                     ///< factor of the update
-  std::optional<int64_t> selected;  ///< task whose update applies; empty: none
+  double scale;                         ///< factor of the update
+  std::optional<int64_t> default_task;  ///< task of inputs without a task; empty: no update
 };
 
 /// Prompt of an EntityInput: before each label the entity token, after the last one the separator.
@@ -254,6 +254,7 @@ struct ModelReport {
   size_t num_outputs =
       0;  ///< values in an output row; 0: unknown, every run of the load-time check failed
   size_t vocabulary_size = 0;  ///< upper bound of token ids; 0: not a text encoder
+  bool reads_lists = false;    ///< an input may be a TextList
   KernelsInUse kernels_in_use;
   std::vector<std::string> warnings;  ///< for the log, one line each
   LoadTimeCheck load_time_check;      ///< empty for text models

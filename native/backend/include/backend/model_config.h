@@ -43,10 +43,15 @@ class ModelConfig {
   /// Throws LoadError if the key is present with another value.
   void require_one_of(std::string_view key, std::initializer_list<std::string_view> values) const;
 
+  /// A copy that adds the name and value of every entry that is looked up to `lookups`, which must
+  /// outlive the copy.
+  ModelConfig recording_to(std::string& lookups) const;
+
  private:
   const Value* find(std::string_view key) const;  ///< null if absent or null
 
   std::map<std::string, Value, std::less<>> entries_;
+  std::string* lookups_ = nullptr;  ///< see recording_to(); null: lookups are not recorded
 };
 
 }  // namespace backend

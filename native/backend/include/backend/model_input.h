@@ -72,6 +72,9 @@ struct TextInput {
   /// chunk in bytes, ascending; empty: one row for the text.
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<size_t> chunk_ends{};
+  /// Index of the task whose LoRA update applies; null: TaskAdapters::default_task.
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<int64_t> adapter_task{};
   /// The response is the tokens of the whole text, without a limit, and their offsets in UTF-8
   /// bytes. The model is not run. Other options except `text` have no effect.
   bool only_tokens = false;
@@ -99,6 +102,8 @@ struct TokenInput {
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::optional<EmbeddingParts> parts{};  ///< see TextInput
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<int64_t> adapter_task{};  ///< see TextInput
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
 };
 
@@ -113,16 +118,27 @@ struct EntityInput {
   std::shared_ptr<OutputBudget> budget{};  ///< null: the output size is not limited
 };
 
+/// Texts of a list as one input, for models that take less time for a text than a request does: the
+/// encoder is a table, so the texts do not depend on each other.
+struct TextList {
+  std::string text;  ///< the texts, one after the other
+  std::vector<size_t>
+      ends;  ///< end of each text in bytes, ascending; the last is the end of `text`
+  Truncation truncation = Truncation::kLongestFirst;
+  TruncationSide side = TruncationSide::kOfTokenizer;
+};
+
 /// Samples of one window of a signal.
 using Samples = std::vector<float>;
 
-using ModelInput = std::variant<TextInput, Samples, TokenInput, EntityInput>;
+using ModelInput = std::variant<TextInput, Samples, TokenInput, EntityInput, TextList>;
 
 /// A ModelInput as the scheduler transports it.
 class Input final : public scheduler::Input {
  public:
   explicit Input(ModelInput input) : content(std::move(input)) {}
   size_t bytes() const override;
+  size_t count() const override;
 
   ModelInput content;
 };
@@ -166,6 +182,8 @@ struct Sequence {
   size_t prompt_tokens = 0;             ///< leading tokens that pooling may exclude
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::optional<EmbeddingParts> parts{};  ///< null: the head's default
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::optional<int64_t> adapter_task{};  ///< task whose LoRA update applies; null: none
   /// Trailing expansion tokens that attend to the others, but that no token attends to (ColBERT).
   size_t unattended_expansion_tokens = 0;
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
@@ -174,9 +192,14 @@ struct Sequence {
   /// empty: pooling returns one row.
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<size_t> chunk_ends{};
+  /// TextList: whether each text was truncated. chunk_ends are the ends of the texts. Empty:
+  /// another input.
+  // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
+  std::vector<bool> truncated_texts{};
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::shared_ptr<const EncodingWithOffsets> encoding{};  ///< null: offsets were not requested
   bool only_tokens = false;  ///< the tokens are the response; the model is not run
+  bool is_warm_up = false;   ///< measures the model's speed
   // NOLINTNEXTLINE(readability-redundant-member-init): designated initializers may omit it
   std::vector<size_t> markers{};  ///< see TokenInput
   size_t question_type = 0;       ///< see TokenInput

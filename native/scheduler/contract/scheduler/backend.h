@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,6 +25,9 @@ struct Description {
 class BackendError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+
+  /// Index of the text of a list that caused the error; empty: no single text, or no list.
+  std::optional<size_t> element;
 };
 
 /// The input has more tokens than the model takes and must not be truncated: an error of the
@@ -60,6 +65,10 @@ class Backend {
   /// runs or waits, a pool with all cores of the model; null if Description::uses_pool is false.
   /// Throws BackendError: then no input of the batch has an output.
   virtual std::vector<Output> run(Batch batch, const AssignedPool& pool) = 0;
+
+  /// Number of inputs whose hidden states an encoder shared with other models had already produced.
+  /// Any thread.
+  virtual uint64_t reused_states() const { return 0; }
 };
 
 }  // namespace scheduler

@@ -17,6 +17,9 @@ class Input {
 
   /// Size in bytes. The limit of the queue counts it.
   virtual size_t bytes() const = 0;
+
+  /// Number of texts of a list, 1 for other inputs. Limits of requests and counters count each.
+  virtual size_t count() const { return 1; }
 };
 using InputPtr = std::unique_ptr<Input>;
 

@@ -69,10 +69,12 @@ struct Admission {
 struct Completion {
   uint64_t ticket = 0;
   Status status = Status::kOk;
-  std::string message;  ///< of kTimedOut, kTooLong and kFailed
+  size_t count = 1;               ///< see Input::count()
+  std::string message;            ///< of kTimedOut, kTooLong and kFailed
+  std::optional<size_t> element;  ///< of kTooLong and kFailed, see BackendError
   Output output;
   PreparedPtr input;        ///< null if the request ended before its preparation did
-  size_t batch_size = 0;    ///< requests in the batch; 0: the model was not run
+  size_t batch_size = 0;    ///< inputs in the batch; 0: the model was not run
   size_t batch_tokens = 0;  ///< cost of the batch, set in one of its requests; 0 in the others
   Clock::duration queue_time{0};        ///< waiting before and after preparation
   Clock::duration preparation_time{0};  ///< tokenization
@@ -95,9 +97,10 @@ struct Statistics {
   uint64_t timed_out = 0;
   uint64_t too_long = 0;
   uint64_t batches = 0;
-  uint64_t cache_hits = 0;    ///< inputs whose output was cached
-  uint64_t cache_misses = 0;  ///< inputs that were run; 0 without a cache
-  size_t cache_bytes = 0;     ///< of cached outputs
+  uint64_t cache_hits = 0;     ///< inputs whose output was cached
+  uint64_t cache_misses = 0;   ///< inputs that were run; 0 without a cache
+  size_t cache_bytes = 0;      ///< of cached outputs
+  uint64_t reused_states = 0;  ///< see Backend::reused_states()
   /// Age of the oldest run or preparation over its time limit; 0: none hangs.
   Clock::duration hung_for{0};
 };
@@ -109,7 +112,7 @@ using Completions = std::list<Completion>;
 /// Receives the completions of a batch together. Called on the scheduler's threads. Must not throw.
 using CompletionHandler = std::function<void(Completions)>;
 
-class CachingBackend;
+class CachedRuns;
 class RequestQueue;
 struct Request;
 using Requests = std::list<Request>;
@@ -169,6 +172,7 @@ class ModelQueue {
     bool needs_run = false;
     Output output;
     std::string message;
+    std::optional<size_t> element;
     Clock::time_point start;
     Clock::duration time{0};
   };
@@ -201,8 +205,8 @@ class ModelQueue {
   const Description description_;
   const Options options_;
   const CompletionHandler on_completions_;
-  const std::unique_ptr<CachingBackend> caching_backend_;  ///< null: outputs are not cached
-  std::array<std::atomic<uint64_t>, kStatuses> counts_{};  ///< requests by status
+  const std::unique_ptr<CachedRuns> cached_runs_;          ///< null: outputs are not cached
+  std::array<std::atomic<uint64_t>, kStatuses> counts_{};  ///< inputs by status
   std::atomic<uint64_t> batches_{0};
   // Guarded by the scheduler's lock:
   const std::unique_ptr<RequestQueue> requests_;

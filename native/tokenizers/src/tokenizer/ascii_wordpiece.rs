@@ -10,6 +10,7 @@ use tokenizers::{
 use crate::early_truncation;
 use errors::{At, Result};
 
+use super::short_words::ShortWords;
 use super::text_encoding::ERROR_PREFIX;
 
 /// Maximum word length in bytes; longer words are encoded by the model.
@@ -18,6 +19,7 @@ const MAX_LENGTH: usize = 64;
 /// Properties of a BERT tokenizer for ASCII texts.
 pub(crate) struct AsciiWordPiece {
     is_lowercased: bool,
+    short_words: ShortWords,
     /// Bytes at least one of which occurs in every text that contains an added token.
     marks_added: [bool; 256],
 }
@@ -43,7 +45,7 @@ impl AsciiWordPiece {
         else {
             return None;
         };
-        word_pieces(tokenizer)?;
+        let short_words = ShortWords::of(word_pieces(tokenizer)?);
         let mut marks_added = [false; 256];
         let sources = Sources::of(normalizer)?;
         for token in tokenizer.get_added_tokens_decoder().into_values() {
@@ -51,6 +53,7 @@ impl AsciiWordPiece {
         }
         Some(Self {
             is_lowercased,
+            short_words,
             marks_added,
         })
     }
@@ -64,10 +67,13 @@ impl AsciiWordPiece {
             return Ok(None);
         }
         let mut ids = Vec::with_capacity(limit.min(text.len() / 4 + 1));
-        for chunk in text.split([' ', '\t', '\n', '\r']) {
-            if ids.len() >= limit {
-                break;
-            }
+        let mut rest = Some(text);
+        while let Some(text) = rest.filter(|_| ids.len() < limit) {
+            let space = text
+                .bytes()
+                .position(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+            let chunk = &text[..space.unwrap_or(text.len())];
+            rest = space.map(|at| &text[at + 1..]);
             if chunk.bytes().all(|byte| byte.is_ascii_graphic()) {
                 self.push_words(model, chunk, &mut ids)?;
             } else {
@@ -91,6 +97,12 @@ impl AsciiWordPiece {
     }
 
     fn push_word(&self, model: &WordPiece, word: &str, ids: &mut Vec<u32>) -> Result<()> {
+        if let Some(key) = ShortWords::key(word, self.is_lowercased) {
+            if let Some(id) = self.short_words.id(key) {
+                ids.push(id);
+                return Ok(());
+            }
+        }
         let mut lowercased = [0; MAX_LENGTH];
         let word = match lowercased.get_mut(..word.len()) {
             Some(bytes) if self.is_lowercased => {

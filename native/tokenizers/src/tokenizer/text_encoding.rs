@@ -25,6 +25,21 @@ pub(crate) struct EncodeOptions {
 }
 
 impl Tokenizer {
+    /// Ids of `encode_texts`. A short ASCII text needs no `Encoding`, whose lists take as long as its tokenization.
+    pub(super) fn encode_ids(
+        &self,
+        input: &Input,
+        options: EncodeOptions,
+    ) -> Result<[Vec<u32>; 2]> {
+        if input.pair.is_none() && input.text.len() <= first_slice(options) {
+            if let Some(ids) = self.ascii_ids(input.text, options)? {
+                return Ok([ids, Vec::new()]);
+            }
+        }
+        let contents = self.encode_texts(input, options)?;
+        Ok(contents.map(|encoding| encoding.get_ids().to_vec()))
+    }
+
     /// Encodes each text completely or, if it is long, so far that it has more than `room` tokens at the kept side.
     ///
     /// If both texts are long and `LongestFirst` needs the longer one, encodes enough of both to compare their lengths.
@@ -51,8 +66,7 @@ impl Tokenizer {
 
     /// Encodes the whole text or, if it is long, so far that it has at least `room` + 1 tokens at the kept side.
     fn encode_text(&self, text: &str, options: EncodeOptions) -> Result<Encoding> {
-        let size = options.room.saturating_add(1).saturating_mul(8).max(4096);
-        self.encode_by_slices(text, options, size)
+        self.encode_by_slices(text, options, first_slice(options))
     }
 
     /// Encodes slices of increasing size until one has enough tokens. `size`: size of the first slice in bytes.
@@ -84,25 +98,16 @@ impl Tokenizer {
     }
 
     /// Runs normalizer, pre-tokenizer and model on `text`. The model stops after `room` + 1 tokens.
-    pub(super) fn run_pipeline(
-        &self,
-        text: &str,
-        EncodeOptions {
+    pub(super) fn run_pipeline(&self, text: &str, options: EncodeOptions) -> Result<Encoding> {
+        if let Some(ids) = self.ascii_ids(text, options)? {
+            let ids = ids.into_iter();
+            return Ok(ids.map(|id| (id, String::new(), (0, 0), None, 0)).collect());
+        }
+        let EncodeOptions {
             room,
             side,
             with_offsets,
-        }: EncodeOptions,
-    ) -> Result<Encoding> {
-        if let Some(words) = self.ascii_wordpiece.as_ref().filter(|_| !with_offsets) {
-            let limit = match side {
-                Side::Start => room.saturating_add(1),
-                Side::End => usize::MAX,
-            };
-            if let Some(ids) = words.ids(&self.inner, text, limit)? {
-                let ids = ids.into_iter();
-                return Ok(ids.map(|id| (id, String::new(), (0, 0), None, 0)).collect());
-            }
-        }
+        } = options;
         let added = self.inner.get_added_vocabulary();
         let mut words = added.extract_and_normalize(self.inner.get_normalizer(), text);
         if let Some(splitter) = self.inner.get_pre_tokenizer() {
@@ -124,4 +129,24 @@ impl Tokenizer {
         };
         words.into_encoding(None, 0, offsets).at(ERROR_PREFIX)
     }
+    /// Ids of a text for which the fast path of BERT tokenizers suffices; otherwise `None`.
+    fn ascii_ids(&self, text: &str, options: EncodeOptions) -> Result<Option<Vec<u32>>> {
+        let Some(words) = self
+            .ascii_wordpiece
+            .as_ref()
+            .filter(|_| !options.with_offsets)
+        else {
+            return Ok(None);
+        };
+        let limit = match options.side {
+            Side::Start => options.room.saturating_add(1),
+            Side::End => usize::MAX,
+        };
+        words.ids(&self.inner, text, limit)
+    }
+}
+
+/// Size in bytes of the first slice of a long text. Shorter texts are encoded completely.
+fn first_slice(options: EncodeOptions) -> usize {
+    options.room.saturating_add(1).saturating_mul(8).max(4096)
 }

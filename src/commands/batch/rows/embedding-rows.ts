@@ -2,7 +2,7 @@ import { UsageError } from '../../../files/file-errors';
 import { enumFlag, numberFlag } from '../../../files/flags';
 import { embeddingsToJson } from '../../../native/addon';
 import type { Embedding, EmbeddingInput, EmbeddingMetadata } from '../../../tasks/capabilities';
-import { postprocessEmbedding } from '../../../tasks/embeddings';
+import { type PromptNames, postprocessEmbedding, selectPrompt } from '../../../tasks/embeddings';
 import {
   type ResultFormat,
   type TaskRows,
@@ -25,6 +25,10 @@ export const embeddingRows: TaskRows<EmbeddingInput, Embedding, EmbeddingMetadat
       value: 'NAME',
       help: 'prompt of the model to prepend to texts (default: its default prompt)',
     },
+    task: {
+      value: 'NAME',
+      help: 'task of a model with LoRA adapters of several tasks (default: that of model.json, or none)',
+    },
     dimensions: { value: 'N', help: 'truncates embeddings to N dimensions (default: all)' },
     normalize: {
       value: 'true|false',
@@ -36,16 +40,21 @@ export const embeddingRows: TaskRows<EmbeddingInput, Embedding, EmbeddingMetadat
   parse: (values) => {
     const textColumn = values.get('text-column') ?? 'text';
     const promptName = values.get('prompt-name') ?? null;
+    const task = values.get('task') ?? null;
     const dimensions = numberFlag(values, 'dimensions', WHOLE);
     const flag = enumFlag(values, 'normalize', ['true', 'false']);
     const normalize = flag === null ? null : flag === 'true';
     return {
       requiredColumns: [textColumn],
-      identity: { textColumn, promptName, dimensions, normalize },
+      identity: { textColumn, promptName, task, dimensions, normalize },
       bind: (model) => {
         const { metadata } = model;
         requireDimensions(metadata, dimensions);
-        const prompt = promptName === null ? {} : { prompt: requirePrompt(metadata, promptName) };
+        const toResult = ({ vector, inference: { truncated } }: Embedding): EmbeddingResult => ({
+          vector: postprocessEmbedding(vector, metadata, { dimensions, normalize }),
+          truncated,
+        });
+        const prompt = requirePrompt(metadata, { promptName, task });
         return {
           ...embeddingFormat(dimensions ?? metadata.dimensions),
           omittedColumns: [],
@@ -55,14 +64,10 @@ export const embeddingRows: TaskRows<EmbeddingInput, Embedding, EmbeddingMetadat
             return typeof text === 'string' ? { input: { text, ...prompt } } : text;
           },
           inputLength: (input) => ('ids' in input ? input.ids.length : input.text.length),
-          run: async (input) => {
-            const { vector, inference } = await model.run(input, {});
-            const { truncated } = inference;
-            return {
-              vector: postprocessEmbedding(vector, metadata, { dimensions, normalize }),
-              truncated,
-            };
-          },
+          run: async (input) => toResult(await model.run(input, {})),
+          ...(model.monitor.description.readsLists && {
+            runAll: async (inputs) => (await model.runAll(inputs, {})).map(toResult),
+          }),
         };
       },
     };
@@ -93,12 +98,13 @@ function requireDimensions(metadata: EmbeddingMetadata, dimensions: number | nul
   );
 }
 
-function requirePrompt({ prompts }: EmbeddingMetadata, name: string): string {
-  const prompt = Object.hasOwn(prompts, name) ? prompts[name] : undefined;
-  if (prompt !== undefined) return prompt;
-  const names = Object.keys(prompts).join(', ');
-  const expected = names
-    ? `expected one of ${names}`
-    : 'this model has no prompts. Remove the flag';
-  throw new UsageError(`--prompt-name: ${expected}`);
+function requirePrompt(metadata: EmbeddingMetadata, names: PromptNames) {
+  return selectPrompt(metadata, names, (field, known) => {
+    const [flag, plural] = field === 'task' ? ['--task', 'tasks'] : ['--prompt-name', 'prompts'];
+    const expected =
+      known.length > 0
+        ? `expected one of ${known.join(', ')}`
+        : `this model has no ${plural}. Remove the flag`;
+    throw new UsageError(`${flag}: ${expected}`);
+  });
 }

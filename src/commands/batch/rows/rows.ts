@@ -38,6 +38,13 @@ export interface RowModel<Input = unknown, Result = unknown> extends ResultForma
   inputLength(input: Input): number;
   /** @throws EngineError */
   run(input: Input): Promise<Result>;
+  /**
+   * Runs several inputs together, for models that take less time for an input than a request does. Default: each input
+   * is a request.
+   *
+   * @throws EngineError of one of the inputs
+   */
+  runAll?(inputs: readonly Input[]): Promise<readonly Result[]>;
 }
 
 /** Parsed command-line flags of a task. */
@@ -50,7 +57,7 @@ export interface RowOptions<Input, Prediction, Metadata extends ModelMetadata> {
   bind(
     model: Pick<
       Predictor<Input, Prediction, Metadata>,
-      'metadata' | 'maxLength' | 'vocabulary' | 'run' | 'runAll'
+      'metadata' | 'maxLength' | 'monitor' | 'vocabulary' | 'run' | 'runAll'
     >,
   ): RowModel<Input>;
 }

@@ -9,6 +9,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -43,8 +44,9 @@ class ResultCache {
   /// wait_limit: time to wait for another thread's computation before computing the same output.
   explicit ResultCache(size_t max_bytes, std::chrono::milliseconds wait_limit = kWaitLimit);
 
-  /// Registers a model.
-  std::shared_ptr<Model> add_model();
+  /// Registers a model. number: models with the same number share outputs; unset: a number of its
+  /// own. A cache has models of one kind only.
+  std::shared_ptr<Model> add_model(std::optional<uint64_t> number = std::nullopt);
   /// Drops all outputs of a model, which must have no claims.
   void remove(const Model& model);
 

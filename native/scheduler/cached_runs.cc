@@ -1,22 +1,24 @@
-#include "caching_backend.h"
+#include "scheduler/cached_runs.h"
 
 #include <utility>
+
+#include "scheduler/backend.h"
 
 namespace scheduler {
 
 /// An input of a batch.
-struct CachingBackend::Item {
+struct CachedRuns::Item {
   const PreparedInput* input;
   ResultCache::Key key;
   Output* output;
 };
 
 /// The claims of one thread. The destructor releases claims without an output.
-class CachingBackend::InFlight {
+class CachedRuns::InFlight {
  public:
-  explicit InFlight(CachingBackend& backend) : backend_(backend) {}
+  explicit InFlight(CachedRuns& runs) : runs_(runs) {}
   ~InFlight() {
-    for (const Item* const item : items_) backend_.cache_->release(item->key);
+    for (const Item* const item : items_) runs_.cache_->release(item->key);
   }
   InFlight(const InFlight&) = delete;
   InFlight& operator=(const InFlight&) = delete;
@@ -24,7 +26,7 @@ class CachingBackend::InFlight {
   /// `steal`: also claims an output that another thread computes.
   ResultCache::Claim claim(Item& item, bool steal) {
     items_.reserve(items_.size() + 1);
-    ResultCache::Claim claim = backend_.cache_->claim(item.key);
+    ResultCache::Claim claim = runs_.cache_->claim(item.key);
     if (steal && !claim.output) claim.is_own = true;
     if (claim.is_own) items_.push_back(&item);
     return claim;
@@ -33,38 +35,38 @@ class CachingBackend::InFlight {
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
 
-  void compute(const AssignedPool& pool) {
+  void compute(const Run& run) {
     std::vector<const PreparedInput*> inputs;
     inputs.reserve(items_.size());
     for (const Item* const item : items_) inputs.push_back(item->input);
-    std::vector<Output> outputs = backend_.backend_->run(inputs, pool);
+    std::vector<Output> outputs = run(inputs);
     if (outputs.size() != items_.size()) {
       throw BackendError("the model returned fewer outputs than inputs");
     }
     for (size_t i = 0; i < outputs.size(); ++i) {
-      backend_.cache_->publish(*backend_.model_, items_[i]->key, outputs[i]);
+      runs_.cache_->publish(*runs_.model_, items_[i]->key, outputs[i]);
       *items_[i]->output = std::move(outputs[i]);
     }
     items_.clear();
   }
 
  private:
-  CachingBackend& backend_;
+  CachedRuns& runs_;
   std::vector<Item*> items_;
 };
 
-CachingBackend::CachingBackend(std::shared_ptr<ResultCache> cache, std::shared_ptr<Backend> backend)
-    : cache_(std::move(cache)), backend_(std::move(backend)), model_(cache_->add_model()) {}
+CachedRuns::CachedRuns(std::shared_ptr<ResultCache> cache, std::optional<uint64_t> number)
+    : cache_(std::move(cache)), model_(cache_->add_model(number)) {}
 
-CachingBackend::~CachingBackend() { cache_->remove(*model_); }
+CachedRuns::~CachedRuns() { cache_->remove(*model_); }
 
-ResultCache::CachedOutput CachingBackend::find(const PreparedInput& input) {
+ResultCache::CachedOutput CachedRuns::find(const PreparedInput& input) {
   ResultCache::CachedOutput output = cache_->find(cache_->key_of(*model_, input));
   if (output) ++model_->hits;
   return output;
 }
 
-std::vector<Output> CachingBackend::run(Batch batch, const AssignedPool& pool, bool& computes_all) {
+std::vector<Output> CachedRuns::run(Batch batch, const Run& run, bool& computes_all) {
   std::vector<Output> outputs(batch.size());
   std::vector<Item> items;
   items.reserve(batch.size());
@@ -95,7 +97,7 @@ std::vector<Output> CachingBackend::run(Batch batch, const AssignedPool& pool, b
     computed += own.size();
     model_->misses += own.size();
     if (!own.empty()) {
-      own.compute(pool);
+      own.compute(run);
     } else if (!waiting.empty()) {
       steal = !cache_->wait(foreign);
     }
