@@ -153,7 +153,9 @@ function table(results) {
     batch,
     difference.toExponential(1),
     ...BATCHES.flatMap((size) =>
-      speeds ? [speeds[size].ours.toPrecision(3), speeds[size].times.toFixed(2)] : ['–', '–'],
+      speeds
+        ? [String(Number(speeds[size].ours.toPrecision(3))), speeds[size].times.toFixed(2)]
+        : ['–', '–'],
     ),
   ]);
   const not = results.filter(({ reason }) => reason);

@@ -35,6 +35,7 @@ struct Example {
       random_floats(static_cast<size_t>(2 * taps + length + kernels::kFilterSamples), 3);
   std::vector<int64_t> offsets = [this] {
     std::vector<int64_t> offsets;
+    offsets.reserve(static_cast<size_t>(taps));
     for (int64_t tap = 0; tap < taps; ++tap) offsets.push_back(2 * tap);
     return offsets;
   }();

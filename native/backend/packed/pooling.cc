@@ -80,7 +80,7 @@ class PlanePooling {
     int64_t combined = 0;  // samples in result_
     for (int64_t size = 1; size <= samples_.taps; size *= 2) {
       const int64_t count = samples_.padded() - combined;
-      if ((samples_.taps & size) != 0) {
+      if (samples_.taps / size % 2 == 1) {  // the bit is set
         if (combined == 0) {
           std::ranges::copy(row_, result_.begin());
         } else {
