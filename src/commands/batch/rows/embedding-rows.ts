@@ -27,7 +27,7 @@ export const embeddingRows: TaskRows<EmbeddingInput, Embedding, EmbeddingMetadat
     },
     task: {
       value: 'NAME',
-      help: 'task of a model with LoRA adapters (default: that of model.json, or none)',
+      help: 'task of a model with LoRA adapters (default: that of model.json)',
     },
     dimensions: { value: 'N', help: 'truncates embeddings to N dimensions (default: all)' },
     normalize: {
