@@ -126,7 +126,7 @@ it('cancels a list', async () => {
     controller.abort();
     expect((await failed).code).toBe('CANCELLED');
     const { completed, cancelled } = model.monitor.stats();
-    expect(cancelled).toBeGreaterThan(0);
+    expect(completed).toBeLessThan(texts.length);
     expect(completed + cancelled).toBeLessThanOrEqual(texts.length);
   });
 });
