@@ -12,7 +12,7 @@ export function readProcessor(cpuinfo) {
   return {
     cpu: entry('model name') ?? 'unknown processor',
     family: entry('cpu family') ?? null,
-    flags: flags.split(/\s+/).filter((flag) => /^(avx|asimd|sve)/.test(flag)),
+    flags: flags.split(/\s+/).filter((flag) => /^(avx|amx|asimd|sve)/.test(flag)),
   };
 }
 

@@ -19,12 +19,18 @@ void set_up_static(tokenizers::Tokenizer& tokenizer, const ModelConfig& config) 
   tokenizer.follow_model2vec(static_cast<size_t>(config.count_or("max_length", 0)));
 }
 
-/// Loads the encoder. A model with an equal encoder shares it: the same architecture, tensors, data
-/// types, and entries of config.json that the encoder reads. LoRA updates are not compared.
-std::shared_ptr<SharedEncoder> load_encoder(const TextModelSource& source, const Weights& base) {
+struct LoadedEncoder {
+  std::unique_ptr<const models::Encoder> encoder;
+  std::shared_ptr<SharedStates> states;
+};
+
+/// Loads the encoder. A model with an equal encoder shares the states: the same architecture,
+/// tensors, data types, and entries of config.json that the encoder reads. LoRA updates are not
+/// compared.
+LoadedEncoder load_encoder(const TextModelSource& source, const Weights& base) {
   const Family& family = family_of(source.model_type);
   if (source.adapter || source.task_adapters || family.is_static) {
-    return std::make_shared<SharedEncoder>(family.make_encoder(source.config, base));
+    return {family.make_encoder(source.config, base), std::make_shared<SharedStates>()};
   }
   ContentHash content;
   std::string entries;
@@ -35,7 +41,7 @@ std::shared_ptr<SharedEncoder> load_encoder(const TextModelSource& source, const
   content.add(entries);
   const ComputeTypes& types = base.compute_types();
   for (const Dtype type : {types.linear, types.attention}) content.add(&type, sizeof(type));
-  return share_encoder(content.finish(), std::move(encoder));
+  return {std::move(encoder), share_states(content.finish())};
 }
 
 }  // namespace
@@ -58,7 +64,7 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
   const std::string prefix = source.base_prefix.empty() ? family.base_prefix : source.base_prefix;
   const Weights weights(checkpoint, prefix, compute_types);
   const Weights base = weights / prefix;
-  auto encoder = load_encoder(source, base);
+  auto [encoder, states] = load_encoder(source, base);
   const models::EncoderSizes sizes = encoder->sizes();
   std::shared_ptr<const heads::gliner::LabelEncoder> label_encoder;
   if (const auto& labels = source.label_encoder) {
@@ -100,7 +106,8 @@ TextModel load_text_model(const TextModelSource& source, const ComputeTypes& com
       label_encoder->encode_ahead(source.label_encoder->labels);
     }
     const bool reads_lists = family.is_static && head->pools_chunks();
-    auto use = std::make_unique<EncoderUse>(std::move(encoder), head->input_tokens());
+    auto use =
+        std::make_unique<EncoderUse>(std::move(encoder), std::move(states), head->input_tokens());
     return {sizes,
             std::move(use),
             std::move(head),

@@ -7,7 +7,7 @@
 #include "backend/backends.h"
 #include "encoder/heads/gliner/label_encoder.h"
 #include "encoder/heads/head.h"
-#include "encoder/shared_encoder.h"
+#include "encoder/shared_states.h"
 #include "text/colbert.h"
 #include "text/entity_prompt.h"
 #include "text/schema_prompt.h"

@@ -1,4 +1,4 @@
-#include "encoder/shared_encoder.h"
+#include "encoder/shared_states.h"
 
 #include <ATen/ops/empty.h>
 
@@ -11,7 +11,7 @@
 namespace backend {
 namespace {
 
-/// Maximum size of the states that an encoder keeps. Requests for one text arrive within
+/// Maximum size of the states that are kept for an encoder. Requests for one text arrive within
 /// milliseconds, so a few batches are enough.
 constexpr size_t kMaxRecentBytes = size_t{16} * 1024 * 1024;
 
@@ -59,49 +59,49 @@ std::vector<scheduler::Output> split(const at::Tensor& states, const nn::PackedB
   return results;
 }
 
-/// Encoders in use. Models hold them.
-class SharedEncoders {
+/// States by identity. Models hold them.
+class AllStates {
  public:
-  std::shared_ptr<SharedEncoder> find_or_add(const ContentHash::Hash& identity,
-                                             std::unique_ptr<const models::Encoder> encoder) {
+  std::shared_ptr<SharedStates> find_or_add(const ContentHash::Hash& identity) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(encoders_, [](const auto& entry) { return entry.second.expired(); });
-    auto& slot = encoders_[identity];
+    std::erase_if(states_, [](const auto& entry) { return entry.second.expired(); });
+    auto& slot = states_[identity];
     if (auto other = slot.lock()) return other;
-    auto added = std::make_shared<SharedEncoder>(std::move(encoder));
+    auto added = std::make_shared<SharedStates>();
     slot = added;
     return added;
   }
 
  private:
   std::mutex mutex_;
-  std::map<ContentHash::Hash, std::weak_ptr<SharedEncoder>> encoders_;
+  std::map<ContentHash::Hash, std::weak_ptr<SharedStates>> states_;
 };
 
 }  // namespace
 
-SharedEncoder::SharedEncoder(std::unique_ptr<const models::Encoder> encoder)
+SharedStates::SharedStates() : recent_(std::make_shared<scheduler::ResultCache>(kMaxRecentBytes)) {}
+
+std::shared_ptr<SharedStates> share_states(const ContentHash::Hash& identity) {
+  static auto* const states = new AllStates;  // models of other threads outlive statics
+  return states->find_or_add(identity);
+}
+
+EncoderUse::EncoderUse(std::unique_ptr<const models::Encoder> encoder,
+                       std::shared_ptr<SharedStates> shared, nn::OutputTokens outputs)
     : encoder_(std::move(encoder)),
-      recent_(std::make_shared<scheduler::ResultCache>(kMaxRecentBytes)) {}
-
-std::shared_ptr<SharedEncoder> share_encoder(const ContentHash::Hash& identity,
-                                             std::unique_ptr<const models::Encoder> encoder) {
-  static auto* const encoders = new SharedEncoders;  // models of other threads outlive statics
-  return encoders->find_or_add(identity, std::move(encoder));
+      shared_(std::move(shared)),
+      outputs_(outputs),
+      runs_(shared_->recent_, /*number=*/0) {
+  ++shared_->users_.at(static_cast<size_t>(outputs_));
 }
 
-EncoderUse::EncoderUse(std::shared_ptr<SharedEncoder> encoder, nn::OutputTokens outputs)
-    : encoder_(std::move(encoder)), outputs_(outputs), runs_(encoder_->recent_, /*number=*/0) {
-  ++encoder_->users_.at(static_cast<size_t>(outputs_));
-}
-
-EncoderUse::~EncoderUse() { --encoder_->users_.at(static_cast<size_t>(outputs_)); }
+EncoderUse::~EncoderUse() { --shared_->users_.at(static_cast<size_t>(outputs_)); }
 
 at::Tensor EncoderUse::states(Batch batch, const nn::PackedBatch& packed) {
-  const bool is_shared = encoder_->users_.at(static_cast<size_t>(outputs_)) > 1;
+  const bool is_shared = shared_->users_.at(static_cast<size_t>(outputs_)) > 1;
   // A run that measures the model's speed must take its whole time.
   if (!is_shared || std::ranges::any_of(batch, &Sequence::is_warm_up)) {
-    return (*encoder_->encoder_)(packed, outputs_);
+    return (*encoder_)(packed, outputs_);
   }
   return join(states_by_sequence(batch), packed);
 }
@@ -122,7 +122,7 @@ std::vector<scheduler::Output> EncoderUse::states_by_sequence(Batch batch) {
       sequences.push_back(&static_cast<const EncoderInput*>(input)->sequence);
     }
     const nn::PackedBatch packed(sequences);
-    return split((*encoder_->encoder_)(packed, outputs_), packed, outputs_);
+    return split((*encoder_)(packed, outputs_), packed, outputs_);
   };
   bool computes_all = false;
   return runs_.run(pointers, encode, computes_all);

@@ -1,4 +1,4 @@
-// Encoders that several models share.
+// Hidden states that models with equal encoders share.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,34 +16,30 @@
 
 namespace backend {
 
-/// An encoder, and the hidden states of recent texts while several models use it: a text that
-/// several of them read is encoded once. Thread-safe.
-class SharedEncoder {
+/// The hidden states of recent texts while several models have equal encoders: a text that several
+/// of them read is encoded once. Each model keeps its own encoder, and with it its files.
+/// Thread-safe.
+class SharedStates {
  public:
-  explicit SharedEncoder(std::unique_ptr<const models::Encoder> encoder);
-
-  models::EncoderSizes sizes() const { return encoder_->sizes(); }
-  bool pools_mean() const { return encoder_->pools_mean(); }
+  SharedStates();
 
  private:
   friend class EncoderUse;
 
-  const std::unique_ptr<const models::Encoder> encoder_;
   std::array<std::atomic<int>, 2> users_{};               ///< models by nn::OutputTokens
   const std::shared_ptr<scheduler::ResultCache> recent_;  ///< states of recent texts
 };
 
-/// Returns the encoder with this identity: one that another model of the process uses, or
-/// `encoder`. identity: hash of everything that the states depend on, except the tokens.
-/// Thread-safe.
-std::shared_ptr<SharedEncoder> share_encoder(const ContentHash::Hash& identity,
-                                             std::unique_ptr<const models::Encoder> encoder);
+/// Returns the states of encoders with this identity. identity: hash of everything that the states
+/// depend on, except the tokens. Thread-safe.
+std::shared_ptr<SharedStates> share_states(const ContentHash::Hash& identity);
 
-/// The use of an encoder by one model. Thread-safe.
+/// The encoder of one model. Thread-safe.
 class EncoderUse {
  public:
   /// outputs: tokens that the model's head reads.
-  EncoderUse(std::shared_ptr<SharedEncoder> encoder, nn::OutputTokens outputs);
+  EncoderUse(std::unique_ptr<const models::Encoder> encoder, std::shared_ptr<SharedStates> shared,
+             nn::OutputTokens outputs);
   ~EncoderUse();
   EncoderUse(const EncoderUse&) = delete;
   EncoderUse& operator=(const EncoderUse&) = delete;
@@ -59,7 +55,8 @@ class EncoderUse {
   std::vector<scheduler::Output> states_by_sequence(Batch batch);
   at::Tensor join(std::span<const scheduler::Output> rows, const nn::PackedBatch& packed) const;
 
-  const std::shared_ptr<SharedEncoder> encoder_;
+  const std::unique_ptr<const models::Encoder> encoder_;
+  const std::shared_ptr<SharedStates> shared_;
   const nn::OutputTokens outputs_;
   scheduler::CachedRuns runs_;
 };
