@@ -18,7 +18,7 @@ std::vector<const FilterKernel*> supported_filter_kernels() {
   std::vector<const FilterKernel*> supported{&kernels::kFiltersPortable};
 #if defined(__x86_64__)
   for (const auto* each : {&kernels::kFiltersAvx2, &kernels::kFiltersAvx512}) {
-    if ((each->needs & ~kernels::this_processor().usable) == 0) supported.push_back(each);
+    if (kernels::is_usable(each->needs)) supported.push_back(each);
   }
 #endif
   return supported;

@@ -20,8 +20,7 @@ inline std::vector<kernels::FormatKernel> supported_kernels(kernels::Format form
   const auto& description = kernels::description_of(format);
   std::vector<kernels::FormatKernel> kernels;
   for (const kernels::Kernel* kernel : description.kernels) {
-    const bool is_supported = (kernel->needs & ~kernels::this_processor().usable) == 0;
-    if (is_supported) kernels.insert(kernels.begin(), {description, *kernel});
+    if (kernels::is_usable(kernel->needs)) kernels.insert(kernels.begin(), {description, *kernel});
   }
   return kernels;
 }
@@ -37,7 +36,7 @@ inline std::vector<const kernels::Elementwise*> supported_elementwise() {
   std::vector<const kernels::Elementwise*> supported{&kernels::kElementwisePortable};
 #if defined(__x86_64__)
   for (const auto* each : {&kernels::kElementwiseAvx2, &kernels::kElementwiseAvx512}) {
-    if ((each->needs & ~kernels::this_processor().usable) == 0) supported.push_back(each);
+    if (kernels::is_usable(each->needs)) supported.push_back(each);
   }
 #endif
   return supported;

@@ -30,18 +30,6 @@ std::vector<kernels::Filters> packed_groups(const at::Tensor& weight, const at::
   return packed;
 }
 
-/// Calls range(first, end) for ranges that cover all items, in parallel. `work`: multiply-adds of
-/// an item.
-template <class Range>
-void parallel_for_items(int64_t items, double work, const Range& range) {
-  const scheduler::ThreadPool* const pool = ScopedThreadPool::current();
-  const double useful = static_cast<double>(items) * work / kMinMultiplyAddsPerPart;
-  const int64_t most = pool != nullptr ? std::min(items, kPartsPerThread * pool->threads()) : 1;
-  const auto parts = static_cast<int64_t>(std::clamp(useful, 1.0, static_cast<double>(most)));
-  parallel_for(parts,
-               [&](int64_t part) { range(part * items / parts, (part + 1) * items / parts); });
-}
-
 }  // namespace
 
 PackedConvolution::PackedConvolution(at::Tensor weight, const at::Tensor& bias,
@@ -147,10 +135,10 @@ void PackedConvolution::filter(const Planes& planes, const float* x, const at::T
   };
   // The weights of a block stay in the cache for all windows.
   const int64_t inputs = y.size(0) * groups, items = inputs * blocks;
-  const double work = static_cast<double>(y.numel()) * static_cast<double>(offsets.size()) /
-                      static_cast<double>(items);
-  parallel_for_items(items, work, [&](int64_t first, int64_t end) {
-    for (int64_t item = first; item < end; ++item) compute(item % inputs, item / inputs);
+  const double work = static_cast<double>(y.numel()) * static_cast<double>(offsets.size());
+  const auto useful_parts = static_cast<int64_t>(work / kMinMultiplyAddsPerPart);
+  parallel_for_ranges(items, useful_parts, [&](int64_t first, int64_t count) {
+    for (int64_t i = first; i < first + count; ++i) compute(i % inputs, i / inputs);
   });
 }
 

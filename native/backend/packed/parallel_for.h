@@ -61,6 +61,19 @@ void parallel_for(int64_t count, const Part& part) {
   if (failure) std::rethrow_exception(failure);
 }
 
+/// Calls range(first, count) for ranges that cover all items, in parallel. useful_parts: more parts
+/// would take longer.
+template <class Range>
+void parallel_for_ranges(int64_t items, int64_t useful_parts, const Range& range) {
+  const scheduler::ThreadPool* const pool = ScopedThreadPool::current();
+  const int64_t most = pool != nullptr ? std::min(items, kPartsPerThread * pool->threads()) : 1;
+  const int64_t parts = std::max<int64_t>(1, std::min(useful_parts, most));
+  parallel_for(parts, [&](int64_t part) {
+    const int64_t first = part * items / parts;
+    range(first, (part + 1) * items / parts - first);
+  });
+}
+
 /// Minimum elements of a part of rows that are read and written once.
 constexpr int64_t kMinElementsPerPart = 16'384;
 
@@ -68,13 +81,7 @@ constexpr int64_t kMinElementsPerPart = 16'384;
 /// row.
 template <class Range>
 void parallel_for_rows(int64_t rows, int64_t numbers, const Range& range) {
-  const scheduler::ThreadPool* const pool = ScopedThreadPool::current();
-  const int64_t most = pool != nullptr ? std::min(rows, kPartsPerThread * pool->threads()) : 1;
-  const int64_t parts = std::max<int64_t>(1, std::min(rows * numbers / kMinElementsPerPart, most));
-  parallel_for(parts, [&](int64_t part) {
-    const int64_t first = part * rows / parts;
-    range(first, (part + 1) * rows / parts - first);
-  });
+  parallel_for_ranges(rows, rows * numbers / kMinElementsPerPart, range);
 }
 
 }  // namespace backend

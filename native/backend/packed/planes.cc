@@ -13,8 +13,6 @@ namespace {
 
 int64_t ceil_div(int64_t number, int64_t by) { return (number + by - 1) / by; }
 
-constexpr ConvolutionAxis kOneRow{.geometry = {}, .length = 1, .taps = 1, .pitch = 0};
-
 /// Rows as samples, if each sample of a row is computed alone: filters over rows skip whole rows.
 ConvolutionAxis joined(const ConvolutionAxis& rows, int64_t samples) {
   return {.geometry = {.stride = 1,

@@ -33,6 +33,9 @@ struct ConvolutionAxis {
   bool is_pointwise() const { return taps == 1 && geometry.stride == 1 && !is_padded(); }
 };
 
+/// The rows of an input with one dimension.
+inline constexpr ConvolutionAxis kOneRow{.geometry = {}, .length = 1, .taps = 1, .pitch = 0};
+
 /// Planes of a window, one for each channel: rows of samples in which a filter tap reads contiguous
 /// samples. Samples are a dimension of the input, or both if rows are adjacent.
 class Planes {

@@ -99,8 +99,6 @@ class PlanePooling {
   std::vector<float> result_;
 };
 
-constexpr ConvolutionAxis kOneRow{.geometry = {}, .length = 1, .taps = 1, .pitch = 0};
-
 }  // namespace
 
 Pooling::Pooling(Kind kind, std::vector<int64_t> taps, std::vector<ConvolutionGeometry> geometry)

@@ -19,8 +19,7 @@ static_assert(kMaxLanes == kFilterSamples);
 }  // namespace
 
 const FilterKernel& best_filter_kernel() {
-  static const FilterKernel& best = **std::ranges::find_if(
-      kAll, [](const FilterKernel* each) { return (each->needs & ~this_processor().usable) == 0; });
+  static const FilterKernel& best = **std::ranges::find_if(kAll, is_usable, &FilterKernel::needs);
   return best;
 }
 

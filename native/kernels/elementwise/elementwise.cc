@@ -18,18 +18,16 @@ constexpr const Elementwise* kAll[] = {&kElementwiseAvx512, &kElementwiseAvx2,
 constexpr const Elementwise* kAll[] = {&kElementwisePortable};
 #endif
 
-bool is_supported(const Elementwise* each) { return (each->needs & ~this_processor().usable) == 0; }
-
 }  // namespace
 
 const Elementwise& best_elementwise() {
-  static const Elementwise& best = **std::ranges::find_if(kAll, is_supported);
+  static const Elementwise& best = **std::ranges::find_if(kAll, is_usable, &Elementwise::needs);
   return best;
 }
 
 const Elementwise* elementwise_for_panels(int64_t nr) {
   const auto* const found = std::ranges::find_if(kAll, [nr](const Elementwise* each) {
-    return 2 * int64_t{each->lanes} == nr && is_supported(each);
+    return 2 * int64_t{each->lanes} == nr && is_usable(each->needs);
   });
   return found != std::end(kAll) ? *found : nullptr;
 }

@@ -52,9 +52,7 @@ static_assert(std::size(kTable) == kFormats);
 /// The fastest kernel of the format that this processor supports.
 const Kernel* best_kernel(Format format) {
   const auto kernels = description_of(format).kernels;
-  const auto found = std::ranges::find_if(kernels, [](const Kernel* kernel) {
-    return (kernel->needs & ~this_processor().usable) == 0;
-  });
+  const auto found = std::ranges::find_if(kernels, is_usable, &Kernel::needs);
   return found != kernels.end() ? *found : kernels.back();
 }
 

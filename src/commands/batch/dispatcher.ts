@@ -115,12 +115,18 @@ export class Dispatcher {
   #toLists(rows: readonly SizedRow[]): readonly (readonly SizedRow[])[] {
     const lists: SizedRow[][] = [];
     let isOpen = false;
+    let length = 0; // of the last list
     for (const row of rows) {
       const last = lists.at(-1);
       const canJoin = this.#parts.task.runAll !== undefined && !row.item.hasOverrun;
-      const fits = last && last.length < MAX_LIST_ROWS && totalLength(last) < MAX_LIST_LENGTH;
-      if (canJoin && isOpen && fits) last.push(row);
-      else lists.push([row]);
+      const fits = last && last.length < MAX_LIST_ROWS && length < MAX_LIST_LENGTH;
+      if (canJoin && isOpen && fits) {
+        last.push(row);
+        length += row.length;
+      } else {
+        lists.push([row]);
+        length = row.length;
+      }
       isOpen = canJoin;
     }
     return lists;

@@ -75,6 +75,11 @@ Processor examine(const ProcessorQueries& queries, Instructions allowed = kAllIn
 /// instructions are usable on processors other than x86-64.
 const Processor& this_processor();
 
+/// True if this machine's processor, limited by INSTRUCTION_SET, has all of these instructions.
+inline bool is_usable(Instructions instructions) {
+  return (instructions & ~this_processor().usable) == 0;
+}
+
 /// This machine's processor without regard to the setting INSTRUCTION_SET.
 Processor examine_all();
 
