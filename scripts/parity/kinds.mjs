@@ -2,10 +2,25 @@
 import path from 'node:path';
 import { spans } from './spans.mjs';
 
-/** @param require of dist/tasks, at `tasks` */
-export function kindOf(directory, require, tasks) {
+/** The model has no prompt of that name. */
+export class PromptError extends Error {}
+
+/**
+ * @param require of dist/tasks, at `tasks`
+ * @param prompt name of a prompt of the model; undefined: none
+ */
+export function kindOf(directory, { require, tasks, prompt }) {
   const { matchTasks, TASKS } = require(path.join(tasks, 'registry.js'));
+  const { selectPrompt } = require(path.join(tasks, 'embeddings.js'));
   const task = (name) => TASKS.find((each) => each.name === name);
+  const prompted = (text, { metadata }) => {
+    const fail = (_, known) => {
+      throw new PromptError(
+        `--prompt ${prompt}: the model's prompts are ${known.join(', ') || 'none'}`,
+      );
+    };
+    return { text, ...selectPrompt({ tasks: [], ...metadata }, { promptName: prompt }, fail) };
+  };
   const kinds = [
     numbers(task('text-classification'), {
       ask: (text) => text,
@@ -14,12 +29,18 @@ export function kindOf(directory, require, tasks) {
       differs: 'logits differ',
     }),
     numbers(task('embedding'), {
-      ask: (text) => ({ text }),
+      ask: prompted,
       valuesOf: ({ vector }) => vector,
       differs: 'vectors differ',
     }),
+    numbers(task('token-embedding'), {
+      ask: prompted,
+      valuesOf: ({ vectors }) => vectors.flatMap((vector) => [...vector]),
+      labelOf: ({ vectors }) => `${vectors.length} vectors`,
+      differs: 'vectors differ',
+    }),
     numbers(task('sparse-embedding'), {
-      ask: (text) => ({ text }),
+      ask: prompted,
       valuesOf: ({ weights }) => weights,
       labelOf: ({ weights }) => `${weights.filter((weight) => weight !== 0).length} words`,
       differs: 'weights differ',
@@ -43,7 +64,7 @@ function numbers(task, { ask, valuesOf, labelOf, differs }) {
     name: task.name,
     task,
     run: async (model, text) => {
-      const answer = await model.run(ask(text), {});
+      const answer = await model.run(ask(text, model), {});
       const label = labelOf?.(answer) ?? '';
       return { inference: answer.inference, label, values: [...valuesOf(answer)] };
     },

@@ -2,7 +2,8 @@
  * Compares the answers of this server with those of transformers, or of sentence-transformers, for one
  * model directory: labels, spans, vectors, weights of words, or scores of pairs, as its task is.
  *
- * Usage: npm run parity -- DIR [--texts FILE]     FILE: UTF-8, one text a line
+ * Usage: npm run parity -- DIR [--texts FILE] [--prompt NAME]
+ * FILE: UTF-8, one text a line. NAME: prompt of an embedding model; query or document of a ColBERT model.
  * PYTHON names a Python with torch, transformers and sentence-transformers (default: python3).
  * Exit code: 0 they agree; 1 they differ; 2 they could not be compared.
  */
@@ -12,7 +13,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { kindOf } from './kinds.mjs';
+import { kindOf, PromptError } from './kinds.mjs';
 import { TEXTS } from './texts.mjs';
 
 /** Largest difference of two logits, relative to the text's largest one where that is over 1; of two scores of spans. */
@@ -20,16 +21,16 @@ const TOLERANCE = 2e-5;
 const SHOWN = 20;
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const TASKS = path.join(HERE, '../../dist/tasks');
-const USAGE = 'usage: npm run parity -- DIR [--texts FILE]';
+const USAGE = 'usage: npm run parity -- DIR [--texts FILE] [--prompt NAME]';
 
 /** Something the user can mend: shown without a stack. */
 class ParityError extends Error {}
 
 async function main() {
-  const { directory, texts } = readArguments();
-  const ours = await ourAnswers(directory, texts);
+  const { directory, texts, prompt } = readArguments();
+  const ours = await ourAnswers(directory, texts, prompt);
   const { kind, limit } = ours;
-  const theirs = referenceAnswers({ directory, texts, limit, task: kind.name });
+  const theirs = referenceAnswers({ directory, texts, limit, task: kind.name, prompt });
   const rows = texts.map((text, i) => compare(kind, text, ours.answers[i], theirs.answers[i]));
   report(rows, theirs.versions);
   process.exitCode = rows.some((row) => row.problem) ? 1 : 0;
@@ -38,7 +39,10 @@ async function main() {
 function readArguments() {
   let parsed;
   try {
-    parsed = parseArgs({ allowPositionals: true, options: { texts: { type: 'string' } } });
+    parsed = parseArgs({
+      allowPositionals: true,
+      options: { texts: { type: 'string' }, prompt: { type: 'string' } },
+    });
   } catch (error) {
     throw new ParityError(`${error.message}\n${USAGE}`);
   }
@@ -47,6 +51,7 @@ function readArguments() {
   return {
     directory: path.resolve(directory),
     texts: parsed.values.texts ? readTexts(parsed.values.texts) : TEXTS,
+    prompt: parsed.values.prompt,
   };
 }
 
@@ -63,11 +68,14 @@ function readTexts(file) {
 }
 
 /** All texts at once, so that they share batches as the texts of real clients do. */
-async function ourAnswers(directory, texts) {
+async function ourAnswers(directory, texts, prompt) {
   if (!existsSync(TASKS)) throw new ParityError('not built yet: npm run build');
   const require = createRequire(import.meta.url);
   const { TaskModel } = require(path.join(TASKS, 'task-model.js'));
-  const kind = kindOf(directory, require, TASKS);
+  const kind = kindOf(directory, { require, tasks: TASKS, prompt });
+  if (prompt !== undefined && !kind.name.endsWith('embedding')) {
+    throw new ParityError(`--prompt: expected an embedding model, got ${kind.name}`);
+  }
   let model;
   try {
     model = await TaskModel.load(kind.task, directory, {
@@ -86,6 +94,8 @@ async function ourAnswers(directory, texts) {
   try {
     const answers = await Promise.all(texts.map((text) => kind.run(model, text)));
     return { kind, limit: model.maxLength, answers };
+  } catch (error) {
+    throw error instanceof PromptError ? new ParityError(error.message) : error;
   } finally {
     await model.close();
   }

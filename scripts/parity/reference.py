@@ -1,6 +1,6 @@
 """The answers of transformers (or, for a model.pt, of torch) that parity.mjs compares with.
 
-Standard input: {"directory", "limit", "task", "texts"}; standard output: {"versions", "answers"}, an answer
+Standard input: {"directory", "limit", "task", "texts", "prompt"?}; standard output: {"versions", "answers"}, an answer
 for each text in order. One text at a time, in float32 on the CPU, with the ordinary AutoTokenizer
 and AutoModelForSequenceClassification; label and score are those of the pipeline. Of a token classifier:
 the spans of the pipeline, strategy by strategy. Of models of vectors and rerankers: what encode() and
@@ -40,7 +40,7 @@ def main() -> None:
             json.dump({"missing": error.name}, sys.stdout)
             return
         versions["sentence-transformers"] = sentence_transformers.__version__
-        answer = SENTENCE_TRANSFORMERS[request["task"]](str(directory))
+        answer = SENTENCE_TRANSFORMERS[request["task"]](str(directory), request.get("prompt"))
     elif request["task"] == "token-classification":
         answer = token_classifier(directory, tokenizer, cut)
     else:
@@ -91,23 +91,35 @@ def numbers(values) -> dict:
     return {"tokens": None, "values": values.float().reshape(-1).tolist(), "label": None}
 
 
-def vectors(directory: str):
+def vectors(directory: str, prompt: str | None):
     import torch
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(directory, device="cpu", model_kwargs={"dtype": torch.float32})
-    return lambda text: numbers(model.encode(text, convert_to_tensor=True, show_progress_bar=False))
+    options = {"prompt_name": prompt, "convert_to_tensor": True, "show_progress_bar": False}
+    return lambda text: numbers(model.encode(text, **options))
 
 
-def weights_of_words(directory: str):
+def vectors_of_tokens(directory: str, prompt: str | None):
+    import torch
+    from sentence_transformers import MultiVectorEncoder
+
+    model = MultiVectorEncoder(directory, device="cpu", model_kwargs={"dtype": torch.float32})
+    encode = {"query": model.encode_query, "document": model.encode_document}.get(prompt, model.encode)
+    options = {} if prompt in ("query", "document") else {"prompt_name": prompt}
+    return lambda text: numbers(encode(text, **options, show_progress_bar=False))
+
+
+def weights_of_words(directory: str, prompt: str | None):
     import torch
     from sentence_transformers import SparseEncoder
 
     model = SparseEncoder(directory, device="cpu", model_kwargs={"dtype": torch.float32})
-    return lambda text: numbers(model.encode(text, convert_to_sparse_tensor=False, show_progress_bar=False))
+    options = {"prompt_name": prompt, "convert_to_sparse_tensor": False, "show_progress_bar": False}
+    return lambda text: numbers(model.encode(text, **options))
 
 
-def scores_of_pairs(directory: str):
+def scores_of_pairs(directory: str, _prompt: str | None):
     import torch
     from sentence_transformers import CrossEncoder
 
@@ -117,7 +129,12 @@ def scores_of_pairs(directory: str):
     return lambda text: numbers(model.predict(pair(text), convert_to_tensor=True, show_progress_bar=False))
 
 
-SENTENCE_TRANSFORMERS = {"embedding": vectors, "sparse-embedding": weights_of_words, "reranking": scores_of_pairs}
+SENTENCE_TRANSFORMERS = {
+    "embedding": vectors,
+    "token-embedding": vectors_of_tokens,
+    "sparse-embedding": weights_of_words,
+    "reranking": scores_of_pairs,
+}
 
 
 def torchscript(directory: Path, tokenizer, cut: dict):
