@@ -1,7 +1,7 @@
 /**
  * Measure this server and its peers in turn, on the same cores, with the same bodies.
  *
- *   npm run bench -- [--service sentiment|eeg|models|embedding|reranking|tagging|guard]
+ *   npm run bench -- [--service sentiment|eeg|models|embedding|decoder-embedding|reranking|…]
  *                    [--peers fastapi,fastapi-tuned,node-ort,single,…]
  *                    [--clients 1,8,64] [--seconds 8] [--warmup 2] [--rounds 3]
  *                    [--python VENV/bin/python] [--tei PATH] [--store | --model DIRECTORY]

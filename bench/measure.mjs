@@ -89,7 +89,7 @@ async function measureServer(name, plan, compare) {
 /** Bodies of answers, as the service of encoders compares them. */
 function compareField({ peer, service }, ours, theirs) {
   const [own, others] = [ours, theirs].map((bodies) => bodies.map((body) => JSON.parse(body)));
-  return FIELD[service].compare(own, others, { exact: !peer.endsWith('-int8') });
+  return FIELD[service].compare(own, others, { exact: !peer.endsWith('-int8'), peer });
 }
 
 /** The same label (or class), unless the two are tied, and nearly the same score. */

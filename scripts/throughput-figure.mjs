@@ -23,6 +23,12 @@ const PANELS = [
     clients: 64,
   },
   {
+    file: 'decoder-embedding',
+    title: 'Embeddings, shape of Qwen3-Embedding-0.6B',
+    load: 'sentence',
+    clients: 8,
+  },
+  {
     file: 'reranking',
     title: 'Reranking of 100 documents, 22.7 M parameters',
     load: '100 documents',
@@ -44,6 +50,7 @@ const LABELS = {
   openvino: 'OpenVINO',
   'node-ort': 'ONNX Runtime (Node.js)',
   fastembed: 'fastembed',
+  'llama-cpp': 'llama.cpp',
   tei: 'text-embeddings-inference',
   'fastapi-tuned': 'FastAPI, tuned',
   fastapi: 'FastAPI',

@@ -13,6 +13,8 @@ const uvicorn = (folder, app, port) => {
   return ['-m', 'uvicorn', '--app-dir', path.join(PEERS, folder), `${app}:app`, ...options];
 };
 
+const appOf = (service) => (service === 'decoder-embedding' ? 'embedding' : service);
+
 const onnx = (service) => path.join(FIELD_BUILD, 'onnx', service);
 
 /** By the name of the server without `-int8`: { run, env }. */
@@ -26,11 +28,11 @@ const COMMANDS = {
     },
   }),
   fastapi: ({ service, port, python }) => ({
-    run: [python, ...uvicorn('fastapi', service, port)],
+    run: [python, ...uvicorn('fastapi', appOf(service), port)],
     env: { MODEL_DIR: modelOf(service) },
   }),
   'fastapi-tuned': ({ service, port, python }) => ({
-    run: [python, ...uvicorn('fastapi', service, port), '--workers', '2'],
+    run: [python, ...uvicorn('fastapi', appOf(service), port), '--workers', '2'],
     env: { MODEL_DIR: modelOf(service), OMP_NUM_THREADS: '1' },
   }),
   'node-ort': ({ service, port, int8 }) => ({
@@ -66,6 +68,13 @@ const COMMANDS = {
     const pooling = service === 'embedding' ? ['--pooling', 'mean'] : [];
     const limits = ['--dtype', 'float32', '--max-client-batch-size', '128', '--auto-truncate'];
     return { run: [tei, '--model-id', onnx(service), ...address, ...pooling, ...limits], env: {} };
+  },
+  'llama-cpp': ({ service, port, int8 }) => {
+    const file = `${int8 ? 'int8' : 'float32'}.gguf`;
+    return {
+      run: [path.join(BUILD, 'llama-cpp/bin/python'), ...uvicorn('llama-cpp', 'server', port)],
+      env: { MODEL_FILE: path.join(FIELD_BUILD, 'llama-cpp', service, file) },
+    };
   },
   fastembed: ({ service, port, int8 }) => ({
     run: [path.join(BUILD, 'fastembed/bin/python'), ...uvicorn('fastembed', 'server', port)],

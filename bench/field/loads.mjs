@@ -17,6 +17,11 @@ export function lists(count, length) {
   );
 }
 
+/** Texts to embed of so many tokens. */
+export function longTexts(count, tokens) {
+  return ofTokens(count, tokens).map((each) => JSON.stringify({ inputs: each }));
+}
+
 /** A query of 8 words, and documents of about 100 tokens: of 90 words in the median (sigma 0.2). */
 export function documents(count, length) {
   const random = generator(3);

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { BUILD } from '../paths.mjs';
 import { compareFindings, compareScores, compareTags, compareVectors } from './answers.mjs';
-import { documents, guarded, lists, sentences, textsOfTokens } from './loads.mjs';
+import { documents, guarded, lists, longTexts, sentences, textsOfTokens } from './loads.mjs';
 
 export const FIELD_BUILD = path.join(BUILD, 'field');
 
@@ -22,10 +22,22 @@ export const FIELD = {
   embedding: {
     route: '/embed',
     model: 'models/embedder',
-    peers: [...FASTAPI, ...PAIRS(['node-ort', 'openvino', 'fastembed']), TEI],
+    peers: [...FASTAPI, ...PAIRS(['node-ort', 'openvino', 'fastembed', 'llama-cpp']), TEI],
     loads: () => [
       { load: 'sentence', bodies: sentences(2000), clients: [1, 8, 64], compared: 200 },
       { load: 'list of 32', bodies: lists(64, 32), clients: [1, 8], compared: 10 },
+      { load: '250 tokens', bodies: longTexts(64, 250), clients: [1, 8], compared: 20 },
+    ],
+    compare: compareVectors,
+  },
+  'decoder-embedding': {
+    route: '/embed',
+    model: 'decoder-embedder',
+    peers: ['fastapi', ...PAIRS(['llama-cpp'])],
+    loads: () => [
+      { load: 'sentence', bodies: sentences(200), clients: [1, 8, 64], compared: 10 },
+      { load: 'list of 32', bodies: lists(8, 32), clients: [1], compared: 1 },
+      { load: '500 tokens', bodies: longTexts(16, 500), clients: [1, 4], compared: 4 },
     ],
     compare: compareVectors,
   },

@@ -1,13 +1,16 @@
 /** What the servers of encoders need, made once under build/bench: packages, models, and the peers' forms of them. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { BENCH, MODELS, PEERS, ROOT } from '../paths.mjs';
+import { BENCH, BUILD, MODELS, PEERS, ROOT } from '../paths.mjs';
 import { makePython, once, run } from '../setup.mjs';
 import { calibration } from './loads.mjs';
-import { FIELD_BUILD, GUARD_MODELS, modelOf } from './services.mjs';
+import { FIELD, FIELD_BUILD, GUARD_MODELS, modelOf } from './services.mjs';
 
 const EMBEDDER = path.join(ROOT, 'test/golden/python/requirements.txt');
 const FASTEMBED = path.join(PEERS, 'fastembed/requirements.txt');
+const LLAMA_CPP = path.join(PEERS, 'llama-cpp/requirements.txt');
+const TO_GGUF = path.join(PEERS, 'llama-cpp/convert.py');
+const DECODER_EMBEDDER = path.join(BENCH, 'field/decoder_embedder.py');
 const RANDOM_MODELS = path.join(BENCH, 'field/random_models.py');
 const SHAPES = path.join(BENCH, 'families/random_models.py');
 const OF_GUARD = path.join(BENCH, 'field/guard_models.py');
@@ -23,9 +26,15 @@ export function setUpField({ services, peers, python }) {
     // In an environment of its own: it needs an older huggingface_hub than transformers.
     makePython('fastembed', [FASTEMBED]);
   }
+  const isOfLlama = peers.some((name) => name.startsWith('llama-cpp'));
+  if (isOfLlama) makePython('llama-cpp', [LLAMA_CPP]);
   if (services.includes('guard')) makeGuard({ peers, python });
-  const others = services.filter((service) => service !== 'guard');
+  if (services.includes('decoder-embedding')) makeDecoderEmbedder(python);
+  const others = services.filter((service) => !['guard', 'decoder-embedding'].includes(service));
   if (others.length > 0) makeModels(python);
+  for (const service of services.filter((service) => FIELD[service].peers.includes('llama-cpp'))) {
+    if (isOfLlama) toGguf(service);
+  }
   for (const service of others) {
     if (peers.some((name) => /^(node-ort|fastembed|tei)/.test(name))) exportOnnx(service, python);
     if (peers.some((name) => name.startsWith('openvino'))) convert(service, python);
@@ -43,6 +52,23 @@ function makeModels(python) {
     fs.rmSync(wheel, { recursive: true });
     run(python, [RANDOM_MODELS, modelOf('embedding'), folder], OFFLINE);
   });
+}
+
+/** Of the shape of Qwen3-Embedding-0.6B, with random weights. */
+function makeDecoderEmbedder(python) {
+  const folder = modelOf('decoder-embedding');
+  once(folder, [DECODER_EMBEDDER], 'decoder-embedding: model of 2.4 GB', () => {
+    const texts = path.join(folder, 'texts.json');
+    fs.writeFileSync(texts, JSON.stringify(calibration('embedding')));
+    run(python, [DECODER_EMBEDDER, texts, folder], OFFLINE);
+  });
+}
+
+function toGguf(service) {
+  const folder = path.join(FIELD_BUILD, 'llama-cpp', service);
+  const python = path.join(BUILD, 'llama-cpp/bin/python');
+  const sources = [TO_GGUF, path.join(modelOf(service), 'config.json')];
+  once(folder, sources, `${service}: GGUF`, () => run(python, [TO_GGUF, modelOf(service), folder]));
 }
 
 const filesOf = (service) => {
