@@ -84,7 +84,7 @@ const request = object({
     .enum(names(INPUT_TYPES), { error: expected(`one of ${names(INPUT_TYPES).join(', ')}`) })
     .nullish()
     .describe(
-      'Selects the task `retrieval.query`, `retrieval.passage`, `classification` or `separation` of the model, otherwise its prompt `query` or `document`, if it has such a task or prompt',
+      'Selects the task `retrieval.query`, `retrieval.passage`, `classification` or `separation` of the model, otherwise its prompt `query`, `document`, `classification` or `clustering`, if it has such a task or prompt',
     ),
   embedding_types: embeddingTypes,
   truncate: z

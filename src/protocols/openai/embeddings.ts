@@ -4,6 +4,8 @@ import { embed } from '../../services/embed';
 import { embedChunks } from '../../services/embed-chunks';
 import { requireListLength } from '../../services/inference';
 import type { ModelResolver } from '../../services/model-resolver';
+import type { EmbeddingMetadata } from '../../tasks/capabilities';
+import type { PromptNames } from '../../tasks/embeddings';
 import { jsonResponse } from '../json-response';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
@@ -47,8 +49,20 @@ const request = object({
   task: string()
     .nullish()
     .describe(
-      'Field of Jina: task of the model, as `tasks` of `GET /models/NAME/info` lists them, such as `retrieval.query`. Prepends the prompt of the task. If the model has no tasks, `retrieval.query` and `retrieval.passage` select its prompt `query` or `document`',
+      'Field of Jina: task of the model, as `tasks` of `GET /models/NAME/info` lists them, such as `retrieval.query`. Prepends the prompt of the task. If the model has no tasks, `retrieval.query`, `retrieval.passage`, `classification` and `separation` select its prompt `query`, `document`, `classification` or `clustering`',
     ),
+  prompt_name: string()
+    .nullish()
+    .describe(
+      'Field of Jina: name of a prompt of the model, prepended to each text instead of the prompt of `task` or `input_type`. Default: its default prompt',
+    ),
+  return_multivector: z
+    .literal(false, {
+      error:
+        'is not supported by this route. Send the texts to POST /embed_all for token embeddings',
+    })
+    .nullish()
+    .describe('Field of Jina. Only false: `POST /embed_all` returns token embeddings'),
   normalized: boolean().nullish().describe('false: embeddings as they are. Default: as the model'),
   truncation: boolean()
     .nullish()
@@ -111,9 +125,7 @@ export function embeddings(
       requireListLength(elements, 'input', listLength);
       const served = models.resolve(body.model, call);
       const { metadata } = served.model;
-      const { task, input_type } = body;
-      const names =
-        task == null ? encodingFor(input_type ?? null, metadata) : encodingForTask(task, metadata);
+      const names = promptNamesOf(body, metadata);
       const truncates = body.truncate ?? body.truncation;
       const vectorOptions = {
         elements,
@@ -158,6 +170,20 @@ export function embeddings(
       return { ...jsonResponse([begin, ...data, end]), inferences };
     },
   });
+}
+
+/** Prompt and task of the model. `prompt_name` has precedence over the prompt of `task` or `input_type`. */
+function promptNamesOf(
+  {
+    task,
+    input_type,
+    prompt_name,
+  }: Pick<z.output<typeof request>, 'task' | 'input_type' | 'prompt_name'>,
+  metadata: EmbeddingMetadata,
+): PromptNames {
+  const names =
+    task == null ? encodingFor(input_type ?? null, metadata) : encodingForTask(task, metadata);
+  return { ...names, ...(prompt_name != null && { promptName: prompt_name }) };
 }
 
 function formatOf({

@@ -28,14 +28,17 @@ export const vectorDtype = () =>
 /** Role of a text, by which task and prompt are chosen. */
 export type TextRole = 'query' | 'document' | 'classification' | 'clustering';
 
-/** Task names of jina-embeddings-v3, and prompt names of sentence-transformers models. */
+/**
+ * Task names of jina-embeddings-v3, and prompt names of sentence-transformers models. The first prompt that a model has
+ * is used. sentence-transformers adds empty prompts `query` and `document` to models with `search_query`.
+ */
 const NAMES_OF_ROLES: Readonly<
   Record<TextRole, { readonly task: string; readonly prompts: readonly string[] }>
 > = {
-  query: { task: 'retrieval.query', prompts: ['query', 'search_query'] },
-  document: { task: 'retrieval.passage', prompts: ['document', 'passage', 'search_document'] },
-  classification: { task: 'classification', prompts: [] },
-  clustering: { task: 'separation', prompts: [] },
+  query: { task: 'retrieval.query', prompts: ['search_query', 'query'] },
+  document: { task: 'retrieval.passage', prompts: ['search_document', 'document', 'passage'] },
+  classification: { task: 'classification', prompts: ['classification'] },
+  clustering: { task: 'separation', prompts: ['clustering', 'separation'] },
 };
 
 /** Task of a model with LoRA adapters of several tasks. */
@@ -57,8 +60,10 @@ export function encodingFor(
   return { promptName: names.prompts.find((name) => Object.hasOwn(prompts, name)) };
 }
 
+const ROLES = Object.keys(NAMES_OF_ROLES) as readonly TextRole[];
+
 /**
- * Encoding with a task of Jina's API. If the model has no tasks, `retrieval.query` and `retrieval.passage` select its
+ * Encoding with a task of Jina's API. If the model has no tasks, a task of a role such as `retrieval.query` selects its
  * prompt of the role.
  *
  * @throws ServiceError BODY_INVALID: the model has neither tasks nor such a prompt
@@ -68,7 +73,7 @@ export function encodingForTask(
   metadata: Pick<EmbeddingMetadata, 'prompts' | 'tasks'>,
 ): PromptNames {
   if (metadata.tasks.length > 0) return { task };
-  const role = (['query', 'document'] as const).find((each) => NAMES_OF_ROLES[each].task === task);
+  const role = ROLES.find((each) => NAMES_OF_ROLES[each].task === task);
   const encoding = encodingFor(role ?? null, metadata);
   return encoding.promptName == null ? { task } : encoding;
 }
