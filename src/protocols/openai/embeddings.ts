@@ -13,6 +13,7 @@ import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import {
   dimensionCount,
+  embeddingInput,
   encodeVectors,
   encodingFor,
   encodingForTask,
@@ -20,12 +21,12 @@ import {
   vectorsToJson,
   vectorToBase64,
 } from '../validation/embedding-fields';
-import { boolean, expected, object, string, textsOrIds } from '../validation/fields';
+import { boolean, expected, object, string } from '../validation/fields';
 
 const JINA_TYPES = ['float', 'base64', 'binary', 'ubinary'] as const;
 
 const request = object({
-  input: textsOrIds,
+  input: embeddingInput,
   model: string().nullish().describe('Default: the default model'),
   encoding_format: z
     .enum(['float', 'base64'], { error: expected('"float" or "base64"') })
@@ -66,7 +67,9 @@ const request = object({
   normalized: boolean().nullish().describe('false: embeddings as they are. Default: as the model'),
   truncation: boolean()
     .nullish()
-    .describe('false: reject texts longer than the model allows. Default: truncate them'),
+    .describe(
+      'false: reject texts longer than the model allows. Default: truncate them. Token IDs are never truncated',
+    ),
   truncate: boolean().nullish().describe('`truncation` of Jina'),
   late_chunking: boolean()
     .nullish()

@@ -9,7 +9,16 @@ import {
   VECTOR_DTYPES,
   type VectorDtype,
 } from '../../tasks/vector-dtypes';
-import { expected, string } from './fields';
+import {
+  checked,
+  type ElementProblem,
+  expected,
+  findStringProblem,
+  findTextInputsProblem,
+  string,
+  textInputsSchema,
+  toTextInputs,
+} from './fields';
 
 /** Number of dimensions to which embeddings are truncated. */
 export const dimensionCount = () =>
@@ -111,4 +120,57 @@ export async function vectorsToJson(
   return vectors.every(isFloat)
     ? embeddingsToJson(vectors)
     : vectors.map((vector) => JSON.stringify([...vector]));
+}
+
+/** A text in a request of Jina. */
+interface TextObject {
+  readonly text: string;
+}
+
+const TEXT_SCHEMA = {
+  anyOf: [
+    { type: 'string', minLength: 1 },
+    {
+      type: 'object',
+      properties: { text: { type: 'string', minLength: 1 } },
+      required: ['text'],
+    },
+  ],
+};
+
+/** `input` of POST /v1/embeddings: texts of OpenAI or Jina, or token IDs. No text and no list is empty. */
+export const embeddingInput = checked(
+  (value) => findEmptyListProblem(value) ?? findTextInputsProblem(value, findTextProblem),
+  (value) =>
+    toTextInputs(value, (text) => (typeof text === 'string' ? text : (text as TextObject).text)),
+).meta({
+  description: 'A text, a list of token IDs, or a list of both. Jina: texts as {"text": string}',
+  ...textInputsSchema(TEXT_SCHEMA),
+});
+
+function findEmptyListProblem(value: unknown): ElementProblem | null {
+  if (!Array.isArray(value)) return null;
+  const message = 'cannot be an empty list';
+  if (value.length === 0) return { message, path: [] };
+  const index = value.findIndex((element) => Array.isArray(element) && element.length === 0);
+  return index < 0 ? null : { message, path: [index] };
+}
+
+function findTextProblem(value: unknown): ElementProblem | null {
+  if (typeof value !== 'object' || value === null) return findStringOrEmptyProblem(value, []);
+  if ('image' in value) {
+    return { message: 'is not supported. Send texts', path: ['image'] };
+  }
+  if ('text' in value) return findStringOrEmptyProblem(value.text, ['text']);
+  return { message: 'expected a string, or an object with a string "text"', path: [] };
+}
+
+/** @param path of the value within its element */
+function findStringOrEmptyProblem(
+  value: unknown,
+  path: readonly PropertyKey[],
+): ElementProblem | null {
+  const isEmpty = value === '';
+  const problem = isEmpty ? 'cannot be an empty string' : findStringProblem(value)?.message;
+  return problem === undefined ? null : { message: problem, path };
 }
