@@ -15,6 +15,7 @@ import {
   dimensionCount,
   encodeVectors,
   encodingFor,
+  requireVectorDtypes,
   type TextRole,
   vectorsToJson,
   vectorToBase64,
@@ -160,6 +161,7 @@ function embed(
       const served = models.resolve(model, call);
       const { metadata } = served.model;
       const types = [...new Set(embedding_types ?? [])];
+      requireVectorDtypes(types.map(dtypeOf), metadata.normalizes, 'embedding_types', null);
       const { vectors, inferences } = await embedTexts(call, served, {
         elements: texts,
         encoding: {
@@ -174,7 +176,7 @@ function embed(
       const isList = version === '1' && types.length === 0;
       const members = await Promise.all(
         (types.length > 0 ? types : (['float'] as const)).map(async (type) => {
-          const encoded = encodeVectors(vectors, dtypeOf(type), metadata, 'embedding_types');
+          const encoded = encodeVectors(vectors, dtypeOf(type));
           const rows =
             type === 'base64'
               ? encoded.map((vector) => `"${vectorToBase64(vector)}"`)

@@ -23,7 +23,13 @@ import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
-import { adapterTask } from '../validation/embedding-fields';
+import {
+  adapterTask,
+  encodeVectors,
+  requireVectorDtypes,
+  vectorDtype,
+  vectorsToJson,
+} from '../validation/embedding-fields';
 import { boolean, expected, object, sentencesToCompare } from '../validation/fields';
 import { withTokenCount } from './input-too-long';
 import {
@@ -42,6 +48,7 @@ const textsRequest = object({ inputs, ...TRUNCATION_FIELDS, prompt_name });
 
 const embedRequest = textsRequest.extend({
   task: adapterTask(),
+  encoding: vectorDtype().nullish().describe('Number format. Default: float'),
   normalize: boolean().default(true).describe('Whether embeddings are L2-normalized'),
   dimensions: z
     .int({ error: expected('a whole number') })
@@ -79,10 +86,12 @@ export function embed(served: ServedModel<TextEmbedder>, options: ProtocolOption
       const { encoding, ...texts } = inputOf(body, listLength);
       const input = { ...texts, encoding: { ...encoding, task: body.task } };
       const { dimensions, normalize } = body;
+      const dtype = body.encoding ?? 'float';
+      requireVectorDtypes([dtype], normalize, 'encoding', 'normalize');
       const { vectors, inferences } = await withCount(call, served, input, () =>
         embedTexts(call, served, { ...input, dimensions, normalize, responseLimit }),
       );
-      const response = jsonResponse(jsonArray(await embeddingsToJson(vectors)));
+      const response = jsonResponse(jsonArray(await vectorsToJson(encodeVectors(vectors, dtype))));
       const headers = {
         ...response.headers,
         ...computeHeaders(call.startedAt, inferences, countCharacters(input.elements)),

@@ -88,23 +88,34 @@ export function encodingForTask(
 }
 
 /**
- * Converts embeddings to a number format.
+ * Checks the number formats of a request before inference.
  *
+ * @param normalizes whether the embeddings are normalized
  * @param field name of the format in the request
- * @throws ServiceError BODY_INVALID: the format needs normalized embeddings
+ * @param normalizeField field of the request that normalizes embeddings; null: no such field
+ * @throws ServiceError BODY_INVALID: a format needs normalized embeddings
  */
+export function requireVectorDtypes(
+  dtypes: readonly VectorDtype[],
+  normalizes: boolean,
+  field: string,
+  normalizeField: string | null,
+): void {
+  const dtype = dtypes.find((each) => each === 'int8' || each === 'uint8');
+  if (normalizes || dtype === undefined) return;
+  const formats = 'float, binary or ubinary';
+  const fix = normalizeField
+    ? `Set "${normalizeField}" to true, or use ${formats}`
+    : `This model does not normalize. Use ${formats}`;
+  throw new ServiceError('BODY_INVALID', `${field}: ${dtype} needs normalized embeddings. ${fix}`);
+}
+
+/** Converts embeddings to a number format. `requireVectorDtypes` checks the format. */
 export function encodeVectors(
   vectors: readonly Float32Array[],
   dtype: VectorDtype,
-  { normalizes }: Pick<EmbeddingMetadata, 'normalizes'>,
-  field: string,
 ): readonly EncodedVector[] {
-  if (dtype === 'float') return vectors;
-  if ((dtype === 'int8' || dtype === 'uint8') && !normalizes) {
-    const problem = `${dtype} needs normalized embeddings, which this model does not compute`;
-    throw new ServiceError('BODY_INVALID', `${field}: ${problem}. Use float, binary or ubinary`);
-  }
-  return vectors.map((vector) => encodeVector(vector, dtype));
+  return dtype === 'float' ? vectors : vectors.map((vector) => encodeVector(vector, dtype));
 }
 
 /** Base64 of the bytes of embeddings: little-endian float32, or a byte for each integer. */

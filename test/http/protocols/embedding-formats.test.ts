@@ -52,23 +52,74 @@ describe('POST /v1/embeddings', () => {
     expect(await embed({ output_dimension: 5 })).toEqual(await embed({ dimensions: 5 }));
   });
 
-  it('has no int8 of vectors that are not normalized', async () => {
-    const body = { model: 'raw', input: TEXTS, output_dtype: 'int8' };
+  it.each(['output_dtype', 'encoding', 'encoding_format'])(
+    '%s selects each format',
+    async (field) => {
+      for (const dtype of DTYPES) {
+        const numbers = await embed({ [field]: dtype });
+        expect([dtype, numbers]).toEqual([dtype, dtype === 'float' ? vectors : expected(dtype)]);
+      }
+      expect(await embed({ [field]: null })).toEqual(vectors);
+    },
+  );
+
+  it('takes embedding_type of Jina as a list of one format', async () => {
+    for (const type of ['float', 'base64', 'binary', 'ubinary']) {
+      expect(await embed({ embedding_type: [type] })).toEqual(
+        await embed({ embedding_type: type }),
+      );
+    }
+    const body = { input: 'a', embedding_type: ['float', 'binary'] };
     const { status, json } = await post(service, '/v1/embeddings', body);
     expect(status).toBe(400);
-    expect(JSON.stringify(json)).toContain('output_dtype: int8 needs normalized embeddings');
+    const message = expect.stringMatching(
+      /^embedding_type: expected one format, found 2\. .*\/v2\/embed/,
+    );
+    expect(json).toMatchObject({ error: { param: 'embedding_type', message } });
+  });
+
+  it.each([
+    ['raw', { output_dtype: 'int8' }, 'output_dtype: int8'],
+    ['raw', { encoding: 'uint8' }, 'encoding: uint8'],
+    ['vectors', { encoding_format: 'int8', normalized: false }, 'encoding_format: int8'],
+  ])('%s: names the field that normalizes for %j', async (model, body, problem) => {
+    const { status, json } = await post(service, '/v1/embeddings', {
+      model,
+      input: TEXTS,
+      ...body,
+    });
+    expect(status).toBe(400);
+    const message = `${problem} needs normalized embeddings. Set "normalized" to true, or use float, binary or ubinary`;
+    expect(json).toMatchObject({ error: { message } });
+    const fixed = { model, input: TEXTS, ...body, normalized: true };
+    expect((await post(service, '/v1/embeddings', fixed)).status).toBe(200);
   });
 
   it.each([
     [{ output_dtype: 'int4' }, 'output_dtype'],
     [{ input_type: 'both' }, 'input_type'],
     [{ embedding_type: 'int8' }, 'embedding_type'],
+    [{ embedding_type: [] }, 'embedding_type'],
+    [{ encoding: 'base64' }, 'encoding'],
+    [{ encoding_format: 'int4' }, 'encoding_format'],
     [{ output_dimension: 0 }, 'output_dimension'],
   ])('refuses %j', async (body, param) => {
     const { status, json } = await post(service, '/v1/embeddings', { input: 'a', ...body });
     expect(status).toBe(400);
     expect(json).toMatchObject({ error: { param } });
   });
+});
+
+it('POST /embed selects the format by encoding', async () => {
+  const ask = (body: object) => post(service, '/models/vectors/embed', { inputs: TEXTS, ...body });
+  for (const dtype of DTYPES) {
+    const { json } = await ask({ encoding: dtype });
+    expect([dtype, json]).toEqual([dtype, dtype === 'float' ? vectors : expected(dtype)]);
+  }
+  expect((await ask({ encoding: null })).json).toEqual(vectors);
+  const { status, json } = await ask({ encoding: 'int8', normalize: false });
+  expect(status).toBe(422);
+  expect(json).toMatchObject({ error: expect.stringContaining('Set "normalize" to true') });
 });
 
 describe('Cohere', () => {
@@ -103,6 +154,7 @@ describe('Cohere', () => {
     [{ texts: ['a'], input_type: 'image' }, 400],
     [{ texts: ['a'], truncate: 'MIDDLE' }, 400],
     [{ images: ['data:,'] }, 400],
+    [{ texts: ['a'], model: 'raw', embedding_types: ['float', 'int8'] }, 400],
     [{ texts: ['a'], model: 'films' }, 404],
   ])('refuses %j', async (body, status) => {
     const answer = await post(service, '/v2/embed', body);
