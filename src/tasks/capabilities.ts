@@ -125,7 +125,7 @@ export interface EmbeddingMetadata extends ModelMetadata, PromptSettings {
 
 /** A text to embed. */
 export interface EmbeddingText
-  extends Pick<TextInput, 'truncation' | 'truncationSide' | 'adapterTask'> {
+  extends Pick<TextInput, 'truncation' | 'truncationSide' | 'maxTokens' | 'adapterTask'> {
   readonly text: string;
   /** Text that is prepended. Default: the default prompt of the model. */
   readonly prompt?: string;

@@ -15,6 +15,7 @@ beforeAll(async () => {
   directory.text('vectors', '../embeddings/sentences/v2-mean-normalize');
   directory.text('raw', '../embeddings/sentences/v4-weightedmean');
   directory.text('films', 'bert-single-label');
+  directory.text('static', '../embeddings/static/sentence-transformers');
   service = await directory.start();
   vectors = (await post(service, '/models/vectors/embed', { inputs: TEXTS })).json as number[][];
 });
@@ -162,6 +163,79 @@ describe('Cohere', () => {
     expect(answer.json).toEqual({ message: expect.any(String) });
   });
 
+  const floats = async (body: object) => {
+    const { status, json, headers } = await post(service, '/v2/embed', {
+      model: 'vectors',
+      ...body,
+    });
+    expect({ status, json }).toMatchObject({ status: 200 });
+    const { embeddings, meta } = json as {
+      embeddings: { float: number[][] };
+      meta: { billed_units: { input_tokens: number } };
+    };
+    const isTruncated = headers['x-input-truncated'] === 'true';
+    return { rows: embeddings.float, tokens: meta.billed_units.input_tokens, isTruncated };
+  };
+  const part = (text: string) => ({ type: 'text', text });
+
+  it('inputs are texts; a newline joins the parts of an input', async () => {
+    const inputs = [{ content: [part('A quiet,'), part('funny film.')] }, { content: [part('a')] }];
+    const body = { texts: ['A quiet,\nfunny film.', 'a'] };
+    const plain = await floats(body);
+    expect(await floats({ inputs })).toEqual(plain);
+    expect(await floats({ inputs, texts: null, images: [] })).toEqual(plain);
+    expect(await floats({ ...body, inputs: null, images: null })).toEqual(plain);
+    const { json } = await post(service, '/v2/embed', { model: 'vectors', inputs });
+    expect(json).not.toHaveProperty('texts');
+  });
+
+  it.each([
+    [{}, 'texts: is required'],
+    [{ texts: null }, 'texts: is required'],
+    [{ texts: [] }, 'texts: expected at least one text'],
+    [{ inputs: [] }, 'inputs: expected at least one text'],
+    [{ images: ['data:,'] }, 'images: is not supported. Send texts'],
+    [{ texts: ['a'], images: ['data:,'] }, 'images: is not supported. Send texts'],
+    [
+      { inputs: [{ content: [part('a'), { type: 'image_url', image_url: { url: 'data:,' } }] }] },
+      'inputs[0].content[1].type: images are not supported. Send text parts',
+    ],
+    [{ inputs: [{ content: [] }] }, 'inputs[0].content: expected at least one text part'],
+    [{ inputs: [{}] }, 'inputs[0].content: is required'],
+    [{ inputs: [null] }, 'inputs[0].content: is required'],
+    [{ inputs: [{ content: [{ type: 'text' }] }] }, 'inputs[0].content[0].text: expected a string'],
+    [
+      { inputs: [{ content: [part('a')] }], texts: ['b'] },
+      /^texts, inputs: send one of the fields/,
+    ],
+    [{ texts: ['a'], max_tokens: 2 }, 'max_tokens: expected at least 3'],
+  ])('names the problem of %j', async (body, message) => {
+    const { status, json } = await post(service, '/v2/embed', { model: 'vectors', ...body });
+    expect(status).toBe(400);
+    expect(json).toEqual({
+      message: typeof message === 'string' ? message : expect.stringMatching(message),
+    });
+  });
+
+  it.each(['vectors', 'raw', 'static'])('max_tokens truncates the texts of %s', async (model) => {
+    const long = 'a b c d e f g h';
+    const whole = await floats({ model, texts: [long] });
+    expect(whole.isTruncated).toBe(false);
+    const tokens = whole.tokens - 3;
+    const end = await floats({ model, texts: [long, 'a'], max_tokens: tokens });
+    const cut = await floats({ model, texts: ['a b c d e', 'a'] });
+    expect(end).toEqual({ ...cut, isTruncated: true });
+    const start = await floats({ model, texts: [long], max_tokens: tokens, truncate: 'START' });
+    expect(start.rows).toEqual((await floats({ model, texts: ['d e f g h'] })).rows);
+    for (const max_tokens of [whole.tokens, 100_000, null]) {
+      expect(await floats({ model, texts: [long], max_tokens })).toEqual(whole);
+    }
+    const none = { model, texts: ['a', long], max_tokens: tokens, truncate: 'NONE' };
+    const { status, json } = await post(service, '/v2/embed', none);
+    expect(status).toBe(422);
+    expect(json).toEqual({ message: expect.stringMatching(/^texts\[1\]: .* tokens/) });
+  });
+
   it('truncate NONE refuses a text that is too long', async () => {
     const texts = ['film '.repeat(3000)];
     expect((await post(service, '/v2/embed', { texts, truncate: 'NONE' })).status).toBe(422);
@@ -180,7 +254,9 @@ describe('Ollama', () => {
   it('GET /api/tags, POST /api/show and GET /api/version', async () => {
     const { json } = await request(service, { path: '/api/tags' });
     const { models } = json as { models: { name: string }[] };
-    expect(models.map(({ name }) => name).sort()).toEqual(['raw:latest', 'vectors:latest']);
+    expect(models.map(({ name }) => name).sort()).toEqual(
+      ['raw', 'static', 'vectors'].map((name) => `${name}:latest`),
+    );
     const shown = await post(service, '/api/show', { model: 'vectors' });
     expect(shown.json).toMatchObject({
       capabilities: ['embedding'],
