@@ -108,6 +108,8 @@ export type EntailmentClassifier = Predictor<
 
 /** Metadata of an embedding model. */
 export interface EmbeddingMetadata extends ModelMetadata, PromptSettings {
+  /** Size of all model files in bytes; undefined: unknown. */
+  readonly fileBytes?: number;
   readonly dimensions: number;
   /** The files describe an encoder without pooling. */
   readonly isBareEncoder: boolean;

@@ -1,6 +1,8 @@
 /** Embeddings with the APIs of Cohere, Ollama, Voyage, Mistral and Jina, of a directory of models. */
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { encodeVector, type VectorDtype } from '../../../src/tasks/vector-dtypes';
-import { post, request } from '../../helpers/http';
+import { post, postRaw, request } from '../../helpers/http';
 import { newDirectory, removeDirectories } from '../../helpers/models-directory';
 import type { Service } from '../../helpers/service';
 
@@ -260,10 +262,73 @@ describe('Ollama', () => {
     const shown = await post(service, '/api/show', { model: 'vectors' });
     expect(shown.json).toMatchObject({
       capabilities: ['embedding'],
-      model_info: { 'encoder.embedding_length': vectors[0]?.length },
+      details: { family: 'bert' },
+      model_info: { 'general.architecture': 'bert', 'bert.embedding_length': vectors[0]?.length },
     });
     const { json: version } = await request(service, { path: '/api/version' });
     expect(version).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
+  });
+
+  it('GET /api/ps and /api/tags have the size of the files', async () => {
+    const listed = (await request(service, { path: '/api/tags' })).json as { models: object[] };
+    const running = (await request(service, { path: '/api/ps' })).json as { models: object[] };
+    expect(running.models).toHaveLength(3);
+    for (const [index, model] of running.models.entries()) {
+      const { modified_at: _, ...fields } = listed.models[index] as Record<string, unknown>;
+      expect(model).toMatchObject({ ...fields, size_vram: 0, expires_at: '9999-12-31T23:59:59Z' });
+    }
+    const folder = path.join(directory.path, 'vectors');
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true });
+    const sizes = files.flatMap((file) =>
+      file.isFile() ? statSync(path.join(file.parentPath, file.name)).size : [],
+    );
+    const { size } = listed.models.find(
+      (model) => (model as { name: string }).name === 'vectors:latest',
+    ) as { size: number };
+    expect(size).toBeGreaterThan(Math.max(...sizes));
+    expect(size).toBeLessThanOrEqual(sizes.reduce((sum, each) => sum + each));
+  });
+
+  it.each(['application/x-www-form-urlencoded', 'text/plain', undefined])(
+    'takes JSON of the Content-Type %s',
+    async (type) => {
+      const send = (route: string, body: object) =>
+        postRaw(service, route, JSON.stringify(body), { headers: { 'content-type': type } });
+      const { json } = await send('/api/embed', { model: 'vectors', input: TEXTS });
+      expect(json).toMatchObject({ embeddings: vectors });
+      const body = { model: 'vectors', prompt: TEXTS[0] };
+      expect((await send('/api/embeddings', body)).json).toEqual({ embedding: vectors[0] });
+      expect((await send('/api/show', { model: 'vectors' })).status).toBe(200);
+      expect((await postRaw(service, '/api/embed', '{', {})).status).toBe(400);
+    },
+  );
+
+  it.each([{}, { input: '' }, { input: [] }, { input: null }])(
+    'has no embeddings of no text: %j',
+    async (body) => {
+      const { status, json } = await post(service, '/api/embed', { model: 'vectors', ...body });
+      expect(status).toBe(200);
+      expect(json).toMatchObject({ model: 'vectors', embeddings: [], prompt_eval_count: 0 });
+      const old = await post(service, '/api/embeddings', { model: 'vectors' });
+      expect(old.json).toEqual({ embedding: [] });
+    },
+  );
+
+  it('POST /api/show reads model or name, and needs one of them', async () => {
+    const shown = await post(service, '/api/show', { model: 'vectors', name: null });
+    expect((await post(service, '/api/show', { name: 'vectors' })).json).toEqual(shown.json);
+    for (const body of [{}, { model: null }, { model: '' }]) {
+      const { status, json } = await post(service, '/api/show', body);
+      expect([status, json]).toEqual([400, { error: 'model: is required' }]);
+    }
+  });
+
+  it('truncate false rejects a text that is too long with 400', async () => {
+    const body = { model: 'vectors', input: ['a', 'film '.repeat(3000)] };
+    const { status, json } = await post(service, '/api/embed', { ...body, truncate: false });
+    expect(status).toBe(400);
+    expect(json).toEqual({ error: expect.stringMatching(/^input\[1\]: /) });
+    expect((await post(service, '/api/embed', body)).status).toBe(200);
   });
 
   it('names the models in the error of an unknown one', async () => {
