@@ -56,3 +56,4 @@ export type { PredictBatchResponse, PredictResponse } from './protocols/own/pred
 export type { TagBatchResponse, TagResponse } from './protocols/own/tag';
 export type { ZeroShotResponse } from './protocols/own/zero-shot';
 export type { GapNotice, StreamOpened, WindowResult } from './streaming/stream-messages';
+export { type EncodedVector, encodeVector, type VectorDtype } from './tasks/vector-dtypes';

@@ -69,3 +69,4 @@ export type {
 export type { Finding, GuardResult } from './tasks/guard/guard-result';
 export type { Restorer } from './tasks/guard/redaction';
 export type { RankedDocument } from './tasks/reranking/ranking';
+export { type EncodedVector, encodeVector, type VectorDtype } from './tasks/vector-dtypes';

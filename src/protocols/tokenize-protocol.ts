@@ -86,7 +86,7 @@ function tokenizeRoute(models: Tokenizers, options: ProtocolOptions): Route {
     }),
     response: z.union([teiTokenizeResponse, vllmTokenizeResponse]),
     examples,
-    errors: ['BODY_INVALID', ...MODEL_ERRORS, 'LIST_TOO_LONG', 'NOT_FOUND'],
+    errors: ['BODY_INVALID', ...MODEL_ERRORS, 'INPUT_EMPTY', 'LIST_TOO_LONG', 'NOT_FOUND'],
     admissionError: models.admissionError,
     handler: (call: ServiceRequest) => {
       requireOneProtocol(call.body);
@@ -115,7 +115,9 @@ function requireOneProtocol(body: unknown): void {
   throw new ServiceError('BODY_INVALID', `body: ${problem}. Send one of the fields`);
 }
 
+/** Null counts as a missing field. */
 function hasField(body: unknown, names: readonly string[]): boolean {
   if (typeof body !== 'object' || body === null) return false;
-  return names.some((name) => Object.hasOwn(body, name));
+  const fields = new Map(Object.entries(body));
+  return names.some((name) => fields.get(name) != null);
 }

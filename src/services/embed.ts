@@ -26,7 +26,9 @@ const ENTRY_JSON_BYTES = 30;
 export type TextOrIds = string | readonly number[];
 
 /** How texts are tokenized, and the task of the model. */
-export interface Encoding extends Pick<TextInput, 'truncation' | 'truncationSide'>, PromptNames {}
+export interface Encoding
+  extends Pick<TextInput, 'truncation' | 'truncationSide' | 'maxTokens'>,
+    PromptNames {}
 
 /** Texts to embed. */
 export interface EmbedInput {

@@ -29,6 +29,7 @@ export const RESPONSE_HEADERS = [
   'Inference-Header-Content-Length',
   'Retry-After',
   'WWW-Authenticate',
+  'X-Compute-Characters',
   'X-Compute-Time',
   'X-Compute-Tokens',
   'X-Compute-Type',

@@ -108,6 +108,8 @@ export type EntailmentClassifier = Predictor<
 
 /** Metadata of an embedding model. */
 export interface EmbeddingMetadata extends ModelMetadata, PromptSettings {
+  /** Size of all model files in bytes; undefined: unknown. */
+  readonly fileBytes?: number;
   readonly dimensions: number;
   /** The files describe an encoder without pooling. */
   readonly isBareEncoder: boolean;
@@ -125,7 +127,7 @@ export interface EmbeddingMetadata extends ModelMetadata, PromptSettings {
 
 /** A text to embed. */
 export interface EmbeddingText
-  extends Pick<TextInput, 'truncation' | 'truncationSide' | 'adapterTask'> {
+  extends Pick<TextInput, 'truncation' | 'truncationSide' | 'maxTokens' | 'adapterTask'> {
   readonly text: string;
   /** Text that is prepended. Default: the default prompt of the model. */
   readonly prompt?: string;

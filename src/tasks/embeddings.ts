@@ -47,7 +47,8 @@ export function preparePlainText(input: EmbeddingInput, prompts: PromptSettings)
     input.adapterTask === undefined &&
     !prompts.excludesPrompt &&
     input.truncation === undefined &&
-    input.truncationSide === undefined;
+    input.truncationSide === undefined &&
+    input.maxTokens === undefined;
   return isPlain
     ? (input.prompt ?? prompts.defaultPrompt) + input.text
     : prepareText(input, prompts);

@@ -31,6 +31,8 @@ export interface ModelMetadata {
   /** null: the files specify no name. */
   readonly name: string | null;
   readonly version: string | null;
+  /** `model_type` of config.json; undefined: no config.json. */
+  readonly modelType?: string;
   /** Abilities that model.json allows; undefined: all that the model has. */
   readonly abilities?: readonly Capability[];
   /** Calibration of decisions; undefined: none. */

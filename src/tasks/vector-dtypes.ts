@@ -6,6 +6,7 @@
  * vector of length 1. Components outside of it are clipped.
  */
 export const VECTOR_DTYPES = ['float', 'int8', 'uint8', 'binary', 'ubinary'] as const;
+/** Number format of an embedding. */
 export type VectorDtype = (typeof VECTOR_DTYPES)[number];
 
 /** Range of a component in standard deviations, see above. */
@@ -24,7 +25,7 @@ export function int8Range(dimensions: number): number {
 }
 
 /**
- * Converts an embedding.
+ * Converts an embedding to a number format for vector stores, as the server does for `output_dtype` and `encoding`.
  *
  * @param vector for int8 and uint8: a vector of length 1
  * @returns float: the vector; int8, uint8: [dimensions]; binary (signed) and ubinary: a bit for each dimension that is

@@ -122,6 +122,13 @@ describe('a server of bge-m3', () => {
     expect(headers['x-input-truncated']).toBe('true');
   });
 
+  it('null is the default of each field', async () => {
+    const names = ['return_dense', 'return_sparse', 'return_colbert_vecs', 'max_length'];
+    const body = { texts: sent, ...Object.fromEntries(names.map((name) => [name, null])) };
+    const { json } = await post(service, '/encode', body);
+    expect(json).toEqual((await post(service, '/encode', { texts: sent })).json);
+  });
+
   it('has the routes of each embedding', async () => {
     const openai = await post(service, '/v1/embeddings', { model: 'bge-m3', input: sent });
     const { data } = openai.json as { data: { embedding: number[] }[] };

@@ -26,8 +26,8 @@ async function ask(
 const EXPOSED = {
   'access-control-allow-origin': ORIGIN,
   'access-control-expose-headers':
-    'Allow, Inference-Header-Content-Length, Retry-After, WWW-Authenticate, X-Compute-Time, ' +
-    'X-Compute-Tokens, X-Compute-Type, X-Error-Code, X-Inference-Time, X-Input-Truncated, X-Queue-Time, ' +
+    'Allow, Inference-Header-Content-Length, Retry-After, WWW-Authenticate, X-Compute-Characters, ' +
+    'X-Compute-Time, X-Compute-Tokens, X-Compute-Type, X-Error-Code, X-Inference-Time, X-Input-Truncated, X-Queue-Time, ' +
     'X-Request-Id, X-Tokenization-Time, X-Total-Time, X-TypeSafe-Request-Id',
 };
 const PREFLIGHTED = {

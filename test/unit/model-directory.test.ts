@@ -80,6 +80,7 @@ describe('readModelDirectory', () => {
       metadata: {
         labels: ['NEGATIVE', 'POSITIVE'],
         scoreFunction: 'softmax',
+        modelType: 'bert',
         namedEntailment: null,
         calibration: null,
         name: null,

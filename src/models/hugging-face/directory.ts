@@ -128,10 +128,14 @@ export function findModelFolder(location: string): string | null {
 }
 
 /**
- * Returns "name" and "version" of config.json. Only the operator of this server sets these keys.
+ * Returns "name", "version" and "model_type" of config.json. Only the operator of this server sets the first two keys.
  */
 export function readIdentity(config: ModelConfig) {
-  return { name: stringOrNull(config.name), version: stringOrNull(config.version) };
+  return {
+    name: stringOrNull(config.name),
+    version: stringOrNull(config.version),
+    modelType: config.model_type,
+  };
 }
 
 /** Ignores other types: third-party models may use keys with these names for other purposes. */

@@ -15,19 +15,15 @@ import {
   dimensionCount,
   encodeVectors,
   encodingFor,
+  requireVectorDtypes,
   type TextRole,
   vectorsToJson,
   vectorToBase64,
 } from '../validation/embedding-fields';
-import {
-  checked,
-  expected,
-  findListProblem,
-  findStringProblem,
-  object,
-} from '../validation/fields';
+import { checked, expected, findListProblem, object } from '../validation/fields';
 import { modelName } from '../validation/rerank-fields';
 import { cohereProtocol } from './cohere-format';
+import { TEXT_FIELDS, textsOf } from './embed-texts';
 
 const EMBEDDING_TYPES = [...VECTOR_DTYPES, 'base64'] as const;
 type EmbeddingType = (typeof EMBEDDING_TYPES)[number];
@@ -66,25 +62,19 @@ const embeddingTypes = checked(
     items: { enum: [...EMBEDDING_TYPES] },
   });
 
-const texts = checked(
-  (value) =>
-    findListProblem(value, 'an array of texts', findStringProblem) ??
-    ((value as readonly string[]).length > 0
-      ? null
-      : { message: 'expected at least one text', path: [] }),
-  (value) => value as readonly string[],
-).meta({ description: 'Texts to embed', type: 'array', items: { type: 'string' }, minItems: 1 });
+/** A text token and two special tokens. */
+const MIN_TOKENS = 3;
 
 const names = (values: object) => Object.keys(values) as [string, ...string[]];
 
 const request = object({
   model: modelName(),
-  texts,
+  ...TEXT_FIELDS,
   input_type: z
     .enum(names(INPUT_TYPES), { error: expected(`one of ${names(INPUT_TYPES).join(', ')}`) })
     .nullish()
     .describe(
-      'Selects the task `retrieval.query`, `retrieval.passage`, `classification` or `separation` of the model, otherwise its prompt `query` or `document`, if it has such a task or prompt',
+      'Selects the task `retrieval.query`, `retrieval.passage`, `classification` or `separation` of the model, otherwise its prompt `query`, `document`, `classification` or `clustering`, if it has such a task or prompt',
     ),
   embedding_types: embeddingTypes,
   truncate: z
@@ -92,15 +82,20 @@ const request = object({
     .nullish()
     .describe('NONE: reject texts longer than the model allows. Default: END'),
   output_dimension: dimensionCount(),
-  images: z.null({ error: 'is not supported. Send texts' }).optional(),
-  inputs: z.null({ error: 'is not supported. Send texts' }).optional(),
+  max_tokens: z
+    .int({ error: expected('a whole number') })
+    .min(MIN_TOKENS, { error: `expected at least ${MIN_TOKENS}` })
+    .nullish()
+    .describe(
+      'Maximum length of a text in tokens, including special tokens; `truncate` applies to longer texts. Default and maximum: the limit of the model',
+    ),
 });
 
 const vectors = z.array(z.union([z.array(z.number()), z.string()]));
 
 const response = z.object({
   id: z.string(),
-  texts: z.array(z.string()),
+  texts: z.array(z.string()).optional().describe('`texts` of the request'),
   embeddings: z.union([vectors, z.partialRecord(z.enum(EMBEDDING_TYPES), vectors)]),
   response_type: z.enum(['embeddings_by_type', 'embeddings_floats']),
   meta: z.object({
@@ -155,18 +150,23 @@ function embed(
     errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'INPUT_TOO_LONG', 'NOT_FOUND'],
     headers: TRUNCATED_HEADER,
     admissionError: models.admissionError,
-    handler: async (call, { model, texts, input_type, embedding_types, truncate, ...body }) => {
-      requireListLength(texts, 'texts', listLength);
+    handler: async (call, { model, input_type, embedding_types, truncate, ...body }) => {
+      const { elements, field } = textsOf(body);
+      requireListLength(elements, field, listLength);
       const served = models.resolve(model, call);
       const { metadata } = served.model;
       const types = [...new Set(embedding_types ?? [])];
+      requireVectorDtypes(types.map(dtypeOf), metadata.normalizes, 'embedding_types', null);
       const { vectors, inferences } = await embedTexts(call, served, {
-        elements: texts,
+        elements,
         encoding: {
           ...encodingFor(INPUT_TYPES[input_type ?? ''] ?? null, metadata),
           ...TRUNCATIONS[truncate ?? 'END'],
+          ...(body.max_tokens != null && {
+            maxTokens: Math.min(body.max_tokens, served.model.maxLength),
+          }),
         },
-        field: 'texts',
+        field,
         dimensions: body.output_dimension,
         responseLimit: responseLimit / Math.max(types.length, 1),
       });
@@ -174,7 +174,7 @@ function embed(
       const isList = version === '1' && types.length === 0;
       const members = await Promise.all(
         (types.length > 0 ? types : (['float'] as const)).map(async (type) => {
-          const encoded = encodeVectors(vectors, dtypeOf(type), metadata, 'embedding_types');
+          const encoded = encodeVectors(vectors, dtypeOf(type));
           const rows =
             type === 'base64'
               ? encoded.map((vector) => `"${vectorToBase64(vector)}"`)
@@ -188,7 +188,7 @@ function embed(
       const tokens = inferences.reduce((sum, inference) => sum + inference.tokens, 0);
       const rest = JSON.stringify({
         id: randomUUID(),
-        texts,
+        ...(field === 'texts' && { texts: elements }),
         response_type: isList ? 'embeddings_floats' : 'embeddings_by_type',
         meta: { api_version: { version }, billed_units: { input_tokens: tokens } },
       }).slice(0, -1);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { requireListLength } from '../../services/inference';
 import { ModelResolver } from '../../services/model-resolver';
 import { rerank as rerankDocuments } from '../../services/rerank';
-import { ServiceError } from '../../serving/errors';
+import { truncateDocuments } from '../../services/truncate-documents';
 import type { ServedModel } from '../../tasks/served-model';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
@@ -25,7 +25,9 @@ const request = object({
     .int({ error: expected('a whole number') })
     .positive({ error: 'expected at least 1' })
     .nullish()
-    .describe('At least the maximum input length of the model, to which pairs are truncated'),
+    .describe(
+      'Maximum number of tokens of a document without special tokens; longer documents are truncated. Default: the limit of the model, to which each pair is truncated',
+    ),
   relevant_spans: z.null({ error: 'is not supported' }).optional(),
 });
 
@@ -80,14 +82,14 @@ function rerank(rerankers: ModelResolver<'reranking'>, { listLength }: ProtocolO
     handler: async (call, { model: name, query, documents, top_n, max_tokens_per_doc }) => {
       requireListLength(documents, 'documents', listLength);
       const served = rerankers.resolve(name, call);
-      const { maxLength } = served.model;
-      if (max_tokens_per_doc && max_tokens_per_doc < maxLength) {
-        const message = `max_tokens_per_doc: expected at least ${maxLength}, the maximum input length of the model`;
-        throw new ServiceError('BODY_INVALID', message);
-      }
+      const { texts, isTruncated } = await truncateDocuments(call, served, {
+        documents,
+        maxTokens: max_tokens_per_doc ?? null,
+        field: 'documents',
+      });
       const { ranks, inferences } = await rerankDocuments(call, served, {
         query,
-        documents,
+        documents: texts,
         topN: top_n,
         field: 'documents',
       });
@@ -99,7 +101,8 @@ function rerank(rerankers: ModelResolver<'reranking'>, { listLength }: ProtocolO
           billed_units: { search_units: Math.ceil(documents.length / DOCUMENTS_PER_SEARCH) },
         },
       };
-      return { body, inferences };
+      const headers = isTruncated ? { 'X-Input-Truncated': 'true' } : {};
+      return { body, inferences, headers };
     },
   });
 }

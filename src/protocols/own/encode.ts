@@ -14,13 +14,13 @@ import { boolean, expected, object, stringList } from '../validation/fields';
 
 const request = object({
   texts: stringList('an array of texts'),
-  return_dense: boolean().default(true),
-  return_sparse: boolean().default(false),
-  return_colbert_vecs: boolean().default(false),
+  return_dense: boolean().nullish().describe('Default: true'),
+  return_sparse: boolean().nullish().describe('Default: false'),
+  return_colbert_vecs: boolean().nullish().describe('Default: false'),
   max_length: z
     .int({ error: expected('a whole number') })
     .min(3, { error: 'expected at least 3' })
-    .optional()
+    .nullish()
     .describe('Maximum length in tokens. Default: the limit of the model'),
 });
 
@@ -69,11 +69,11 @@ export function encode(
         texts: body.texts,
         field: 'texts',
         parts: {
-          dense: body.return_dense,
-          sparse: body.return_sparse,
-          colbert: body.return_colbert_vecs,
+          dense: body.return_dense ?? true,
+          sparse: body.return_sparse ?? false,
+          colbert: body.return_colbert_vecs ?? false,
         },
-        maxTokens: body.max_length,
+        maxTokens: body.max_length ?? undefined,
         responseLimit,
       });
       return { ...jsonResponse(await responseOf(predictions)), inferences };

@@ -7,7 +7,7 @@ import { type Route, route } from '../route';
 import { boolean, object } from '../validation/fields';
 import { modelName } from '../validation/rerank-fields';
 import { tokenIdLists } from '../validation/token-fields';
-import { requireBatchSize } from './tei-fields';
+import { requireBatchSize, requireNotEmpty } from './tei-fields';
 
 const request = object({
   model: modelName(),
@@ -31,9 +31,10 @@ export function decode(
       request: { ids: [101, 1037, 4010, 1010, 6057, 2143, 1012, 102] },
       response: ['a warm, funny film.'],
     },
-    errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'NOT_FOUND'],
+    errors: [...MODEL_ERRORS, 'INPUT_EMPTY', 'LIST_TOO_LONG', 'NOT_FOUND'],
     admissionError: models.admissionError,
     handler: async (call, { model, ids, skip_special_tokens: skipSpecialTokens }) => {
+      requireNotEmpty(ids.lists, 'ids', ids.isList);
       requireBatchSize(ids.lists, listLength);
       const served = models.resolve(model, call);
       const body = await decodeIds(call, served, {

@@ -6,31 +6,49 @@ import {
   embedSparse as embedSparseTexts,
   embed as embedTexts,
   embedTokens,
+  requirePrompt,
   similarity as similarityOf,
 } from '../../services/embed';
-import { admissionErrorOf } from '../../services/inference';
-import type { SparseEmbedder, TextEmbedder, TokenEmbedder } from '../../tasks/capabilities';
+import { admissionErrorOf, requireModel } from '../../services/inference';
+import type { ServiceRequest } from '../../serving/service-request';
+import type {
+  Prompted,
+  SparseEmbedder,
+  TextEmbedder,
+  TokenEmbedder,
+} from '../../tasks/capabilities';
 import type { ServedModel } from '../../tasks/served-model';
 import { jsonArray, jsonResponse } from '../json-response';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
-import { adapterTask } from '../validation/embedding-fields';
-import { boolean, expected, object, sentencesToCompare, textsOrIds } from '../validation/fields';
 import {
+  adapterTask,
+  encodeVectors,
+  requireVectorDtypes,
+  vectorDtype,
+  vectorsToJson,
+} from '../validation/embedding-fields';
+import { boolean, expected, object, sentencesToCompare } from '../validation/fields';
+import { withTokenCount } from './input-too-long';
+import {
+  computeHeaders,
+  countCharacters,
+  inputs,
   prompt_name,
   requireBatchSize,
+  requireNotEmpty,
   TRUNCATION_FIELDS,
-  timingHeaders,
   truncationOf,
 } from './tei-fields';
 
 /** Body of /embed_all and /embed_sparse. */
-const textsRequest = object({ inputs: textsOrIds, ...TRUNCATION_FIELDS, prompt_name });
+const textsRequest = object({ inputs, ...TRUNCATION_FIELDS, prompt_name });
 
 const embedRequest = textsRequest.extend({
   task: adapterTask(),
+  encoding: vectorDtype().nullish().describe('Number format. Default: float'),
   normalize: boolean().default(true).describe('Whether embeddings are L2-normalized'),
   dimensions: z
     .int({ error: expected('a whole number') })
@@ -46,7 +64,7 @@ const similarityRequest = object({
 
 const COMMON = {
   method: 'POST',
-  errors: [...MODEL_ERRORS, 'LIST_TOO_LONG', 'INPUT_TOO_LONG'],
+  errors: [...MODEL_ERRORS, 'INPUT_EMPTY', 'LIST_TOO_LONG', 'INPUT_TOO_LONG'],
   headers: TRUNCATED_HEADER,
 } as const;
 
@@ -65,16 +83,19 @@ export function embed(served: ServedModel<TextEmbedder>, options: ProtocolOption
     examples: { request: TEXTS_EXAMPLE, response: [[0.6123, -0.3312, 0.7179]] },
     admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
-      const { encoding, ...input } = inputOf(body, listLength);
-      const { vectors, inferences } = await embedTexts(call, served, {
-        ...input,
-        encoding: { ...encoding, task: body.task },
-        dimensions: body.dimensions,
-        normalize: body.normalize,
-        responseLimit,
-      });
-      const response = jsonResponse(jsonArray(await embeddingsToJson(vectors)));
-      const headers = { ...response.headers, ...timingHeaders(call.startedAt, inferences) };
+      const { encoding, ...texts } = inputOf(body, listLength);
+      const input = { ...texts, encoding: { ...encoding, task: body.task } };
+      const { dimensions, normalize } = body;
+      const dtype = body.encoding ?? 'float';
+      requireVectorDtypes([dtype], normalize, 'encoding', 'normalize');
+      const { vectors, inferences } = await withCount(call, served, input, () =>
+        embedTexts(call, served, { ...input, dimensions, normalize, responseLimit }),
+      );
+      const response = jsonResponse(jsonArray(await vectorsToJson(encodeVectors(vectors, dtype))));
+      const headers = {
+        ...response.headers,
+        ...computeHeaders(call.startedAt, inferences, countCharacters(input.elements)),
+      };
       return { ...response, headers, inferences };
     },
   });
@@ -109,7 +130,9 @@ export function similarity(served: ServedModel<TextEmbedder>, options: ProtocolO
         sentences,
         encoding,
       });
-      return { body: cosines, inferences, headers: timingHeaders(call.startedAt, inferences) };
+      const characters = countCharacters([source, ...sentences]);
+      const headers = computeHeaders(call.startedAt, inferences, characters);
+      return { body: cosines, inferences, headers };
     },
   });
 }
@@ -128,11 +151,11 @@ export function embedAll(served: ServedModel<TokenEmbedder>, options: ProtocolOp
     admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
       const input = inputOf(body, listLength);
-      const { predictions, inferences } = await embedTokens(call, served, {
-        ...input,
-        responseLimit,
-      });
-      const headers = timingHeaders(call.startedAt, inferences);
+      const { predictions, inferences } = await withCount(call, served, input, () =>
+        embedTokens(call, served, { ...input, responseLimit }),
+      );
+      const characters = countCharacters(input.elements);
+      const headers = computeHeaders(call.startedAt, inferences, characters);
       const rows = await embeddingsToJson(predictions.flatMap(({ vectors }) => vectors));
       let first = 0;
       const texts = predictions.map(({ vectors: { length } }) => {
@@ -160,11 +183,11 @@ export function embedSparse(served: ServedModel<SparseEmbedder>, options: Protoc
     admissionError: admissionErrorOf(served.model),
     handler: async (call, body) => {
       const input = inputOf(body, listLength);
-      const { vectors, inferences } = await embedSparseTexts(call, served, {
-        ...input,
-        responseLimit,
-      });
-      const headers = timingHeaders(call.startedAt, inferences);
+      const { vectors, inferences } = await withCount(call, served, input, () =>
+        embedSparseTexts(call, served, { ...input, responseLimit }),
+      );
+      const characters = countCharacters(input.elements);
+      const headers = computeHeaders(call.startedAt, inferences, characters);
       const entries = vectors.flatMap(({ ids, weights }) =>
         ids.map((id) => weights.subarray(id, id + 1)),
       );
@@ -183,13 +206,26 @@ export function embedSparse(served: ServedModel<SparseEmbedder>, options: Protoc
   });
 }
 
-/** @throws ServiceError LIST_TOO_LONG */
+/** @throws ServiceError INPUT_EMPTY, LIST_TOO_LONG */
 function inputOf(body: z.output<typeof textsRequest>, listLength: number): EmbedInput {
   const { elements, isList } = body.inputs;
+  requireNotEmpty(elements, 'inputs', isList);
   requireBatchSize(elements, listLength);
   return {
     elements,
     encoding: { promptName: body.prompt_name, ...truncationOf(body) },
     field: isList ? 'inputs' : null,
   };
+}
+
+/** Runs `infer`; see `withTokenCount`. */
+function withCount<Result>(
+  call: ServiceRequest,
+  served: ServedModel<{ readonly metadata: Prompted }>,
+  { elements, encoding, field }: EmbedInput,
+  infer: () => Promise<Result>,
+): Promise<Result> {
+  const { metadata } = requireModel(served.model);
+  const prompt = () => requirePrompt(metadata, encoding).prompt ?? metadata.defaultPrompt;
+  return withTokenCount(call, served, { elements, isList: field !== null, prompt }, infer);
 }

@@ -3,7 +3,6 @@ import { mapInTimeSlices } from '../../lib/time-slice';
 import type { TextInput } from '../../native/engine';
 import { classify } from '../../services/classify';
 import { admissionErrorOf, requireModel } from '../../services/inference';
-import { ServiceError } from '../../serving/errors';
 import type { TextClassifier } from '../../tasks/capabilities';
 import { rankLabels } from '../../tasks/classification';
 import type { ServedModel } from '../../tasks/served-model';
@@ -19,7 +18,15 @@ import {
   findListProblem,
   object,
 } from '../validation/fields';
-import { requireBatchSize, TRUNCATION_FIELDS, timingHeaders, truncationOf } from './tei-fields';
+import { withTokenCount } from './input-too-long';
+import {
+  computeHeaders,
+  countCharacters,
+  requireBatchSize,
+  requireNotEmpty,
+  TRUNCATION_FIELDS,
+  truncationOf,
+} from './tei-fields';
 
 const INPUTS = 'a string, a pair of strings or a batch [[string], [string, string], ...]';
 const TEXT_SCHEMA = { type: 'string', minLength: 1 };
@@ -78,16 +85,18 @@ export function predict(
     handler: async (call, body) => {
       const { texts, isBatch } = body.inputs;
       requireBatchSize(texts, listLength);
-      for (const [index, text] of texts.entries()) {
-        requireText(text, isBatch ? `inputs[${index}]` : 'inputs');
-      }
+      requireNotEmpty(texts.map(emptyOrFirst), 'inputs', isBatch);
       const { labels } = requireModel(served.model).metadata;
       const truncation = truncationOf(body);
-      const { predictions, inferences } = await classify(call, served, {
-        inputs: texts.map((text) => ({ ...text, ...truncation })),
-        field: isBatch ? 'inputs' : null,
-        responseLimit,
-      });
+      const elements = texts.map(({ text, pair }) => (pair === undefined ? text : null));
+      const input = { elements, isList: isBatch, prompt: () => '' };
+      const { predictions, inferences } = await withTokenCount(call, served, input, () =>
+        classify(call, served, {
+          inputs: texts.map((text) => ({ ...text, ...truncation })),
+          field: isBatch ? 'inputs' : null,
+          responseLimit,
+        }),
+      );
       const scoreFunction = body.raw_scores ? 'none' : null;
       const ranked = await mapInTimeSlices(predictions, (prediction) =>
         rankLabels(labels, prediction, { scoreFunction }),
@@ -95,16 +104,19 @@ export function predict(
       return {
         body: isBatch ? ranked : (ranked[0] as object),
         inferences,
-        headers: timingHeaders(call.startedAt, inferences),
+        headers: computeHeaders(
+          call.startedAt,
+          inferences,
+          countCharacters(texts.flatMap(({ text, pair }) => [text, pair ?? ''])),
+        ),
       };
     },
   });
 }
 
-/** @throws ServiceError INPUT_EMPTY */
-function requireText({ text, pair }: TextInput, field: string): void {
-  if (text !== '' && pair !== '') return;
-  throw new ServiceError('INPUT_EMPTY', `Input validation error: \`${field}\` cannot be empty`);
+/** A text of the input, an empty one if the input has one. */
+function emptyOrFirst({ text, pair = text }: TextInput): string {
+  return pair === '' ? pair : text;
 }
 
 function findInputsProblem(value: unknown): ElementProblem | null {
@@ -126,9 +138,9 @@ function findSequenceProblem(value: unknown): ElementProblem | null {
   return invalid < 0 ? null : { message: 'expected a string', path: [invalid] };
 }
 
-/** An array is a batch if its first element is an array: `["a", "b"]` is a text pair. */
+/** An array is a batch if it is empty or its first element is an array: `["a", "b"]` is a text pair. */
 function isBatch(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && Array.isArray(value[0]);
+  return Array.isArray(value) && (value.length === 0 || Array.isArray(value[0]));
 }
 
 function toInput([text, pair]: readonly string[]): TextInput {

@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import type { ModelResolver } from '../../services/model-resolver';
 import { rerank as rerankDocuments } from '../../services/rerank';
-import { ServiceError } from '../../serving/errors';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
 import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import { boolean, object, string, stringList } from '../validation/fields';
-import { requireBatchSize, TRUNCATION_FIELDS, timingHeaders, truncationOf } from './tei-fields';
+import {
+  computeHeaders,
+  countCharacters,
+  requireBatchSize,
+  requireNotEmpty,
+  TRUNCATION_FIELDS,
+  truncationOf,
+} from './tei-fields';
 
 const request = object({
   query: string(),
@@ -49,10 +55,7 @@ export function rerank(
     admissionError: rerankers.admissionError,
     handler: async (call, body) => {
       const { query, texts, raw_scores, return_text } = body;
-      if (texts.length === 0) {
-        const message = 'Input validation error: `texts` cannot be empty';
-        throw new ServiceError('INPUT_EMPTY', message);
-      }
+      requireNotEmpty([texts], 'texts', false);
       requireBatchSize(texts, listLength);
       const served = rerankers.resolve(null, call);
       const { ranks, inferences } = await rerankDocuments(call, served, {
@@ -67,7 +70,9 @@ export function rerank(
         ...(return_text && { text: texts[index] }),
         score,
       }));
-      return { body: results, inferences, headers: timingHeaders(call.startedAt, inferences) };
+      const characters = texts.length * countCharacters([query]) + countCharacters(texts);
+      const headers = computeHeaders(call.startedAt, inferences, characters);
+      return { body: results, inferences, headers };
     },
   });
 }

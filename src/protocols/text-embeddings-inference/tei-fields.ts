@@ -1,15 +1,36 @@
 import { z } from 'zod';
+import { countCodePoints } from '../../lib/code-points';
 import type { Inference, TextInput } from '../../native/engine';
+import type { TextOrIds } from '../../services/embed';
 import { ServiceError } from '../../serving/errors';
 import { timingsOf } from '../../serving/request-context';
-import { expected, string } from '../validation/fields';
+import {
+  checked,
+  expected,
+  findStringProblem,
+  findTextInputsProblem,
+  string,
+  textInputsSchema,
+  toTextInputs,
+} from '../validation/fields';
+
+/** Texts to embed; `requireNotEmpty` rejects empty ones. */
+export const inputs = checked(
+  (value) => findTextInputsProblem(value, findStringProblem),
+  (value) => toTextInputs(value, String),
+).meta({
+  description: 'A text, a list of token IDs, or a list of both',
+  ...textInputsSchema({ type: 'string', minLength: 1 }),
+});
 
 /** Fields of truncation. */
 export const TRUNCATION_FIELDS = {
   truncate: z
     .boolean({ error: expected('true, false or null') })
     .nullish()
-    .describe('false: reject texts longer than the model allows (422). Default: truncate them'),
+    .describe(
+      'false: reject texts longer than the model allows (422). Default: truncate them. Token IDs are never truncated',
+    ),
   truncation_direction: z
     .preprocess(
       (value) => (typeof value === 'string' ? value.toLowerCase() : value),
@@ -35,6 +56,31 @@ export function truncationOf({
   };
 }
 
+/**
+ * Rejects an empty list, and empty elements, with the message of text-embeddings-inference.
+ *
+ * @param isList whether the field is a list; false: `elements` has its only value
+ * @throws ServiceError INPUT_EMPTY
+ */
+export function requireNotEmpty(
+  elements: readonly { readonly length: number }[],
+  field: string,
+  isList: boolean,
+): void {
+  const index = elements.findIndex(({ length }) => length === 0);
+  if (elements.length > 0 && index < 0) return;
+  const path = isList && index >= 0 ? `${field}[${index}]` : field;
+  throw new ServiceError('INPUT_EMPTY', `Input validation error: \`${path}\` cannot be empty`);
+}
+
+/** Number of code points of texts, and of IDs in lists of token IDs. */
+export function countCharacters(elements: readonly TextOrIds[]): number {
+  return elements.reduce<number>((sum, element) => {
+    const isText = typeof element === 'string';
+    return sum + (isText ? countCodePoints(element, 0, element.length) : element.length);
+  }, 0);
+}
+
 /** @throws ServiceError LIST_TOO_LONG, with the message of text-embeddings-inference */
 export function requireBatchSize(list: readonly unknown[], limit: number): void {
   if (list.length <= limit) return;
@@ -42,12 +88,22 @@ export function requireBatchSize(list: readonly unknown[], limit: number): void 
   throw new ServiceError('LIST_TOO_LONG', message);
 }
 
-/** Timing headers of text-embeddings-inference. @param startedAt `performance.now()` when the request arrived */
-export function timingHeaders(startedAt: number, inferences: readonly Inference[]) {
+/**
+ * Headers of text-embeddings-inference.
+ *
+ * @param startedAt `performance.now()` when the request arrived
+ * @param characters see `countCharacters`
+ */
+export function computeHeaders(
+  startedAt: number,
+  inferences: readonly Inference[],
+  characters: number,
+) {
   const total = performance.now() - startedAt;
   const queued = timingsOf(inferences)?.queueMs ?? 0;
   return {
     'X-Compute-Type': 'cpu',
+    'X-Compute-Characters': characters,
     'X-Total-Time': Math.round(total),
     'X-Compute-Time': Math.max(0, Math.round(total - queued)),
   };

@@ -9,7 +9,7 @@ import type { ProtocolOptions } from '../protocol';
 import { boolean, object } from '../validation/fields';
 import { modelName } from '../validation/rerank-fields';
 import { textsToTokenize } from '../validation/token-fields';
-import { prompt_name, requireBatchSize } from './tei-fields';
+import { prompt_name, requireBatchSize, requireNotEmpty } from './tei-fields';
 
 export const teiTokenizeRequest = object({
   model: modelName(),
@@ -47,6 +47,7 @@ export async function teiTokenize(
     prompt_name: promptName,
   }: z.output<typeof teiTokenizeRequest>,
 ): Promise<ServiceResponse> {
+  requireNotEmpty(inputs.texts, 'inputs', inputs.isList);
   requireBatchSize(inputs.texts, listLength);
   const served = models.resolve(model, call);
   const { tokenized, vocabulary, inferences } = await tokenize(call, served, {

@@ -206,39 +206,58 @@ export const sentencesToCompare = object({
   sentences: stringList('a list of strings'),
 });
 
+/** Texts to embed. */
+export interface TextInputs {
+  readonly elements: readonly TextOrIds[];
+  /** The request has a list. */
+  readonly isList: boolean;
+}
+
 const TEXTS_OR_IDS = 'a string, a list of strings, a list of token ids or a list of such lists';
-const TEXT_SCHEMA = { type: 'string', minLength: 1 };
-const IDS_SCHEMA = { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 };
 
-/** A text, a list of token IDs, or a list of both. `isList`: the request has a list. */
-export const textsOrIds = checked(findTextsOrIdsProblem, (value) => {
-  const isSingle = typeof value === 'string' || typeof (value as unknown[])[0] === 'number';
-  return { elements: (isSingle ? [value] : value) as readonly TextOrIds[], isList: !isSingle };
-}).meta({
-  description: 'A text, a list of token IDs, or a list of both',
-  anyOf: [
-    TEXT_SCHEMA,
-    IDS_SCHEMA,
-    { type: 'array', items: { anyOf: [TEXT_SCHEMA, IDS_SCHEMA] }, minItems: 1 },
-  ],
-});
+/** JSON Schema of a text, a list of token IDs, or a list of both. @param text schema of a text */
+export function textInputsSchema(text: object): object {
+  const ids = { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 };
+  return { anyOf: [text, ids, { type: 'array', items: { anyOf: [text, ids] }, minItems: 1 }] };
+}
 
-function findTextsOrIdsProblem(value: unknown): ElementProblem | null {
-  if (typeof value === 'string') return findTextProblem(value);
-  if (!Array.isArray(value)) return { message: expected(TEXTS_OR_IDS)({ input: value }), path: [] };
-  if (value.length === 0) return { message: 'cannot be an empty list', path: [] };
-  if (typeof value[0] === 'number') return findListProblem(value, TEXTS_OR_IDS, findIdProblem);
-  if (!Array.isArray(value[0])) return findListProblem(value, TEXTS_OR_IDS, findTextProblem);
-  return findListProblem(value, TEXTS_OR_IDS, (ids) =>
-    Array.isArray(ids) && ids.length === 0
-      ? { message: 'cannot be an empty list', path: [] }
-      : findListProblem(ids, 'a list of token ids', findIdProblem),
+/**
+ * Problem of a text, a list of token IDs, or a list of both; null: valid. Lists can be empty.
+ *
+ * @param findTextProblem problem of a value that is no list
+ */
+export function findTextInputsProblem(
+  value: unknown,
+  findTextProblem: (text: unknown) => ElementProblem | null,
+): ElementProblem | null {
+  if (!Array.isArray(value)) {
+    const isElement = typeof value === 'string' || (typeof value === 'object' && value !== null);
+    if (isElement) return findTextProblem(value);
+    return { message: expected(TEXTS_OR_IDS)({ input: value }), path: [] };
+  }
+  if (isIds(value)) return findListProblem(value, TEXTS_OR_IDS, findIdProblem);
+  return findListProblem(value, TEXTS_OR_IDS, (element) =>
+    Array.isArray(element)
+      ? findListProblem(element, 'a list of token ids', findIdProblem)
+      : findTextProblem(element),
   );
 }
 
-function findTextProblem(value: unknown): ElementProblem | null {
-  if (value === '') return { message: 'cannot be an empty string', path: [] };
-  return findStringProblem(value);
+/** Reads a valid value. @param toText reads an element that is no list */
+export function toTextInputs(value: unknown, toText: (text: unknown) => string): TextInputs {
+  const isList = Array.isArray(value) && !isIds(value);
+  const elements = (isList ? value : [value]) as readonly unknown[];
+  const isText = (element: unknown): element is string => typeof element === 'string';
+  return {
+    elements: elements.every(isText)
+      ? elements
+      : elements.map((element) => (Array.isArray(element) ? element : toText(element))),
+    isList,
+  };
+}
+
+function isIds(value: readonly unknown[]): boolean {
+  return typeof value[0] === 'number';
 }
 
 function findIdProblem(value: unknown): ElementProblem | null {

@@ -1,10 +1,10 @@
 import { checked, type ElementProblem, expected, findListProblem } from './fields';
 
 const TEXTS = 'a string or a list of strings';
-const TEXT_SCHEMA = { type: 'string', minLength: 1 };
+const TEXT_SCHEMA = { type: 'string' };
 const ID_LISTS = 'a list of token IDs or a list of such lists';
 const IDS = 'a list of token IDs';
-const IDS_SCHEMA = { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 };
+const IDS_SCHEMA = { type: 'array', items: { type: 'integer', minimum: 0 } };
 
 /** A text to tokenize. */
 export const textToTokenize = () =>
@@ -32,7 +32,6 @@ export const tokenIdLists = () =>
 function findTextProblem(value: unknown): ElementProblem | null {
   if (typeof value !== 'string')
     return { message: expected('a string')({ input: value }), path: [] };
-  if (value === '') return { message: 'cannot be an empty string', path: [] };
   const surrogate = value.search(/\p{Surrogate}/u);
   if (surrogate < 0) return null;
   const problem = `expected Unicode text, found a lone surrogate at index ${surrogate}`;
@@ -41,7 +40,7 @@ function findTextProblem(value: unknown): ElementProblem | null {
 
 function findTextsProblem(value: unknown): ElementProblem | null {
   if (typeof value === 'string') return findTextProblem(value);
-  return findEmptyProblem(value) ?? findListProblem(value, TEXTS, findTextProblem);
+  return findListProblem(value, TEXTS, findTextProblem);
 }
 
 function findIdListsProblem(value: unknown): ElementProblem | null {
@@ -50,12 +49,7 @@ function findIdListsProblem(value: unknown): ElementProblem | null {
 }
 
 function findIdsProblem(value: unknown, what = IDS): ElementProblem | null {
-  return findEmptyProblem(value) ?? findListProblem(value, what, findIdProblem);
-}
-
-function findEmptyProblem(value: unknown): ElementProblem | null {
-  const isEmpty = Array.isArray(value) && value.length === 0;
-  return isEmpty ? { message: 'cannot be an empty list', path: [] } : null;
+  return findListProblem(value, what, findIdProblem);
 }
 
 function findIdProblem(value: unknown): ElementProblem | null {

@@ -75,7 +75,7 @@ async function stringsOf(ids: Uint32Array, vocabulary: Vocabulary): Promise<stri
 
 /** @throws ServiceError BODY_INVALID: the body is the chat form of the request */
 function rejectMessages(body: unknown): void {
-  if (!Object.hasOwn(body as object, 'messages')) return;
+  if ((body as { readonly messages?: unknown }).messages == null) return;
   const problem = 'chat messages are not supported, the models have no chat template';
   throw new ServiceError('BODY_INVALID', `messages: ${problem}. Send the text as prompt`);
 }

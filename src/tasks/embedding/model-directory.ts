@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { settingsFolder } from '../../models/peft/adapter';
 import { readBgeM3 } from '../../models/sentence-transformers/bge-m3';
 import {
@@ -39,8 +40,10 @@ export interface EmbeddingFiles {
  * @throws ModelFileError
  */
 export function readEmbeddingDirectory(directory: string): EmbeddingFiles {
-  const files = readStaticEmbedding(directory);
-  return files ? describeStatic(files) : readEncoderDirectory(directory);
+  const found = readStaticEmbedding(directory);
+  const model = found ? describeStatic(found) : readEncoderDirectory(directory);
+  const fileBytes = model.files.reduce((sum, file) => sum + statSync(file).size, 0);
+  return { ...model, metadata: { ...model.metadata, fileBytes } };
 }
 
 function describeStatic(found: StaticEmbeddingFiles): EmbeddingFiles {

@@ -23,6 +23,17 @@ const { answers } = readFixture<{ answers: readonly Row[] }>(
 );
 const TASKS = answers.flatMap(({ task, text }) => (text === TEXT && task) || []);
 
+/** Prompts of nomic-embed-text. sentence-transformers adds the empty ones. */
+const PROMPTS = {
+  query: '',
+  document: '',
+  search_query: 'search_query: ',
+  search_document: 'search_document: ',
+  classification: 'classification: ',
+  clustering: 'clustering: ',
+};
+const NAMED = ['search_query', 'search_document', 'classification', 'clustering'] as const;
+
 const directory = newDirectory();
 let service: Service;
 
@@ -31,6 +42,8 @@ beforeAll(async () => {
   directory.text('passages', `../embeddings/encoders/${MODEL}`, { adapter: 'retrieval.passage' });
   directory.text('plain', '../embeddings/encoders/jina-embeddings-v3');
   directory.text('prompted', '../embeddings/sentences/v3-cls-prompts');
+  directory.text('named', '../embeddings/sentences/v3-cls-prompts');
+  directory.write('named/config_sentence_transformers.json', JSON.stringify({ prompts: PROMPTS }));
   service = await directory.start({ env: { DEFAULT_MODEL: 'jina' } });
 });
 
@@ -158,6 +171,51 @@ it('prepends the prompt of the role if the model has no tasks', async () => {
   const byTask = await openai({ model: 'prompted', task: 'retrieval.query' });
   expect(byTask).toEqual(await openai({ model: 'prompted', input_type: 'query' }));
   expect(byTask).not.toEqual(await openai({ model: 'prompted', input_type: 'document' }));
+});
+
+describe('a model with a prompt for each role', () => {
+  /** Embedding of the text with a prompt before it. */
+  const promptedBy = (name: keyof typeof PROMPTS) =>
+    openai({ model: 'named', input: PROMPTS[name] + TEXT_OF_TEST });
+
+  it.each(NAMED)('input_type %s of Cohere selects the prompt of that name', async (input_type) => {
+    const body = { model: 'named', texts: [TEXT_OF_TEST], input_type };
+    const { json } = await post(service, '/v2/embed', body);
+    const [vector] = (json as { embeddings: { float: number[][] } }).embeddings.float;
+    expect(vector).toEqual(await promptedBy(input_type));
+  });
+
+  it.each([
+    [{ task: 'retrieval.query' }, 'search_query'],
+    [{ task: 'retrieval.passage' }, 'search_document'],
+    [{ task: 'classification' }, 'classification'],
+    [{ task: 'separation' }, 'clustering'],
+    [{ input_type: 'query' }, 'search_query'],
+    [{ prompt_name: 'clustering' }, 'clustering'],
+    [{ prompt_name: 'clustering', input_type: 'query' }, 'clustering'],
+    [{ prompt_name: 'clustering', task: 'classification' }, 'clustering'],
+  ] as const)('%j selects the prompt %s', async (body, name) => {
+    expect(await openai({ model: 'named', ...body })).toEqual(await promptedBy(name));
+  });
+
+  it('prompt_name: null is the default prompt, and an unknown name lists the prompts', async () => {
+    const plain = await openai({ model: 'named' });
+    expect(await openai({ model: 'named', prompt_name: null })).toEqual(plain);
+    const body = { model: 'named', input: 'a', prompt_name: 'other' };
+    const { status, json } = await post(service, '/v1/embeddings', body);
+    expect(status).toBe(400);
+    const message = `prompt_name: expected one of ${Object.keys(PROMPTS).join(', ')}`;
+    expect(json).toMatchObject({ error: { param: 'prompt_name', message } });
+  });
+});
+
+it('return_multivector true names the route for token embeddings', async () => {
+  expect(await openai({ return_multivector: false })).toEqual(await openai({}));
+  const body = { model: 'jina', input: 'a', return_multivector: true };
+  const { status, json } = await post(service, '/v1/embeddings', body);
+  expect(status).toBe(400);
+  const message = expect.stringContaining('POST /embed_all');
+  expect(json).toMatchObject({ error: { param: 'return_multivector', message } });
 });
 
 it.each([

@@ -65,8 +65,8 @@ it("answers the package's own client", async () => {
   const [short] = await client.embedBatch([TEXTS[1] as string], { dimensions: 4 });
   expect(short).toHaveLength(4);
   await expect(client.embedBatch([])).rejects.toMatchObject({
-    status: 422,
-    detail: 'inputs: cannot be an empty list',
+    status: 400,
+    detail: 'Input validation error: `inputs` cannot be empty',
   });
 });
 
@@ -132,12 +132,75 @@ describe('the `openai` client', () => {
     await expect(ask({ model: 'films' })).rejects.toMatchObject({ status: 404 });
     await expect(ask({ input: '' })).rejects.toMatchObject({ status: 400, param: 'input' });
     await expect(ask({ input: [] })).rejects.toMatchObject({ status: 400, param: 'input' });
+    await expect(ask({ input: ['a', []] })).rejects.toThrow(/input\[1\]: cannot be an empty list/);
+    await expect(ask({ input: 5 })).rejects.toThrow(/input: expected a string, a list of strings/);
     await expect(ask({ input: ['a', 3] })).rejects.toThrow(/input\[1\]: expected a string/);
     await expect(ask({ dimensions: 4096 })).rejects.toThrow(/dimensions: expected at most/);
   });
 });
 
+describe('texts of Jina, as objects', () => {
+  const ask = (input: unknown) => post(service, '/v1/embeddings', { model: 'vectors', input });
+
+  it('have the embeddings of their strings, next to strings and token IDs', async () => {
+    const [ids] = (await post(service, '/tokenize', { model: 'vectors', inputs: 'a' })).json as [
+      { id: number }[],
+    ];
+    const plain = await ask(['It rains.', 'a', 'a']);
+    const mixed = await ask([{ text: 'It rains.' }, 'a', ids.map(({ id }) => id)]);
+    expect(mixed.status).toBe(200);
+    const dataOf = ({ json }: typeof plain) => (json as { data: unknown }).data;
+    expect(dataOf(mixed)).toEqual(dataOf(plain));
+  });
+
+  it.each([
+    [[{ image: 'data:,' }], 'input[0].image: is not supported. Send texts'],
+    [['a', { text: 5 }], 'input[1].text: expected a string'],
+    [[{ text: '' }], 'input[0].text: cannot be an empty string'],
+    [[{}], 'input[0]: expected a string, or an object with a string "text"'],
+    [[null], 'input[0]: expected a string'],
+  ])('rejects %j', async (input, message) => {
+    const { status, json } = await ask(input);
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ error: { message, param: 'input' } });
+  });
+});
+
 describe('text-embeddings-inference', () => {
+  it.each([
+    ['/models/vectors/embed', '', 'inputs'],
+    ['/models/vectors/embed', [''], 'inputs[0]'],
+    ['/models/vectors/embed', [], 'inputs'],
+    ['/models/vectors/embed', ['a', []], 'inputs[1]'],
+    ['/models/tokens/embed_all', [], 'inputs'],
+    ['/models/words/embed_sparse', ['a', ''], 'inputs[1]'],
+  ])('%s rejects the empty inputs %j', async (path, inputs, place) => {
+    const { status, json } = await post(service, path, { inputs });
+    const error = `Input validation error: \`${place}\` cannot be empty`;
+    expect([status, json]).toEqual([400, { error, error_type: 'Empty' }]);
+  });
+
+  it.each([
+    ['/models/vectors/embed', 'a '.repeat(2000), 2002],
+    ['/models/vectors/embed', Array(600).fill(5), 600],
+    ['/models/tokens/embed_all', 'a '.repeat(2000), 2002],
+    ['/models/words/embed_sparse', 'a '.repeat(2000), 2002],
+  ])('%s counts the tokens of an input that is too long', async (path, long, count) => {
+    const info = await request(service, { path: path.replace(/\w+$/, 'info') });
+    const { max_input_length: most } = info.json as { max_input_length: number };
+    const body = { inputs: ['a', long], truncate: false };
+    const { status, json } = await post(service, path, body);
+    const problem = `must have less than ${most} tokens. Given: ${count}`;
+    const error = `Input validation error: \`inputs[1]\` ${problem}`;
+    expect([status, json]).toEqual([422, { error, error_type: 'Validation' }]);
+  });
+
+  it('counts characters in a header', async () => {
+    const inputs = ['a 😀', 'bc', [5, 6]];
+    const { headers } = await post(service, '/models/vectors/embed', { inputs });
+    expect(headers['x-compute-characters']).toBe('7');
+  });
+
   it('compares sentences', async () => {
     const [source_sentence, ...sentences] = TEXTS;
     const { json } = await post(service, '/similarity', { inputs: { source_sentence, sentences } });

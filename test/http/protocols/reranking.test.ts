@@ -164,11 +164,62 @@ it('ranks as Cohere', async () => {
   const refused = async (more: object) =>
     (await ask('/v2/rerank', { query, documents, ...more })).json;
   expect(await refused({ max_tokens_per_doc: 4096 })).toHaveProperty('results');
-  expect(await refused({ max_tokens_per_doc: 10 })).toEqual({
-    message: 'max_tokens_per_doc: expected at least 40, the maximum input length of the model',
+  expect(await refused({ max_tokens_per_doc: 0 })).toEqual({
+    message: 'max_tokens_per_doc: expected at least 1',
   });
   expect(await refused({ relevant_spans: {} })).toEqual({
     message: 'relevant_spans: is not supported',
+  });
+});
+
+describe('max_tokens_per_doc of Cohere', () => {
+  const rank = async (list: readonly string[], max_tokens_per_doc?: number | null) => {
+    const { status, json, headers } = await ask('/v2/rerank', {
+      model: 'reranker',
+      query: 'a',
+      documents: list,
+      max_tokens_per_doc,
+    });
+    expect({ status, json }).toMatchObject({ status: 200 });
+    const { results } = json as { results: { index: number; relevance_score: number }[] };
+    const scores: number[] = [];
+    for (const { index, relevance_score } of results) scores[index] = relevance_score;
+    return { scores, isTruncated: headers['x-input-truncated'] === 'true' };
+  };
+  const tokensOf = async (text: string) => {
+    const body = { model: 'reranker', inputs: text, add_special_tokens: false };
+    return ((await post(service, '/tokenize', body)).json as { id: number }[][])[0] as {
+      id: number;
+    }[];
+  };
+
+  it('truncates longer documents to tokens that the whole document begins with', async () => {
+    const text = 'It rains in the unaffable town 😀 of naïve people.';
+    const tokens = (await tokensOf(text)).map(({ id }) => id);
+    const cuts = [...text].map((_, end) => [...text].slice(0, end).join(''));
+    const ofCuts: number[] = [];
+    for (let first = 0; first < cuts.length; first += 16) {
+      ofCuts.push(...(await rank(cuts.slice(first, first + 16))).scores);
+    }
+    // The model truncates pairs of more than 40 tokens.
+    for (let count = 1; count <= 32; count++) {
+      const { scores, isTruncated } = await rank([text, 'short', ''], count);
+      expect(isTruncated).toBe(true);
+      const end = ofCuts.lastIndexOf(scores[0] as number);
+      const kept = (await tokensOf(cuts[end] as string)).map(({ id }) => id);
+      expect(kept).toEqual(tokens.slice(0, kept.length));
+      expect(kept.length).toBeLessThanOrEqual(count);
+      expect(kept.length).toBeGreaterThan(count - 4);
+    }
+  });
+
+  it('leaves documents that are short enough as they are', async () => {
+    const list = ['It rains.', ''];
+    const { length } = await tokensOf('It rains.');
+    const plain = await rank(list);
+    expect(plain.isTruncated).toBe(false);
+    for (const limit of [length, 39, 40, 4096, null])
+      expect(await rank(list, limit)).toEqual(plain);
   });
 });
 

@@ -95,10 +95,13 @@ describe('an input that is too long', () => {
     };
     const { error, error_type } = answer.json as Record<string, string>;
     expect(error_type).toBe('Validation');
-    expect(error).toMatch(/^Input validation error: /);
-    expect(error).toContain(`${max_input_length} tokens`);
+    const given = ((await post(service, '/tokenize', { inputs: long })).json as object[][])[0];
+    const problem = `must have less than ${max_input_length} tokens. Given: ${given?.length}`;
+    expect(error).toBe(`Input validation error: \`inputs\` ${problem}`);
     const batch = await ask({ inputs: [['good'], [long]], truncate: false });
-    expect((batch.json as Record<string, string>).error).toContain('inputs[1]: ');
+    expectRefused(batch, 422, `Input validation error: \`inputs[1]\` ${problem}`, 'Validation');
+    const pair = await ask({ inputs: [long, 'good'], truncate: false });
+    expect((pair.json as Record<string, string>).error).toContain(`${max_input_length} tokens`);
     expect(await predict('good', { truncate: false })).toEqual(near(await predict('good')));
   });
 });
@@ -109,7 +112,6 @@ it.each([
     'inputs: expected a string, a pair of strings or a batch [[string], [string, string], ...]',
   ],
   [{}, 'inputs: is required'],
-  [{ inputs: [] }, 'inputs: expected one or two strings, found 0'],
   [{ inputs: ['a', 'b', 'c'] }, 'inputs: expected one or two strings, found 3'],
   [{ inputs: ['a', 1] }, 'inputs[1]: expected a string'],
   [{ inputs: [['a'], 'b'] }, 'inputs[1]: expected an array of one or two strings'],
@@ -125,6 +127,7 @@ it.each([
 
 it.each([
   ['', 'inputs'],
+  [[], 'inputs'],
   [['a', ''], 'inputs'],
   [[['a'], ['']], 'inputs[1]'],
 ])('refuses the empty text of %j', async (inputs, place) => {
@@ -174,6 +177,10 @@ it('says in headers what it took', async () => {
     expect(Number(headers[`x-${name}-time`])).toBeGreaterThanOrEqual(0);
   }
   expect(headers['x-compute-tokens']).toBe('3');
+  const characters = async (inputs: unknown) =>
+    (await ask({ inputs })).headers['x-compute-characters'];
+  expect(await characters('x')).toBe('1');
+  expect(await characters([['a 😀'], ['bc', 'd']])).toBe('6');
 });
 
 it('has its fields in GET /info, beside those of the service', async () => {

@@ -100,14 +100,40 @@ it('has the routes below the address of a model', async () => {
   expect(json).toMatchObject({ count: rows[0]?.ids.length, token_strs: null });
 });
 
+it.each([
+  ['/tokenize', { inputs: '' }, 'inputs'],
+  ['/tokenize', { inputs: [] }, 'inputs'],
+  ['/tokenize', { inputs: ['a', ''] }, 'inputs[1]'],
+  ['/decode', { ids: [] }, 'ids'],
+  ['/decode', { ids: [[5], []] }, 'ids[1]'],
+])('text-embeddings-inference has nothing empty: %s %j', async (route, body, path) => {
+  const { status, json } = await ask(route, { model: MODELS[0], ...body });
+  const error = `Input validation error: \`${path}\` cannot be empty`;
+  expect([status, json]).toEqual([400, { error, error_type: 'Empty' }]);
+});
+
+it('vLLM has empty prompts and empty lists of tokens', async () => {
+  for (const model of MODELS) {
+    const bare = { model, prompt: '', add_special_tokens: false, messages: null, inputs: null };
+    expect((await ask('/tokenize', bare)).json).toMatchObject({ count: 0, tokens: [] });
+    const special = await ask('/tokenize', { model, inputs: 'a' });
+    const ids = (special.json as { id: number; special: boolean }[][])[0]
+      ?.filter((token) => token.special)
+      .map(({ id }) => id);
+    expect((await ask('/tokenize', { model, prompt: '' })).json).toMatchObject({ tokens: ids });
+    expect((await ask('/detokenize', { model, tokens: [] })).json).toEqual({ prompt: '' });
+  }
+});
+
 it('rejects what is no list of texts or IDs', async () => {
   const [model] = MODELS as [string];
   const bodies: readonly (readonly [string, object, RegExp])[] = [
     ['/tokenize', {}, /expected inputs .* or prompt .*, found neither/],
     ['/tokenize', { inputs: 'a', prompt: 'b' }, /expected only one of/],
-    ['/tokenize', { inputs: '' }, /inputs: cannot be an empty string/],
     ['/tokenize', { inputs: ['a', '\ud800'] }, /inputs\[1\]: .* lone surrogate/],
     ['/tokenize', { messages: [] }, /messages: chat messages are not supported/],
+    ['/tokenize', { messages: null }, /expected inputs .* or prompt .*, found neither/],
+    ['/tokenize', { prompt: null, messages: [] }, /messages: chat messages/],
     ['/tokenize', { inputs: [1] }, /inputs/],
     ['/tokenize', { prompt: 7 }, /prompt/],
     ['/decode', { ids: [-1] }, /ids/],
@@ -119,7 +145,9 @@ it('rejects what is no list of texts or IDs', async () => {
   for (const [route, body, message] of bodies) {
     const { status, json } = await ask(route, { model, ...body });
     const isVllm =
-      ['prompt', 'messages', 'tokens'].some((key) => key in body) && !('inputs' in body);
+      ['prompt', 'messages', 'tokens'].some((key) =>
+        Object.entries(body).some(([name, value]) => name === key && value !== null),
+      ) && !('inputs' in body);
     expect([body, status]).toEqual([body, isVllm ? 400 : 422]);
     const { error } = json as { error: string & { message: string } };
     expect(isVllm ? error.message : error).toMatch(message);
