@@ -192,8 +192,9 @@ export class HttpRequestContext extends RequestContext {
     if (!this.#isAuthorized && this.#request.headers.expect !== undefined) {
       response.setHeader('Connection', 'close');
     }
-    const { on, beforeAuthentication } = this.#errors;
-    const ofPath = (this.#isAuthorized ? on : beforeAuthentication)(this.#path);
+    const ofPath = this.#isAuthorized
+      ? this.#errors.on(this.routePath ?? this.#path)
+      : this.#errors.beforeAuthentication(this.#path);
     const format = ofPath.byBody?.choose(this.body) ?? ofPath;
     if (format.requestIdHeader) response.setHeader(format.requestIdHeader, this.requestId);
     sendJson(response, format.status(error.code), format.body(error, this.access));

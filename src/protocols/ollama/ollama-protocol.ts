@@ -30,7 +30,7 @@ import {
 } from '../validation/fields';
 
 const NANOSECONDS_PER_MS = 1e6;
-/** Tag of a model without one. */
+/** Tag of listed models. */
 const LATEST = ':latest';
 
 const errors: ErrorFormat = {
@@ -80,14 +80,17 @@ const listedModel = z.object({
 
 /** Ollama's API for one model; null: the model does not embed texts. */
 export function ollama(served: ServedModel, options: ProtocolOptions): Protocol | null {
-  if (!withCapability(served, 'embedding')) return null;
+  const models = ModelResolver.ofOne(served, 'embedding');
   const catalogue = singleModelCatalogue(served);
-  return ollamaOf(() => catalogue, options);
+  return models && ollamaOf(models, options, () => catalogue);
 }
 
 /** Ollama's API for all embedding models. */
-export function ollamaOf(catalogue: () => Catalogue, options: ProtocolOptions): Protocol {
-  const models = new ModelResolver(catalogue, 'embedding');
+export function ollamaOf(
+  models: ModelResolver<'embedding'>,
+  options: ProtocolOptions,
+  catalogue: () => Catalogue,
+): Protocol {
   return {
     routes: [
       embed(models, options),
@@ -120,6 +123,7 @@ function embed(
     ...COMMON,
     method: 'POST',
     path: '/api/embed',
+    abilities: ['embedding'],
     operationId: 'ollamaEmbed',
     summary: 'Embed texts',
     request: embedRequest,
@@ -143,7 +147,7 @@ function embed(
     admissionError: models.admissionError,
     handler: async (call, { model, input, truncate, dimensions }) => {
       requireListLength(input, 'input', listLength);
-      const served = models.resolve(withoutTag(model), call);
+      const served = models.resolve(model, call);
       const { vectors, inferences } = await embedTexts(call, served, {
         elements: input,
         encoding: truncate === false ? { truncation: 'do_not_truncate' } : {},
@@ -174,6 +178,7 @@ function embedPrompt(
     ...COMMON,
     method: 'POST',
     path: '/api/embeddings',
+    abilities: ['embedding'],
     operationId: 'ollamaEmbeddings',
     summary: 'Embed one text',
     request: object({ model: modelName(), prompt: string() }),
@@ -184,7 +189,7 @@ function embedPrompt(
     },
     admissionError: models.admissionError,
     handler: async (call, { model, prompt }) => {
-      const served = models.resolve(withoutTag(model), call);
+      const served = models.resolve(model, call);
       const { vectors, inferences } = await embedTexts(call, served, {
         elements: [prompt],
         encoding: {},
@@ -219,6 +224,7 @@ function showModel(models: ModelResolver<'embedding'>): Route {
   return route({
     method: 'POST',
     path: '/api/show',
+    abilities: ['embedding'],
     operationId: 'ollamaShow',
     summary: 'Description of a model',
     request: object({
@@ -236,9 +242,14 @@ function showModel(models: ModelResolver<'embedding'>): Route {
     }),
     examples: { request: { model: 'all-MiniLM-L6-v2' } },
     errors: ['NOT_FOUND', 'MODEL_NOT_LOADED'],
-    handler: (call: ServiceRequest, { model, name }) => {
-      const given = model ?? name;
-      const served = models.resolve(given === undefined ? given : withoutTag(given), call);
+    read: ({ body }) => {
+      const { model, name } = (body ?? {}) as { readonly model?: unknown; readonly name?: unknown };
+      return model === undefined && name !== undefined
+        ? { ...(body as object), model: name }
+        : body;
+    },
+    handler: (call: ServiceRequest, { model }) => {
+      const served = models.resolve(model, call);
       const { maxLength, metadata, loadedAt } = served.model as Capabilities['embedding'] & {
         readonly loadedAt: Date;
       };
@@ -297,8 +308,4 @@ function describe({ name, ...model }: NamedModel): z.infer<typeof listedModel> |
     digest,
     details: DETAILS,
   };
-}
-
-function withoutTag(name: string): string {
-  return name.endsWith(LATEST) ? name.slice(0, -LATEST.length) : name;
 }

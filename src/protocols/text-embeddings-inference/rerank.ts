@@ -7,9 +7,11 @@ import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import { boolean, object, string, stringList } from '../validation/fields';
+import { modelName } from '../validation/rerank-fields';
 import { requireBatchSize, TRUNCATION_FIELDS, timingHeaders, truncationOf } from './tei-fields';
 
 const request = object({
+  model: modelName(),
   query: string(),
   texts: stringList('an array of strings', { minItems: 1 }),
   ...TRUNCATION_FIELDS,
@@ -39,6 +41,7 @@ export function rerank(
   return route({
     method: 'POST',
     path: '/rerank',
+    abilities: ['reranking'],
     operationId: 'teiRerank',
     summary: 'Rank texts by their relevance to a query',
     request,
@@ -48,13 +51,13 @@ export function rerank(
     headers: TRUNCATED_HEADER,
     admissionError: rerankers.admissionError,
     handler: async (call, body) => {
-      const { query, texts, raw_scores, return_text } = body;
+      const { model, query, texts, raw_scores, return_text } = body;
       if (texts.length === 0) {
         const message = 'Input validation error: `texts` cannot be empty';
         throw new ServiceError('INPUT_EMPTY', message);
       }
       requireBatchSize(texts, listLength);
-      const served = rerankers.resolve(null, call);
+      const served = rerankers.resolve(model, call);
       const { ranks, inferences } = await rerankDocuments(call, served, {
         query,
         documents: texts,
