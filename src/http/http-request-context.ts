@@ -192,9 +192,8 @@ export class HttpRequestContext extends RequestContext {
     if (!this.#isAuthorized && this.#request.headers.expect !== undefined) {
       response.setHeader('Connection', 'close');
     }
-    const ofPath = this.#isAuthorized
-      ? this.#errors.on(this.routePath ?? this.#path)
-      : this.#errors.beforeAuthentication(this.#path);
+    const { on, beforeAuthentication } = this.#errors;
+    const ofPath = (this.#isAuthorized ? on : beforeAuthentication)(this.routePath ?? this.#path);
     const format = ofPath.byBody?.choose(this.body) ?? ofPath;
     if (format.requestIdHeader) response.setHeader(format.requestIdHeader, this.requestId);
     sendJson(response, format.status(error.code), format.body(error, this.access));

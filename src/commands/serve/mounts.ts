@@ -39,8 +39,8 @@ import {
 import { tokenProtocols, tokenProtocolsOf } from '../../protocols/tokenize-protocol';
 import { kserveV1, torchServeInference } from '../../protocols/torchserve/inference';
 import type { TorchServeModels } from '../../protocols/torchserve/torchserve-models';
-import { v1Models } from '../../protocols/torchserve/v1-models';
 import { typeSafe, typeSafeOf } from '../../protocols/typesafe/typesafe-protocol';
+import { v1Models, v1ModelsOf } from '../../protocols/v1-models';
 import { vllm, vllmOf } from '../../protocols/vllm/vllm-protocol';
 import type { GuardService } from '../../services/guard';
 import { ModelResolver } from '../../services/model-resolver';
@@ -153,6 +153,7 @@ export function createRepositoryProtocols(
     ...openAiFiles(serviceOptions.batches),
     torchServeInference(torchServe),
     kserveV1(torchServe, options),
+    v1ModelsOf(torchServe),
     ...ofModels,
   ]);
 }

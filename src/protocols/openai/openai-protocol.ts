@@ -33,7 +33,7 @@ export function openAiProtocol(routes: readonly Route[], format: ErrorFormat = e
   };
 }
 
-const errorResponse = z.object({
+export const errorResponse = z.object({
   error: z.object({
     message: z.string(),
     type: z.string(),
@@ -56,7 +56,7 @@ const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /** Error format of OpenAI's API. */
-const errors: ErrorFormat = {
+export const errors: ErrorFormat = {
   status: statusOf,
   body: (error) =>
     error.code === 'NOT_FOUND'

@@ -415,6 +415,33 @@ describe('GET /v1/models', () => {
     await expect(client(service).models.retrieve('nobody')).rejects.toMatchObject({ status: 404 });
   });
 
+  it('an unknown model is an error for clients of OpenAI and of TorchServe', async () => {
+    for (const at of ['', '/models/embedder']) {
+      const path = `${at}/v1/models/nobody`;
+      const { status, json } = await request(service, { path });
+      const message = expect.stringMatching(/^Model not found: nobody\. Models: "/);
+      const error = {
+        message,
+        type: 'invalid_request_error',
+        param: 'model',
+        code: 'model_not_found',
+      };
+      const torchServe = { code: 404, type: 'ModelNotFoundException', message };
+      expect([status, json]).toEqual([404, { ...torchServe, error }]);
+      await expect(client(service, at).models.retrieve('nobody')).rejects.toMatchObject({
+        status: 404,
+        code: 'model_not_found',
+        param: 'model',
+        type: 'invalid_request_error',
+      });
+    }
+    const unknown = await request(keyed, { path: '/v1/models/rank-a' });
+    expect([unknown.status, unknown.json]).toEqual([
+      401,
+      expect.objectContaining({ error: expect.objectContaining({ code: 'invalid_api_key' }) }),
+    ]);
+  });
+
   it('lists the one model at its address, and of a service of one model', async () => {
     const address = client(service, '/models/embedder');
     expect((await address.models.list()).data).toEqual([of('embedder')]);
