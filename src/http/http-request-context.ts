@@ -193,7 +193,7 @@ export class HttpRequestContext extends RequestContext {
       response.setHeader('Connection', 'close');
     }
     const { on, beforeAuthentication } = this.#errors;
-    const ofPath = (this.#isAuthorized ? on : beforeAuthentication)(this.#path);
+    const ofPath = (this.#isAuthorized ? on : beforeAuthentication)(this.routePath ?? this.#path);
     const format = ofPath.byBody?.choose(this.body) ?? ofPath;
     if (format.requestIdHeader) response.setHeader(format.requestIdHeader, this.requestId);
     sendJson(response, format.status(error.code), format.body(error, this.access));

@@ -1,7 +1,7 @@
 import express, { type Request, type RequestHandler, type Router } from 'express';
 import { decoded, errorFormats } from '../protocols/protocol';
 import type { Method, Route } from '../protocols/route';
-import { ServiceError } from '../serving/errors';
+import { PathNotFoundError, ServiceError } from '../serving/errors';
 import type { Parameters, RequestContext, ServiceResponse } from '../serving/request-context';
 import type { RequestPipeline } from '../serving/request-pipeline';
 import type { BodyReader } from './body';
@@ -166,14 +166,14 @@ export class SiteRoutes implements RouteLookup {
         if (kind === 'stream') context.body = request;
         else if (method !== 'GET') context.body = this.#bodies.take(request, response, kind);
         const route = current();
-        if (typeof route !== 'object') throw pathNotFound();
+        if (typeof route !== 'object') throw new PathNotFoundError();
         return kind === 'stream' ? handleStream(route, context, request) : route.handle(context);
       });
     };
     if (method === 'GET') return [respond];
     const checkDeadline: RequestHandler = (_request, response, next) => {
       const route = current();
-      if (typeof route !== 'object') throw pathNotFound();
+      if (typeof route !== 'object') throw new PathNotFoundError();
       this.#pipeline.checkDeadline(requestContextOf(response), route.admissionError);
       next();
     };
@@ -252,10 +252,6 @@ function methodNotAllowed(methods: readonly Method[]): RequestHandler {
   };
 }
 
-function pathNotFound(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'Path not found.');
-}
-
 export const notFound: RequestHandler = () => {
-  throw pathNotFound();
+  throw new PathNotFoundError();
 };

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { ProtectedResource } from '../serving/access';
 import type { BodyLimits } from '../serving/byte-budget';
 import { bearerKeyOf } from '../serving/credentials/api-keys';
-import { ERRORS, retryAfterSeconds, ServiceError } from '../serving/errors';
+import { ERRORS, PathNotFoundError, retryAfterSeconds, ServiceError } from '../serving/errors';
 import type { RequestHeader } from '../serving/header-names';
 import { type Parameters, RequestContext } from '../serving/request-context';
 import type { RequestPipeline } from '../serving/request-pipeline';
@@ -71,7 +71,7 @@ export class Upgrades {
 
   #open(context: UpgradeRequestContext, request: IncomingMessage, head: Buffer): void {
     const upgrade = this.#shared.routes.findUpgrade(pathOf({ url: request.url ?? '' }));
-    if (!upgrade) throw new ServiceError('NOT_FOUND', 'Path not found.');
+    if (!upgrade) throw new PathNotFoundError();
     const openSession = upgrade(context);
     this.#webSockets.accept(request, head, {
       openSession: (peer) => {

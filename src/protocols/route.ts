@@ -3,6 +3,7 @@ import { ServiceError } from '../serving/errors';
 import type { ModelRoute, ServiceResponse } from '../serving/request-context';
 import type { ServiceRequest } from '../serving/service-request';
 import type { SessionFactory } from '../serving/session';
+import type { Capability } from '../tasks/capabilities';
 import type { Operation, Schema } from './openapi/operation';
 import { describeFirstIssue, requireBounded } from './validation/fields';
 
@@ -24,6 +25,10 @@ export interface Route extends ModelRoute {
   readonly handle: Handler;
   /** Opens the session of a WebSocket; absent if the path does not accept WebSockets. @throws as `handle` */
   readonly upgrade?: (call: ServiceRequest) => SessionFactory;
+  /** A model needs one of these abilities; absent: the route depends on no ability. */
+  readonly abilities?: readonly Capability[];
+  /** Reads the fields of the body; absent: `ServiceRequest.body` is the parsed JSON. @throws ServiceError */
+  readonly read?: (call: ServiceRequest) => unknown;
   /** Documentation; null: openapi/document.ts contains the operation. */
   readonly operation: Operation | null;
 }
@@ -32,8 +37,6 @@ export interface Route extends ModelRoute {
 export interface RouteDeclaration<Body> extends Operation, Omit<Route, 'handle' | 'operation'> {
   /** Validates the body for the handler. Other schemas only document the body: the handler validates it. */
   readonly request?: z.ZodType<Body> | Exclude<Schema, z.ZodType>;
-  /** Reads the value that `request` validates; default: the parsed JSON. */
-  readonly read?: (request: ServiceRequest) => unknown;
   /** @throws ServiceError, ElementError, EngineError */
   readonly handler: (
     request: ServiceRequest,
@@ -43,13 +46,16 @@ export interface RouteDeclaration<Body> extends Operation, Omit<Route, 'handle' 
 
 /** A route whose handler receives the validated body. */
 export function route<Body = undefined>(declaration: RouteDeclaration<Body>): Route {
-  const { method, path, body, admissionError, upgrade, handler, read, ...operation } = declaration;
+  const { method, path, body, abilities, admissionError, upgrade, handler, read, ...operation } =
+    declaration;
   const { request: schema } = operation;
   if (schema instanceof z.ZodType) requireBounded(schema);
   return {
     method,
     path,
     ...(body && { body }),
+    ...(abilities && { abilities }),
+    ...(read && { read }),
     ...(admissionError && { admissionError }),
     ...(upgrade && { upgrade }),
     operation,

@@ -53,7 +53,7 @@ export function tokenProtocolsOf(
   catalogue: () => Catalogue,
   options: ProtocolOptions,
 ): readonly Protocol[] {
-  return protocolsOf(new ModelResolver(catalogue, 'tokenization'), options);
+  return protocolsOf(new ModelResolver(catalogue, ['tokenization']), options);
 }
 
 function protocolsOf(models: Tokenizers, options: ProtocolOptions): readonly Protocol[] {
@@ -78,6 +78,7 @@ function tokenizeRoute(models: Tokenizers, options: ProtocolOptions): Route {
   return route({
     method: 'POST',
     path: '/tokenize',
+    abilities: ['tokenization'],
     operationId: 'tokenize',
     summary: 'Tokenize texts',
     description: `Selects the protocol by the field ${FIELDS}. Texts are never truncated.`,

@@ -73,7 +73,7 @@ export class GuardService {
     for (const model of names) access.require({ model });
     const models: GuardModels = {
       find: (name, ability) => {
-        const served = new ModelResolver(this.#catalogue, ability).resolve(name, { access });
+        const served = new ModelResolver(this.#catalogue, [ability]).resolve(name, { access });
         const { version } = served;
         const options = call.inferOptions({ name: served.name, version, isGuardModel: true });
         return { model: served.model, options };

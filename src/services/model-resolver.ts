@@ -31,18 +31,25 @@ const DESCRIPTIONS: Readonly<Record<Capability, string>> = {
   tokenization: 'tokenization',
 };
 
+/** Joins names as `a, b or c`. */
+const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
+/** Tag of a model name without a version, as Ollama's clients send it. */
+const LATEST = ':latest';
+
 /**
  * Chooses the model of a request among the models with an ability: by the name in the request, or the default model.
  * Also checks that the API key may see the model.
  */
 export class ModelResolver<Name extends Capability> {
   readonly #catalogue: () => Catalogue;
-  readonly #ability: Name;
+  readonly #abilities: readonly Name[];
   readonly #isAddressed: boolean;
 
-  constructor(catalogue: () => Catalogue, ability: Name, isAddressed = false) {
+  /** @param abilities a model needs one of them */
+  constructor(catalogue: () => Catalogue, abilities: readonly Name[], isAddressed = false) {
     this.#catalogue = catalogue;
-    this.#ability = ability;
+    this.#abilities = abilities;
     this.#isAddressed = isAddressed;
   }
 
@@ -53,38 +60,52 @@ export class ModelResolver<Name extends Capability> {
   ): ModelResolver<Name> | null {
     if (!withCapability(served, ability)) return null;
     const catalogue = singleModelCatalogue(served);
-    return new ModelResolver(() => catalogue, ability, true);
+    return new ModelResolver(() => catalogue, [ability], true);
   }
 
   /**
-   * The model of a request.
+   * The model of a request, with the interface of its ability.
    *
-   * @param given name, alias or title of a model; null or undefined: the default model
-   * @throws ServiceError NOT_FOUND: the message lists the models; NOT_READY or MODEL_NOT_LOADED: the model is not
-   *   loaded; FORBIDDEN: the API key does not include the model
+   * @param given name, alias or title of a model, also with the tag `:latest`; null or undefined: the default model
+   * @throws as `select`
    */
   resolve(
     given: string | null | undefined,
-    { access }: Pick<ServiceRequest, 'access'>,
+    call: Pick<ServiceRequest, 'access'>,
   ): ServedModel<Capabilities[Name]> & { readonly model: Capabilities[Name] } {
-    const name = this.#isAddressed ? null : (given ?? null);
+    const able = this.#viewOf(this.select(given, call));
+    if (able?.model) return { ...able, model: able.model };
+    throw modelNotLoaded();
+  }
+
+  /**
+   * The loaded model of a request.
+   *
+   * @param given as in `resolve`
+   * @throws ServiceError NOT_FOUND: the message lists the models; NOT_READY or MODEL_NOT_LOADED: the model is not
+   *   loaded; FORBIDDEN: the API key does not include the model
+   */
+  select(
+    given: string | null | undefined,
+    { access }: Pick<ServiceRequest, 'access'>,
+  ): ServedModel {
+    const name = this.#isAddressed ? null : withoutTag(given ?? null);
     const named = name === null ? this.#default() : this.#byName(name);
     const requested = named?.name ?? name;
     if (requested !== null) access.requireVisible(requested);
-    const served = named && currentVersion(named)?.served;
-    const able = served && withCapability(served, this.#ability);
-    if (able?.model) return { ...able, model: able.model };
-    if (this.#isAddressed) throw new ServiceError('MODEL_NOT_LOADED', 'Model is not loaded.');
+    const served = (named && currentVersion(named)?.served) ?? null;
+    if (served && this.#viewOf(served)) return served;
+    if (this.#isAddressed) throw modelNotLoaded();
     const reason = named && !served ? unavailableReason(named) : null;
     if (reason !== null) throw new ServiceError('NOT_READY', `Model is not loaded: ${reason}`);
     const names = this.#able.filter(({ name }) => access.canSee(name)).map(({ name }) => name);
-    const problem = this.#problemOf(name, served ?? null);
+    const problem = this.#problemOf(name, served);
     throw new ServiceError('NOT_FOUND', `model: ${problem}. Loaded models: ${quoteNames(names)}`);
   }
 
   /** @param served the loaded model of that name; null: there is none */
   #problemOf(name: string | null, served: ServedModel | null): string {
-    const wanted = DESCRIPTIONS[this.#ability];
+    const wanted = ALTERNATIVES.format(this.#abilities.map((each) => DESCRIPTIONS[each]));
     if (served === null) {
       return `no loaded model${name === null ? '' : ` "${name}"`} supports ${wanted}`;
     }
@@ -94,6 +115,15 @@ export class ModelResolver<Name extends Capability> {
     );
     const supported = abilities.map((each) => DESCRIPTIONS[each]).join(', ') || 'nothing';
     return `"${name}" supports ${supported}, not ${wanted}`;
+  }
+
+  /** The model with the interface of the first ability that it has; null: it has none of them. */
+  #viewOf(served: ServedModel): ServedModel<Capabilities[Name]> | null {
+    for (const ability of this.#abilities) {
+      const view = withCapability(served, ability);
+      if (view) return view;
+    }
+    return null;
   }
 
   /** Admission check before the body is read: only if a single model has the ability. */
@@ -106,7 +136,7 @@ export class ModelResolver<Name extends Capability> {
   /** Models with a loaded version that has the ability. */
   get #able(): readonly NamedModel[] {
     return this.#catalogue().filter(({ versions }) =>
-      versions.some(({ served }) => served && withCapability(served, this.#ability)),
+      versions.some(({ served }) => served && this.#viewOf(served)),
     );
   }
 
@@ -115,7 +145,7 @@ export class ModelResolver<Name extends Capability> {
     const able = this.#able.filter((model) => currentVersion(model));
     const primary = able.filter((model) => {
       const served = currentVersion(model)?.served;
-      return served && isPrimaryCapability(served, this.#ability);
+      return served && this.#abilities.some((ability) => isPrimaryCapability(served, ability));
     });
     const candidates = primary.length > 0 ? primary : able;
     return candidates.find(({ isDefault }) => isDefault) ?? candidates[0] ?? this.#able[0];
@@ -128,4 +158,29 @@ export class ModelResolver<Name extends Capability> {
       catalogue.find((model) => currentVersion(model)?.served?.title === name)
     );
   }
+}
+
+/**
+ * Checks the name in a request below the address of a model.
+ *
+ * @param given null: no name
+ * @throws ServiceError NOT_FOUND: it is neither the name, nor an alias, nor the title of the model
+ */
+export function requireNameOf(
+  { name, title }: ServedModel,
+  aliases: readonly string[],
+  given: string | null,
+): void {
+  const requested = withoutTag(given);
+  if (requested === null || [name, title, ...aliases].includes(requested)) return;
+  const problem = `model: expected "${name}", the model of this address, received "${requested}"`;
+  throw new ServiceError('NOT_FOUND', `${problem}. Send its name, or no name`);
+}
+
+function modelNotLoaded(): ServiceError {
+  return new ServiceError('MODEL_NOT_LOADED', 'Model is not loaded.');
+}
+
+function withoutTag(name: string | null): string | null {
+  return name?.endsWith(LATEST) ? name.slice(0, -LATEST.length) : name;
 }

@@ -130,7 +130,10 @@ export class PiiService {
       return served && withCapability(served, 'entity-recognition');
     });
     if (isGliner) {
-      const served = new ModelResolver(this.#catalogue, 'entity-recognition').resolve(null, caller);
+      const served = new ModelResolver(this.#catalogue, ['entity-recognition']).resolve(
+        null,
+        caller,
+      );
       const options = {
         labels: GLINER_LABELS,
         threshold: GLINER_THRESHOLD,
@@ -144,7 +147,10 @@ export class PiiService {
         return (found.entities[0] ?? []).map(({ label, ...span }) => toResult(label, span));
       };
     }
-    const served = new ModelResolver(this.#catalogue, 'token-classification').resolve(null, caller);
+    const served = new ModelResolver(this.#catalogue, ['token-classification']).resolve(
+      null,
+      caller,
+    );
     return async (text) => {
       const input = { text, stride: Math.floor(served.model.maxLength / 4) };
       const prediction = await served.model.run(input, caller.inferOptions(served));

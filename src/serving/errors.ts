@@ -72,6 +72,13 @@ export class ServiceError extends ExpectedError {
   }
 }
 
+/** No route has the path of the request. */
+export class PathNotFoundError extends ServiceError {
+  constructor() {
+    super('NOT_FOUND', 'Path not found.');
+  }
+}
+
 /** An error of one element of a list. `path`: its location in the body, such as `texts[3]`. */
 export class ElementError extends Error {
   override readonly name = 'ElementError';

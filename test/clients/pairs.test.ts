@@ -52,7 +52,7 @@ afterAll(async () => {
 
 describe('cohere-ai', () => {
   const client = (token: string) => new CohereClientV2({ token, environment: reranker });
-  const asked = { model: 'any', query: QUERY, documents: DOCUMENTS };
+  const asked = { model: 'reranker', query: QUERY, documents: DOCUMENTS };
 
   it('ranks', async () => {
     const { results, meta } = await client(KEY).rerank({ ...asked, topN: 2 });

@@ -39,8 +39,8 @@ import {
 import { tokenProtocols, tokenProtocolsOf } from '../../protocols/tokenize-protocol';
 import { kserveV1, torchServeInference } from '../../protocols/torchserve/inference';
 import type { TorchServeModels } from '../../protocols/torchserve/torchserve-models';
-import { v1Models } from '../../protocols/torchserve/v1-models';
 import { typeSafe, typeSafeOf } from '../../protocols/typesafe/typesafe-protocol';
+import { v1Models, v1ModelsOf } from '../../protocols/v1-models';
 import { vllm, vllmOf } from '../../protocols/vllm/vllm-protocol';
 import type { GuardService } from '../../services/guard';
 import { ModelResolver } from '../../services/model-resolver';
@@ -54,6 +54,7 @@ import {
   type ServedModel,
   withCapability,
 } from '../../tasks/served-model';
+import { ofAddressedModel } from './ability-routes';
 import { DECISIONS_SUBPAGE } from './pages';
 import { protocolOptions, type ServiceOptions, type ServiceSite, serviceInfo } from './service';
 
@@ -127,22 +128,24 @@ export interface RepositoryParts {
   readonly openInference: OpenInferenceModels;
   readonly torchServe: TorchServeModels;
   readonly catalogue: () => Catalogue;
-  readonly defaults: readonly DefaultModel[];
+  /** Protocols of models at the root. */
+  readonly ofModels: readonly Protocol[];
 }
 
 /** Protocols of a model repository at the root. If two protocols have the same route, the first protocol serves it. */
 export function createRepositoryProtocols(
-  { own, guard, openInference, torchServe, catalogue, defaults }: RepositoryParts,
+  { own, guard, openInference, torchServe, catalogue, ofModels }: RepositoryParts,
   serviceOptions: ServiceOptions,
 ): readonly Protocol[] {
   const options = protocolOptions(serviceOptions);
-  const rerankers = new ModelResolver(catalogue, 'reranking');
-  const deciders = new ModelResolver(catalogue, 'decision');
+  const embedders = new ModelResolver(catalogue, ['embedding']);
+  const rerankers = new ModelResolver(catalogue, ['reranking']);
+  const deciders = new ModelResolver(catalogue, ['decision']);
   return withoutDuplicateRoutes([
     own,
     ...(guard.isConfigured ? GUARD_PROTOCOLS.map((create) => create(guard, options)) : []),
     openInferenceModels(openInference, options),
-    ...EMBEDDING_PROTOCOLS.map((create) => create(catalogue, options)),
+    ...EMBEDDING_PROTOCOLS.map((create) => create(embedders, options, catalogue)),
     ...RERANKING_PROTOCOLS.map((create) => create(rerankers, options)),
     ...DECISION_PROTOCOLS.map((create) => create(deciders, options)),
     ...tokenProtocolsOf(catalogue, options),
@@ -150,9 +153,8 @@ export function createRepositoryProtocols(
     ...openAiFiles(serviceOptions.batches),
     torchServeInference(torchServe),
     kserveV1(torchServe, options),
-    ...defaults.flatMap(({ protocols }) =>
-      protocols.slice(1).filter(({ routesByBodyModel }) => !routesByBodyModel),
-    ),
+    v1ModelsOf(torchServe),
+    ...ofModels,
   ]);
 }
 
@@ -175,7 +177,9 @@ export function mountsOf(
   protocolsOf: (served: ServedModel) => ModelProtocols,
 ): readonly Mount[] {
   const mountsAt = (at: string, { served }: ModelVersion, hasPages: boolean): readonly Mount[] =>
-    served ? mountsBelow(at, served, { ...protocolsOf(served), hasPages }) : [];
+    served
+      ? mountsBelow(at, served, { ...protocolsOf(served), aliases: model.aliases, hasPages })
+      : [];
   const current = currentVersion(model);
   return [model.name, ...model.aliases].flatMap((name) => [
     ...(current ? mountsAt(`${MODELS}${name}`, current, true) : []),
@@ -187,10 +191,19 @@ export function mountsOf(
 
 function mountsBelow(
   at: string,
-  { task }: ServedModel,
-  { protocols: all, info, hasPages }: ModelProtocols & { readonly hasPages: boolean },
+  served: ServedModel,
+  {
+    protocols: all,
+    info,
+    aliases,
+    hasPages,
+  }: ModelProtocols & Pick<NamedModel, 'aliases'> & { readonly hasPages: boolean },
 ): readonly Mount[] {
-  const protocols = all.map(withoutModelPaths);
+  const { task } = served;
+  const protocols = all.map(withoutModelPaths).map((protocol) => ({
+    ...protocol,
+    routes: protocol.routes.map((route) => ofAddressedModel(route, served, aliases)),
+  }));
   const handle = () => ({ body: describeApi({ task, info, protocols, hasPages, at }, null) });
   const openApi: Route = { method: 'GET', path: '/openapi.json', handle, operation: null };
   return protocols.map((protocol, index) => ({
@@ -234,8 +247,10 @@ export function rootResources(
   }
   // The handlers of these routes check the access to the model in the body.
   for (const { routes, routesByBodyModel, resourceOf } of protocols) {
-    if (!routesByBodyModel || resourceOf) continue;
-    for (const { method, path } of routes) if (method !== 'GET') byPath.set(path, null);
+    const isByBodyModel = routesByBodyModel && !resourceOf;
+    for (const { method, path, abilities } of routes) {
+      if (method !== 'GET' && (isByBodyModel || abilities)) byPath.set(path, null);
+    }
   }
   for (const { name, protocols: ofModel } of defaults) {
     const paths = ofModel

@@ -4,6 +4,7 @@ import { grpcService } from '../../protocols/open-inference/grpc/open-inference-
 import { OpenInferenceModels } from '../../protocols/open-inference/open-inference-models';
 import type { ModelsInfo } from '../../protocols/own/info';
 import { MODELS, ownOfModels } from '../../protocols/own/own-protocol';
+import type { Route } from '../../protocols/route';
 import { torchServeManagement } from '../../protocols/torchserve/management';
 import { torchServeFamilies } from '../../protocols/torchserve/torchserve-metrics';
 import { TorchServeModels } from '../../protocols/torchserve/torchserve-models';
@@ -23,11 +24,11 @@ import {
   unavailableReason,
 } from '../../tasks/served-model';
 import type { Task } from '../../tasks/task';
+import { AbilityRoutes } from './ability-routes';
 import { guardMetrics } from './guard-metrics';
 import {
   createModelProtocols,
   createRepositoryProtocols,
-  type DefaultModel,
   mountsOf,
   pagesOf,
   rootResources,
@@ -53,6 +54,7 @@ export class RepositoryService implements Service {
   readonly #openInference: OpenInferenceModels;
   readonly #torchServe = new TorchServeModels(() => this.#manager.catalogue);
   readonly #guard: GuardService;
+  readonly #abilityRoutes: AbilityRoutes;
   /** Created on first use, and only once: it counts the memory of all its streams. */
   #extProc: GrpcService | null = null;
 
@@ -62,6 +64,10 @@ export class RepositoryService implements Service {
     const catalogue = () => manager.catalogue;
     this.#openInference = new OpenInferenceModels(catalogue, protocolOptions(options), manager.api);
     this.#guard = new GuardService(manager.guard, catalogue);
+    this.#abilityRoutes = new AbilityRoutes(
+      catalogue,
+      (served) => this.#protocolsOf(served).protocols,
+    );
   }
 
   readonly #protocolsOf = memoizeByModel((served) => createModelProtocols(served, this.#options));
@@ -75,21 +81,22 @@ export class RepositoryService implements Service {
 
   get site(): ServiceSite {
     const { catalogue } = this.#manager;
-    const defaults = TASKS.flatMap((task) => this.#defaultModelOf(task) ?? []).map((served) => ({
-      name: served.name,
-      protocols: this.#protocolsOf(served).protocols,
-    }));
-    const protocols = createRepositoryProtocols(
+    const defaults = TASKS.flatMap((task) => this.#defaultModelOf(task) ?? []);
+    const loaded = catalogue.flatMap((model) => currentVersion(model)?.served ?? []);
+    const others = loaded.filter((served) => !defaults.includes(served));
+    const roots = this.#abilityRoutes.atRoot(defaults, others);
+    const documented = createRepositoryProtocols(
       {
-        own: this.#ownProtocol(defaults),
+        own: this.#ownProtocol(roots.flatMap(([own]) => own.routes)),
         guard: this.#guard,
         openInference: this.#openInference,
         torchServe: this.#torchServe,
         catalogue: () => this.#manager.catalogue,
-        defaults,
+        ofModels: roots.flatMap(([, ...ofModel]) => ofModel),
       },
       this.#options,
     );
+    const protocols = [...documented, ...this.#abilityRoutes.missing()];
     const disclaimer =
       TASKS.find((task) => task.disclaimer !== null && this.#defaultModelOf(task))?.disclaimer ??
       null;
@@ -98,11 +105,14 @@ export class RepositoryService implements Service {
         ...protocols.map((protocol) => ({ protocol, at: '' })),
         ...catalogue.flatMap((model) => mountsOf(model, this.#protocolsOf)),
       ],
-      resourceOf: rootResources(protocols, defaults),
+      resourceOf: rootResources(
+        protocols,
+        defaults.map((served) => ({ name: served.name, ...this.#protocolsOf(served) })),
+      ),
       documentation: {
         task: { summary: 'All models of a model repository.', disclaimer },
         info: { service: 'models', version: this.#options.version },
-        protocols,
+        protocols: documented,
       },
       pages: [
         { name: 'models', at: '' },
@@ -190,7 +200,7 @@ export class RepositoryService implements Service {
     return (model && currentVersion(model)?.served) ?? null;
   }
 
-  #ownProtocol(defaults: readonly DefaultModel[]) {
+  #ownProtocol(routes: readonly Route[]) {
     const names = (access: Access) =>
       this.#manager.catalogue.map(({ name }) => name).filter((name) => access.canSee(name));
     return ownOfModels(
@@ -199,9 +209,7 @@ export class RepositoryService implements Service {
         isAnyLoaded: () => this.#manager.served.length > 0,
         names,
       },
-      defaults.flatMap(({ protocols: [own] }) =>
-        own.routes.filter(({ method }) => method !== 'GET'),
-      ),
+      routes.filter(({ method }) => method !== 'GET'),
     );
   }
 

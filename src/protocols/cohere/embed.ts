@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { type Encoding, embed as embedTexts } from '../../services/embed';
 import { requireListLength } from '../../services/inference';
 import { ModelResolver } from '../../services/model-resolver';
-import type { Catalogue, ServedModel } from '../../tasks/served-model';
-import { singleModelCatalogue, withCapability } from '../../tasks/served-model';
+import type { ServedModel } from '../../tasks/served-model';
 import { VECTOR_DTYPES, type VectorDtype } from '../../tasks/vector-dtypes';
 import { jsonArray, jsonResponse } from '../json-response';
 import { MODEL_ERRORS } from '../openapi/error-descriptions';
@@ -114,14 +113,15 @@ const example = {
 
 /** Embeddings with Cohere's API for one model; null: the model does not embed texts. */
 export function cohereEmbed(served: ServedModel, options: ProtocolOptions): Protocol | null {
-  if (!withCapability(served, 'embedding')) return null;
-  const catalogue = singleModelCatalogue(served);
-  return cohereEmbedOf(() => catalogue, options);
+  const models = ModelResolver.ofOne(served, 'embedding');
+  return models && cohereEmbedOf(models, options);
 }
 
 /** Embeddings with Cohere's API for all models. */
-export function cohereEmbedOf(catalogue: () => Catalogue, options: ProtocolOptions): Protocol {
-  const models = new ModelResolver(catalogue, 'embedding');
+export function cohereEmbedOf(
+  models: ModelResolver<'embedding'>,
+  options: ProtocolOptions,
+): Protocol {
   return cohereProtocol(['1', '2'].map((version) => embed(models, version, options)));
 }
 
@@ -134,6 +134,7 @@ function embed(
   return route({
     method: 'POST',
     path: `/v${version}/embed`,
+    abilities: ['embedding'],
     operationId: `cohereEmbedV${version}`,
     summary: 'Embed texts',
     request,

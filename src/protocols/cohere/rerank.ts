@@ -71,6 +71,7 @@ function rerank(rerankers: ModelResolver<'reranking'>, { listLength }: ProtocolO
   return route({
     method: 'POST',
     path: '/v2/rerank',
+    abilities: ['reranking'],
     operationId: 'cohereRerank',
     summary: 'Rank documents by their relevance to a query',
     request,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ERRORS } from '../../serving/errors';
+import { ERRORS, PathNotFoundError } from '../../serving/errors';
+import type { Capability } from '../../tasks/capabilities';
 import { type ServedModel, withCapability } from '../../tasks/served-model';
 import type { Protocol, ProtocolOptions } from '../protocol';
 import type { Route } from '../route';
@@ -10,6 +11,14 @@ import { tokenClassification } from './token-classification';
 import { zeroShotClassification } from './zero-shot-classification';
 
 const MODELS = '/models/';
+/** Abilities with a task of the API. */
+const ABILITIES: readonly Capability[] = [
+  'text-classification',
+  'zero-shot',
+  'entity-recognition',
+  'embedding',
+  'token-classification',
+];
 
 /**
  * The Inference API of Hugging Face, for `huggingface_hub` and `@huggingface/inference`: at the address of the server
@@ -18,7 +27,7 @@ const MODELS = '/models/';
 export function huggingFace(served: ServedModel, options: ProtocolOptions): Protocol | null {
   const modelPath = MODELS + served.title.split('/').map(encodeStrictly).join('/');
   const routes = [
-    taskRoute(['/', ''], served, options),
+    withAbilities(taskRoute(['/', ''], served, options)),
     taskRoute([modelPath, 'ByName'], served, options),
   ].filter((route) => route !== null);
   if (routes.length === 0) return null;
@@ -27,8 +36,11 @@ export function huggingFace(served: ServedModel, options: ProtocolOptions): Prot
     prefix: MODELS,
     errors: {
       status: (code) => ERRORS[code].http,
-      body: ({ code, message }) => ({
-        error: code === 'NOT_FOUND' ? `Model not found. The server has ${modelPath}.` : message,
+      body: (error) => ({
+        error:
+          error instanceof PathNotFoundError
+            ? `Model not found. The server has ${modelPath}.`
+            : error.message,
       }),
     },
     probes: [],
@@ -41,6 +53,11 @@ export function huggingFace(served: ServedModel, options: ProtocolOptions): Prot
     },
     error: { name: 'HuggingFaceError', schema: z.object({ error: z.string() }) },
   };
+}
+
+/** The route of any task at the address of a model. */
+function withAbilities(route: Route | null): Route | null {
+  return route && { ...route, abilities: ABILITIES };
 }
 
 /** The route of the task of a model; null: the API has no task for the model. */

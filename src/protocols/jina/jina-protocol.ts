@@ -88,6 +88,7 @@ function rerank(rerankers: ModelResolver<'reranking'>, { listLength }: ProtocolO
   return route({
     method: 'POST',
     path: '/v1/rerank',
+    abilities: ['reranking'],
     operationId: 'jinaRerank',
     summary: 'Rank documents by their relevance to a query',
     request,

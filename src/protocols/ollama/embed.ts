@@ -16,7 +16,7 @@ import {
   object,
   string,
 } from '../validation/fields';
-import { ANY_CONTENT_TYPE, modelName, withoutTag } from './ollama-fields';
+import { ANY_CONTENT_TYPE, modelName } from './ollama-fields';
 
 const NANOSECONDS_PER_MS = 1e6;
 
@@ -60,6 +60,7 @@ export function embed(
     ...COMMON,
     method: 'POST',
     path: '/api/embed',
+    abilities: ['embedding'],
     operationId: 'ollamaEmbed',
     summary: 'Embed texts',
     request: embedRequest,
@@ -83,7 +84,7 @@ export function embed(
     admissionError: models.admissionError,
     handler: async (call, { model, input = [], truncate, dimensions }) => {
       requireListLength(input, 'input', listLength);
-      const served = models.resolve(withoutTag(model), call);
+      const served = models.resolve(model, call);
       const { vectors, inferences } = await embedTexts(call, served, {
         elements: input,
         encoding: truncate === false ? { truncation: 'do_not_truncate' } : {},
@@ -114,6 +115,7 @@ export function embedPrompt(
     ...COMMON,
     method: 'POST',
     path: '/api/embeddings',
+    abilities: ['embedding'],
     operationId: 'ollamaEmbeddings',
     summary: 'Embed one text',
     request: object({ model: modelName(), prompt: string().nullish() }),
@@ -124,7 +126,7 @@ export function embedPrompt(
     },
     admissionError: models.admissionError,
     handler: async (call, { model, prompt }) => {
-      const served = models.resolve(withoutTag(model), call);
+      const served = models.resolve(model, call);
       const { vectors, inferences } = await embedTexts(call, served, {
         elements: prompt ? [prompt] : [],
         encoding: {},

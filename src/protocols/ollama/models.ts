@@ -8,7 +8,7 @@ import { type Catalogue, currentVersion, withCapability } from '../../tasks/serv
 import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import { object, string } from '../validation/fields';
-import { ANY_CONTENT_TYPE, LATEST, withoutTag } from './ollama-fields';
+import { ANY_CONTENT_TYPE, LATEST } from './ollama-fields';
 
 /** Time at which models that stay loaded expire. */
 const NEVER = '9999-12-31T23:59:59Z';
@@ -86,6 +86,7 @@ export function showModel(models: ModelResolver<'embedding'>): Route {
     ...ANY_CONTENT_TYPE,
     method: 'POST',
     path: '/api/show',
+    abilities: ['embedding'],
     operationId: 'ollamaShow',
     summary: 'Description of a model',
     request: object({
@@ -103,10 +104,10 @@ export function showModel(models: ModelResolver<'embedding'>): Route {
     }),
     examples: { request: { model: 'all-MiniLM-L6-v2' } },
     errors: ['NOT_FOUND', 'MODEL_NOT_LOADED'],
-    handler: (call: ServiceRequest, { model, name }) => {
-      const given = model || name;
-      if (!given) throw new ServiceError('BODY_INVALID', 'model: is required');
-      const { model: embedder } = models.resolve(withoutTag(given), call);
+    read: readNames,
+    handler: (call: ServiceRequest, { model }) => {
+      if (!model) throw new ServiceError('BODY_INVALID', 'model: is required');
+      const { model: embedder } = models.resolve(model, call);
       const { maxLength, metadata } = embedder;
       const architecture = architectureOf(metadata);
       return {
@@ -126,6 +127,13 @@ export function showModel(models: ModelResolver<'embedding'>): Route {
       };
     },
   });
+}
+
+/** The body, with the model's name in `model`. */
+function readNames(call: ServiceRequest): unknown {
+  const body = ANY_CONTENT_TYPE.read(call);
+  const { model, name } = (body ?? {}) as { readonly model?: unknown; readonly name?: unknown };
+  return !model && name ? { ...(body as object), model: name } : body;
 }
 
 /** GET /api/version. */

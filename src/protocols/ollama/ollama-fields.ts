@@ -2,7 +2,7 @@ import { parseJson } from '../../serving/json';
 import type { ServiceRequest } from '../../serving/service-request';
 import { string } from '../validation/fields';
 
-/** Tag of a model without one. */
+/** Tag of listed models. */
 export const LATEST = ':latest';
 
 /** Clients send JSON with any content type, as `curl -d` does. */
@@ -12,7 +12,3 @@ export const ANY_CONTENT_TYPE = {
 } as const;
 
 export const modelName = () => string().describe('Name of a model; a tag `:latest` is ignored');
-
-export function withoutTag(name: string): string {
-  return name.endsWith(LATEST) ? name.slice(0, -LATEST.length) : name;
-}

@@ -1,12 +1,7 @@
 import { z } from 'zod';
 import { ModelResolver } from '../../services/model-resolver';
 import { ERRORS, type ErrorCode } from '../../serving/errors';
-import {
-  type Catalogue,
-  type ServedModel,
-  singleModelCatalogue,
-  withCapability,
-} from '../../tasks/served-model';
+import { type Catalogue, type ServedModel, singleModelCatalogue } from '../../tasks/served-model';
 import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
 import { embed, embedPrompt } from './embed';
 import { listModels, listRunning, showModel, version } from './models';
@@ -21,14 +16,17 @@ const errors: ErrorFormat = {
 
 /** Ollama's API for one model; null: the model does not embed texts. */
 export function ollama(served: ServedModel, options: ProtocolOptions): Protocol | null {
-  if (!withCapability(served, 'embedding')) return null;
+  const models = ModelResolver.ofOne(served, 'embedding');
   const catalogue = singleModelCatalogue(served);
-  return ollamaOf(() => catalogue, options);
+  return models && ollamaOf(models, options, () => catalogue);
 }
 
 /** Ollama's API for all embedding models. */
-export function ollamaOf(catalogue: () => Catalogue, options: ProtocolOptions): Protocol {
-  const models = new ModelResolver(catalogue, 'embedding');
+export function ollamaOf(
+  models: ModelResolver<'embedding'>,
+  options: ProtocolOptions,
+  catalogue: () => Catalogue,
+): Protocol {
   return {
     routes: [
       embed(models, options),

@@ -101,6 +101,7 @@ function decisions(models: ModelResolver<'decision'>, { listLength }: ProtocolOp
   return route({
     method: 'POST',
     path: '/v1/decisions',
+    abilities: ['decision'],
     operationId: 'openaiDecisions',
     summary: 'Answer typed questions about a text or messages',
     body: 'bytes',

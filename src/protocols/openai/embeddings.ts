@@ -139,6 +139,7 @@ export function embeddings(
   return route({
     method: 'POST',
     path: '/v1/embeddings',
+    abilities: ['embedding'],
     operationId: 'openaiEmbeddings',
     summary: 'Embed texts',
     request,

@@ -1,26 +1,20 @@
 import { z } from 'zod';
 import { ModelResolver } from '../../services/model-resolver';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
-import {
-  type Catalogue,
-  type ServedModel,
-  singleModelCatalogue,
-  withCapability,
-} from '../../tasks/served-model';
+import type { ServedModel } from '../../tasks/served-model';
 import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
 import { type Route, routeAt } from '../route';
 import { embeddings } from './embeddings';
 
 /** OpenAI's API for one model; null: the model does not embed texts. */
 export function openAi(served: ServedModel, options: ProtocolOptions): Protocol | null {
-  if (!withCapability(served, 'embedding')) return null;
-  const catalogue = singleModelCatalogue(served);
-  return openAiOf(() => catalogue, options);
+  const models = ModelResolver.ofOne(served, 'embedding');
+  return models && openAiOf(models, options);
 }
 
 /** OpenAI's API for all models. */
-export function openAiOf(catalogue: () => Catalogue, options: ProtocolOptions): Protocol {
-  const route = embeddings(new ModelResolver(catalogue, 'embedding'), options);
+export function openAiOf(models: ModelResolver<'embedding'>, options: ProtocolOptions): Protocol {
+  const route = embeddings(models, options);
   // Also at the path of text-embeddings-inference.
   return openAiProtocol([route, routeAt('/embeddings', 'teiEmbeddings', route)]);
 }
@@ -39,7 +33,7 @@ export function openAiProtocol(routes: readonly Route[], format: ErrorFormat = e
   };
 }
 
-const errorResponse = z.object({
+export const errorResponse = z.object({
   error: z.object({
     message: z.string(),
     type: z.string(),
@@ -62,7 +56,7 @@ const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /** Error format of OpenAI's API. */
-const errors: ErrorFormat = {
+export const errors: ErrorFormat = {
   status: statusOf,
   body: (error) =>
     error.code === 'NOT_FOUND'

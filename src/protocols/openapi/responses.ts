@@ -21,7 +21,7 @@ export function toSchema(schema: z.ZodType): Node {
 
 /** Properties of an object schema. */
 export function propertiesOf(schema: Node): Readonly<Record<string, Node>> {
-  return schema.properties as Readonly<Record<string, Node>>;
+  return (schema.properties ?? {}) as Readonly<Record<string, Node>>;
 }
 
 /** Adds properties to an object schema, or replaces them. */

@@ -172,6 +172,7 @@ export function analyze(served: ServedModel<TextClassifier>): Route {
   return route({
     method: 'POST',
     path: '/analyze',
+    abilities: ['text-classification'],
     operationId: 'analyze',
     summary: 'Classify a text',
     request: analyzeRequest,
@@ -199,6 +200,7 @@ export function analyzeBatch(
   return route({
     method: 'POST',
     path: '/analyze/batch',
+    abilities: ['text-classification'],
     operationId: 'analyzeBatch',
     summary: 'Classify a list of texts, with the scores of all labels',
     request: analyzeBatchRequest,

@@ -118,6 +118,7 @@ export function decide(served: ServedModel<DecisionModel>, { listLength }: Proto
   return route({
     method: 'POST',
     path: '/decide',
+    abilities: ['decision'],
     operationId: 'decide',
     summary: 'Answer typed questions about a text',
     body: 'bytes',

@@ -47,6 +47,7 @@ export function encode(
   return route({
     method: 'POST',
     path: '/encode',
+    abilities: ['multi-embedding'],
     operationId: 'encode',
     summary: 'Dense, sparse and ColBERT embeddings of texts (bge-m3)',
     request,

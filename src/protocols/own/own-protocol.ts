@@ -1,4 +1,5 @@
 import type { Access } from '../../serving/access';
+import { PathNotFoundError } from '../../serving/errors';
 import type { SignalClassifier } from '../../tasks/capabilities';
 import { listNames, type ServedModel, withCapability } from '../../tasks/served-model';
 import {
@@ -109,7 +110,7 @@ export function ownOfModels(state: RepositoryState, routes: readonly Route[]): P
     errors: {
       status: DETAIL_FORMAT.status,
       body: (error, access) =>
-        error.code === 'NOT_FOUND'
+        error instanceof PathNotFoundError
           ? { detail: `Path not found: ${describeNames(state.names(access))}.` }
           : DETAIL_FORMAT.body(error, access),
     },

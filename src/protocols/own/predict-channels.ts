@@ -110,6 +110,7 @@ export function predictChannels(
   return route({
     method: 'POST',
     path: '/predict',
+    abilities: ['signal-classification'],
     operationId: 'predictChannels',
     summary: 'Classify a window of several channels',
     description: describe(served, settings),
@@ -143,6 +144,7 @@ export function predictChannelsBatch(
   return route({
     method: 'POST',
     path: '/predict/batch',
+    abilities: ['signal-classification'],
     operationId: 'predictChannelsBatch',
     summary: 'Classify several windows of several channels, with the probabilities of all classes',
     description: describe(served, settings),

@@ -110,6 +110,7 @@ export function predict(served: ServedModel<SignalClassifier>): Route {
   return route({
     method: 'POST',
     path: '/predict',
+    abilities: ['signal-classification'],
     operationId: 'predict',
     summary: 'Classify a window',
     description: disclaimerOf(served),
@@ -139,6 +140,7 @@ export function predictBatch(
   return route({
     method: 'POST',
     path: '/predict/batch',
+    abilities: ['signal-classification'],
     operationId: 'predictBatch',
     summary: 'Classify several windows of a patient, with the probabilities of all classes',
     description: disclaimerOf(served),

@@ -47,6 +47,7 @@ export function tagLabels(served: ServedModel<EntityRecognizer>): Route {
   return route({
     method: 'POST',
     path: '/tag',
+    abilities: ['entity-recognition'],
     operationId: 'tagLabels',
     summary: 'Entities of a text, of the types that the request names',
     request,
@@ -72,6 +73,7 @@ export function tagLabelsBatch(
   return route({
     method: 'POST',
     path: '/tag/batch',
+    abilities: ['entity-recognition'],
     operationId: 'tagLabelsBatch',
     summary: 'Entities of a list of texts, of the types that the request names',
     request: batchRequest,

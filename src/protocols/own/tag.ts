@@ -69,6 +69,7 @@ export function tag(served: ServedModel<TokenClassifier>): Route {
   return route({
     method: 'POST',
     path: '/tag',
+    abilities: ['token-classification'],
     operationId: 'tag',
     summary: 'Token classification (NER) of a text',
     request,
@@ -92,6 +93,7 @@ export function tagBatch(
   return route({
     method: 'POST',
     path: '/tag/batch',
+    abilities: ['token-classification'],
     operationId: 'tagBatch',
     summary: 'Token classification (NER) of a list of texts',
     request: batchRequest,

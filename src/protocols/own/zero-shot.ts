@@ -40,6 +40,7 @@ export function zeroShot(
   return route({
     method: 'POST',
     path: '/zero-shot',
+    abilities: ['zero-shot'],
     operationId: 'zeroShot',
     summary: 'Zero-shot classification of a text',
     request,

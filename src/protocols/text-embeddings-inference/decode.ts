@@ -23,6 +23,7 @@ export function decode(
   return route({
     method: 'POST',
     path: '/decode',
+    abilities: ['tokenization'],
     operationId: 'teiDecode',
     summary: 'Decode token IDs to texts',
     request,

@@ -76,6 +76,7 @@ export function embed(served: ServedModel<TextEmbedder>, options: ProtocolOption
   return route({
     ...COMMON,
     path: '/embed',
+    abilities: ['embedding'],
     operationId: 'teiEmbed',
     summary: 'Embed texts',
     request: embedRequest,
@@ -106,6 +107,7 @@ export function similarity(served: ServedModel<TextEmbedder>, options: ProtocolO
   return route({
     ...COMMON,
     path: '/similarity',
+    abilities: ['embedding'],
     operationId: 'teiSimilarity',
     summary: 'Cosine similarity of a text with several texts',
     request: similarityRequest,
@@ -143,6 +145,7 @@ export function embedAll(served: ServedModel<TokenEmbedder>, options: ProtocolOp
   return route({
     ...COMMON,
     path: '/embed_all',
+    abilities: ['token-embedding'],
     operationId: 'teiEmbedAll',
     summary: 'Embed each token of texts',
     request: textsRequest,
@@ -175,6 +178,7 @@ export function embedSparse(served: ServedModel<SparseEmbedder>, options: Protoc
   return route({
     ...COMMON,
     path: '/embed_sparse',
+    abilities: ['sparse-embedding'],
     operationId: 'teiEmbedSparse',
     summary: 'Embed texts as sparse embeddings (SPLADE)',
     request: textsRequest,

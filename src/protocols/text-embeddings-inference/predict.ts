@@ -74,6 +74,7 @@ export function predict(
   return route({
     method: 'POST',
     path: '/predict',
+    abilities: ['text-classification'],
     operationId: 'teiPredict',
     summary: 'Classify a text, a text pair or a batch',
     request,

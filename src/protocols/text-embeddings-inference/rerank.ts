@@ -6,6 +6,7 @@ import { TRUNCATED_HEADER } from '../openapi/responses';
 import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import { boolean, object, string, stringList } from '../validation/fields';
+import { modelName } from '../validation/rerank-fields';
 import {
   computeHeaders,
   countCharacters,
@@ -16,6 +17,7 @@ import {
 } from './tei-fields';
 
 const request = object({
+  model: modelName(),
   query: string(),
   texts: stringList('an array of strings', { minItems: 1 }),
   ...TRUNCATION_FIELDS,
@@ -45,6 +47,7 @@ export function rerank(
   return route({
     method: 'POST',
     path: '/rerank',
+    abilities: ['reranking'],
     operationId: 'teiRerank',
     summary: 'Rank texts by their relevance to a query',
     request,
@@ -54,10 +57,10 @@ export function rerank(
     headers: TRUNCATED_HEADER,
     admissionError: rerankers.admissionError,
     handler: async (call, body) => {
-      const { query, texts, raw_scores, return_text } = body;
+      const { model, query, texts, raw_scores, return_text } = body;
       requireNotEmpty([texts], 'texts', false);
       requireBatchSize(texts, listLength);
-      const served = rerankers.resolve(null, call);
+      const served = rerankers.resolve(model, call);
       const { ranks, inferences } = await rerankDocuments(call, served, {
         query,
         documents: texts,

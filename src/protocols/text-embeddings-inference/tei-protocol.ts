@@ -67,11 +67,14 @@ export function textEmbeddingsInference(
   const [main] = routes;
   if (main === undefined) return null;
   // SageMaker: the route of the model's task.
-  const invocations = routeAt('/invocations', 'teiInvocations', main);
+  const invocations = {
+    ...routeAt('/invocations', 'teiInvocations', main),
+    abilities: routes.flatMap(({ abilities = [] }) => abilities),
+  };
   return teiProtocol([...routes, invocations], teiInfo(served, options));
 }
 
-/** POST /rerank for all rerankers. Requests contain no model: the default reranker handles them. */
+/** POST /rerank for all rerankers. */
 export function textEmbeddingsInferenceOf(
   rerankers: ModelResolver<'reranking'>,
   options: ProtocolOptions,

@@ -10,9 +10,9 @@ import { listOf, object } from '../validation/fields';
 import { readInput } from './input';
 import { ERROR_SCHEMA, errors } from './torchserve-errors';
 import type { TorchServeModels } from './torchserve-models';
-import { V1_MODELS, v1ModelRoutes } from './v1-models';
 
 const PREDICTIONS = '/predictions/';
+const V1_MODELS = '/v1/models/';
 const PING = '/ping';
 
 const scores = z.record(z.string(), z.number()).describe('Scores by label');
@@ -40,9 +40,9 @@ export function torchServeInference(models: TorchServeModels): Protocol {
 /** Version 1 of KServe's protocol, which TorchServe supports as well. */
 export function kserveV1(models: TorchServeModels, { listLength }: ProtocolOptions): Protocol {
   return {
-    routes: [predict(models, listLength), ...v1ModelRoutes(models)],
-    prefix: `${V1_MODELS}/`,
-    resourceOf: (path) => modelBelow(`${V1_MODELS}/`, path),
+    routes: [predict(models, listLength)],
+    prefix: null,
+    resourceOf: (path) => modelBelow(V1_MODELS, path),
     errors,
     probes: [],
     info: null,
@@ -103,7 +103,7 @@ const instances = object({
 function predict(models: TorchServeModels, listLength: number): Route {
   return route({
     method: 'POST',
-    path: `${V1_MODELS}/:model:predict`,
+    path: `${V1_MODELS}:model:predict`,
     operationId: 'kserveV1Predict',
     summary: 'Scores of each input',
     request: instances,

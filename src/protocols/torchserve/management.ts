@@ -6,6 +6,7 @@ import type { VersionedRepository } from '../../tasks/model-repository';
 import { currentVersion, type NamedModel, type ServedModel } from '../../tasks/served-model';
 import type { Protocol } from '../protocol';
 import { parseBody, type Route, route } from '../route';
+import { describeModel } from '../v1-models';
 import { expected, object, string } from '../validation/fields';
 import { describeVersion, type ManagementOptions, modelDescription } from './description';
 import {
@@ -17,7 +18,6 @@ import {
   versionNotFound,
 } from './torchserve-errors';
 import { type TorchServeModels, versionOf } from './torchserve-models';
-import { describeModel } from './v1-models';
 
 const MODELS = '/models';
 const MODEL = `${MODELS}/:model`;

@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode, ServiceError } from '../../serving/errors';
 import { type NamedModel, quoteNames } from '../../tasks/served-model';
 import type { ErrorFormat } from '../protocol';
 
-const errorResponse = z.object({
+export const errorResponse = z.object({
   code: z.int().describe('HTTP status'),
   type: z.string().describe('Class of the exception that TorchServe raises'),
   message: z.string(),

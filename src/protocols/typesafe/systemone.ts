@@ -109,6 +109,7 @@ export function systemOne(
   return route({
     method: 'POST',
     path: '/v1/systemone',
+    abilities: ['decision'],
     operationId: 'typesafeSystemone',
     summary: 'Answer typed questions about a text',
     body: 'bytes',

@@ -7,7 +7,9 @@ interface TextObject {
 
 /** `model`: name of the model; see `ModelResolver`. */
 export const modelName = () =>
-  string().nullish().describe('Default: the default model. Ignored below the address of a model');
+  string()
+    .nullish()
+    .describe('Default: the default model. Below the address of a model: a name of this model');
 
 /** `top_n`: maximum number of documents in the response. */
 export const topN = () =>

@@ -21,6 +21,7 @@ export function detokenize(
   return route({
     method: 'POST',
     path: '/detokenize',
+    abilities: ['tokenization'],
     operationId: 'vllmDetokenize',
     summary: 'Decode token IDs to a text',
     request,

@@ -126,6 +126,7 @@ function score(
   return route({
     method: 'POST',
     path,
+    abilities: ['reranking'],
     operationId: path === '/score' ? 'vllmScore' : 'vllmScoreV1',
     schemaName: 'vllmScore',
     summary: 'Score text pairs',

@@ -28,18 +28,18 @@ def refusal(ask):
 
 client = cohere.ClientV2(api_key=KEY, base_url=RERANKER)
 older = cohere.Client(api_key=KEY, base_url=RERANKER)
-first = older.rerank(model="any", query=QUERY, documents=DOCUMENTS, return_documents=True)
+first = older.rerank(model="reranker", query=QUERY, documents=DOCUMENTS, return_documents=True)
 labels = InferenceClient(model=ENTAILMENT, token=KEY).zero_shot_classification(
     "A quiet, funny film.", ["sports", "cinema"], multi_label=True, hypothesis_template="It is {}."
 )
 print(
     json.dumps(
         {
-            "ranked": ranked(client.rerank(model="any", query=QUERY, documents=DOCUMENTS)),
-            "top": ranked(client.rerank(model="any", query=QUERY, documents=DOCUMENTS, top_n=1)),
+            "ranked": ranked(client.rerank(model="reranker", query=QUERY, documents=DOCUMENTS)),
+            "top": ranked(client.rerank(model="reranker", query=QUERY, documents=DOCUMENTS, top_n=1)),
             "older": ranked(first),
             "texts": [one.document.text for one in first.results],
-            "bad": refusal(lambda: client.rerank(model="any", query=QUERY, documents=[])),
+            "bad": refusal(lambda: client.rerank(model="reranker", query=QUERY, documents=[])),
             "labels": [{"label": one.label, "score": one.score} for one in labels],
         }
     )

@@ -525,6 +525,13 @@ describe('all routes', () => {
     expect([other.status, large.status]).toEqual([415, 413]);
   });
 
+  it.each(['films', 'none'])('/decide rejects the model %s', async (model) => {
+    const questions = [{ type: 'predicate', instructions: 'It rains.' }];
+    const { status, text } = await decide({ questions, model });
+    expect(status).toBe(404);
+    expect(text).toContain(`"${model}\\" supports`);
+  });
+
   it('have no other statuses than the documented ones', () => {
     const others = PATHS.flatMap((path) =>
       [...(path === '/decide' ? [400, 500] : [500]), 503, 504].map(

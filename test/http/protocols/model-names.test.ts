@@ -50,6 +50,7 @@ beforeAll(async () => {
   directory.text('embedder', '../embeddings/sentences/v2-mean-normalize', {
     aliases: ['text-embedding-3-small'],
   });
+  directory.text('multi', '../embeddings/bge-m3');
   directory.text('sparse', '../embeddings/splade/bert');
   directory.text('tokens', '../embeddings/sentences/v6-tokens');
   directory.text('tagger', '../tagging/bert');
@@ -104,10 +105,14 @@ describe.each(RERANKING)('%s', (path, body) => {
   });
 
   it('needs no name below the address of a model', async () => {
-    for (const model of ['rank-b', 'any', undefined]) {
+    for (const model of ['rank-b', 'rank-b:latest', null, undefined]) {
       const at = `/models/rank-b${path}`;
       const { json } = await post(service, at, { ...body, model });
       expect(scoresOf(json)[0]).toBeCloseTo(sigmoid(predicted[0] as number), 4);
+    }
+    const aliased = `/models/rank-multilingual${path}`;
+    for (const model of ['rank-multilingual', 'rank-a']) {
+      expect((await post(service, aliased, { ...body, model })).status).toBe(200);
     }
     expect((await post(service, `/models/a-classifier${path}`, body)).status).toBe(200);
     expect((await post(service, `/models/sentiment${path}`, body)).status).toBe(404);
@@ -160,6 +165,134 @@ it.each(NAMING)(
   },
 );
 
+/** Error message in the format of each protocol. */
+const FORMATS = {
+  own: (message: unknown) => ({ detail: message }),
+  tei: (message: unknown) => ({ error: message, error_type: 'Validation' }),
+  openAi: (message: unknown) => ({
+    error: { message, type: 'invalid_request_error', param: 'model', code: 'model_not_found' },
+  }),
+  vllm: (message: unknown) => ({
+    error: { message, type: 'NotFoundError', param: null, code: 404 },
+  }),
+  cohere: (message: unknown) => ({ message }),
+  error: (message: unknown) => ({ error: message }),
+} as const;
+
+const PAIR = { source_sentence: 'a', sentences: ['b'] };
+const QUESTIONS = [{ type: 'predicate', instructions: 'It rains.' }];
+
+/** Routes that need an ability: path, body, ability, error format, and the models that have the ability. */
+const ABILITY_ROUTES = [
+  ['/analyze', { text: 'a' }, 'text classification', 'own', 'sentiment'],
+  ['/analyze/batch', { texts: ['a'] }, 'text classification', 'own', 'sentiment'],
+  ['/predict/batch', { signals: [] }, 'signal classification', 'own', 'waves'],
+  ['/tag', { text: 'a' }, 'token classification', 'own', 'tagger'],
+  ['/zero-shot', { text: 'a', candidate_labels: ['b'] }, 'zero-shot', 'own', 'topics'],
+  ['/decide', { state: 'a', questions: QUESTIONS }, 'decisions', 'own', 'topics'],
+  ['/encode', { texts: ['a'] }, 'bge-m3', 'own', 'multi'],
+  ['/embed', { inputs: 'a' }, 'text embedding', 'tei', 'embedder'],
+  ['/similarity', { inputs: PAIR }, 'text embedding', 'tei', 'embedder'],
+  ['/embed_all', { inputs: 'a' }, 'token embedding', 'tei', 'tokens'],
+  ['/embed_sparse', { inputs: 'a' }, 'sparse embedding', 'tei', 'sparse'],
+  ['/rerank', { query, texts: documents }, 'reranking', 'tei', 'rank-b'],
+  ['/tokenize', { inputs: 'a' }, 'tokenization', 'tei', 'tagger'],
+  ['/decode', { ids: [1] }, 'tokenization', 'tei', 'tagger'],
+  ['/invocations', { inputs: 'a' }, 'text embedding', 'tei', 'embedder'],
+  ['/v1/embeddings', { input: 'a' }, 'text embedding', 'openAi', 'embedder'],
+  ['/embeddings', { input: 'a' }, 'text embedding', 'openAi', 'embedder'],
+  ['/v1/embed', { texts: ['a'], input_type: 'search_query' }, 'embedding', 'cohere', 'embedder'],
+  ['/v2/embed', { texts: ['a'], input_type: 'search_query' }, 'embedding', 'cohere', 'embedder'],
+  ['/api/embed', { model: 'embedder', input: 'a' }, 'text embedding', 'error', 'embedder'],
+  ['/api/embeddings', { model: 'embedder', prompt: 'a' }, 'embedding', 'error', 'embedder'],
+  ['/api/show', {}, 'text embedding', 'error', 'embedder'],
+  ['/v1/rerank', { query, documents }, 'reranking', 'own', 'rank-b'],
+  ['/v2/rerank', { query, documents }, 'reranking', 'cohere', 'rank-b'],
+  ['/score', { text_1: query, text_2: documents }, 'reranking', 'vllm', 'rank-b'],
+  ['/detokenize', { tokens: [1] }, 'tokenization', 'vllm', 'tagger'],
+  ['/v1/decisions', { input: 'a', questions: QUESTIONS }, 'decisions', 'openAi', 'topics'],
+] as const;
+
+describe.each(ABILITY_ROUTES)('%s', (path, body, ability, format, able) => {
+  const supported = expect.stringContaining(ability);
+  const toBody = FORMATS[format];
+
+  it('runs the model that the body names', async () => {
+    const { status, text } = await post(service, path, { ...body, model: able });
+    expect([status, text]).toEqual([200, expect.any(String)]);
+    const { status: below } = await post(service, `/models/${able}${path}`, {
+      ...body,
+      model: able,
+    });
+    expect(below).toBe(200);
+  });
+
+  it('an unknown model is 404, in the format of the protocol', async () => {
+    const root = await post(service, path, { ...body, model: 'nobody' });
+    expect([root.status, root.json]).toEqual([404, toBody(supported)]);
+    expect(root.text).toContain(`\\"nobody\\"`);
+    expect(root.text).toContain(`\\"${able}\\"`);
+    for (const address of ['/models/nobody', '/models/nobody/versions/1']) {
+      const { status, json } = await post(service, address + path, body);
+      expect([status, json]).toEqual([404, toBody(expect.stringContaining('"nobody"'))]);
+    }
+    const { status, json } = await post(service, `/models/${able}/versions/9${path}`, body);
+    const problem = `version: model "${able}" has no version "9". Versions: 1`;
+    expect([status, json]).toEqual([404, toBody(problem)]);
+  });
+
+  it('another model than that of the address is 404', async () => {
+    for (const model of ['nobody', 'a-classifier', '']) {
+      const { status, json } = await post(service, `/models/${able}${path}`, { ...body, model });
+      const problem = `model: expected "${able}", the model of this address, received "${model}"`;
+      expect([status, json]).toEqual([404, toBody(expect.stringContaining(problem))]);
+    }
+  });
+
+  it('below the address of a model without the ability, a 404 states its abilities', async () => {
+    const unable = able === 'waves' ? 'tagger' : 'waves';
+    const has = unable === 'waves' ? 'signal classification' : 'token classification';
+    for (const address of [`/models/${unable}`, `/models/${unable}/versions/1`]) {
+      const { status, json, headers } = await post(service, address + path, body);
+      expect([status, json]).toEqual([404, toBody(supported)]);
+      expect(JSON.stringify(json)).toContain(`\\"${unable}\\" supports ${has}, not `);
+      expect(headers['x-error-code']).toBe('NOT_FOUND');
+    }
+    const broken = await post(service, `/models/broken${path}`, body);
+    expect(broken.status).toBe(503);
+  });
+
+  it('checks the scope of the key before the model', async () => {
+    const headers = { authorization: 'Bearer a' };
+    for (const model of ['waves', 'nobody', 'a-classifier']) {
+      const root = await post(keyed, path, { ...body, model }, { headers });
+      const below = await post(keyed, `/models/${model}${path}`, body, { headers });
+      expect([model, root.status, below.status]).toEqual([model, 403, 403]);
+    }
+  });
+});
+
+it('the root runs the named model among several with the ability', async () => {
+  const labelOf = async (path: string, model?: string) => {
+    const { json } = await post(service, path, { text: 'a', inputs: 'a', model });
+    return JSON.stringify(json);
+  };
+  for (const path of ['/analyze', '/predict', '/invocations']) {
+    const named = await labelOf(path, 'sentiment');
+    const below = await labelOf(`/models/sentiment${path}`);
+    expect(named).toBe(below);
+    expect(await labelOf(path, 'z-only-labels')).not.toBe(named);
+  }
+});
+
+it('a path that no route has lists the models, also below the address of an unknown model', async () => {
+  const { status, json } = await post(service, '/models/nobody/nothing', {});
+  expect([status, json]).toEqual([
+    404,
+    { detail: expect.stringMatching(/^Path not found: models are a-classifier, /) },
+  ]);
+});
+
 it('model.json restricts the abilities of a model', async () => {
   const answer = await post(service, '/v1/rerank', { query, documents, model: 'z-only-labels' });
   expect(answer.status).toBe(404);
@@ -199,7 +332,7 @@ it("the default for text-embeddings-inference's /rerank is a reranker, too", asy
 });
 
 const READY = [
-  ...['a-classifier', 'embedder', 'rank-a', 'rank-b', 'sentiment', 'sparse', 'tagger'],
+  ...['a-classifier', 'embedder', 'multi', 'rank-a', 'rank-b', 'sentiment', 'sparse', 'tagger'],
   ...['tokens', 'topics', 'waves', 'z-only-labels'],
 ];
 
@@ -280,6 +413,33 @@ describe('GET /v1/models', () => {
     }
     expect(await client(service).models.retrieve('broken')).toMatchObject({ ready: false });
     await expect(client(service).models.retrieve('nobody')).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('an unknown model is an error for clients of OpenAI and of TorchServe', async () => {
+    for (const at of ['', '/models/embedder']) {
+      const path = `${at}/v1/models/nobody`;
+      const { status, json } = await request(service, { path });
+      const message = expect.stringMatching(/^Model not found: nobody\. Models: "/);
+      const error = {
+        message,
+        type: 'invalid_request_error',
+        param: 'model',
+        code: 'model_not_found',
+      };
+      const torchServe = { code: 404, type: 'ModelNotFoundException', message };
+      expect([status, json]).toEqual([404, { ...torchServe, error }]);
+      await expect(client(service, at).models.retrieve('nobody')).rejects.toMatchObject({
+        status: 404,
+        code: 'model_not_found',
+        param: 'model',
+        type: 'invalid_request_error',
+      });
+    }
+    const unknown = await request(keyed, { path: '/v1/models/rank-a' });
+    expect([unknown.status, unknown.json]).toEqual([
+      401,
+      expect.objectContaining({ error: expect.objectContaining({ code: 'invalid_api_key' }) }),
+    ]);
   });
 
   it('lists the one model at its address, and of a service of one model', async () => {

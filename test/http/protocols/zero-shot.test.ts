@@ -121,6 +121,7 @@ it('has each status of its operation, and no other', async () => {
   const body = JSON.stringify({ text: 'good', candidate_labels: ['film'] });
   expect((await send(service, body)).status).toBe(200);
   expect((await ask({ text: ' ', candidate_labels })).status).toBe(400);
+  expect((await ask({ text: 'a', candidate_labels, model: 'none' })).status).toBe(404);
   expect((await send(service, body.padEnd(MEBIBYTE + 1))).status).toBe(413);
   expect((await send(service, body, { 'content-type': 'text/plain' })).status).toBe(415);
   const held = await Promise.all(Array.from({ length: 4 }, () => send(holding, body)));

@@ -1,17 +1,21 @@
 import { z } from 'zod';
-import type { ServedModel } from '../../tasks/served-model';
 import {
   currentVersion,
   type NamedModel,
+  type ServedModel,
   singleModelCatalogue,
   withCapability,
-} from '../../tasks/served-model';
-import type { Protocol } from '../protocol';
-import { type Route, route } from '../route';
-import { ERROR_SCHEMA, errors } from './torchserve-errors';
-import { TorchServeModels } from './torchserve-models';
+} from '../tasks/served-model';
+import { errorResponse as openAiError, errors as openAiErrors } from './openai/openai-protocol';
+import { type ErrorFormat, modelBelow, type Protocol } from './protocol';
+import { type Route, route } from './route';
+import {
+  errorResponse as torchServeError,
+  errors as torchServeErrors,
+} from './torchserve/torchserve-errors';
+import { TorchServeModels } from './torchserve/torchserve-models';
 
-export const V1_MODELS = '/v1/models';
+const V1_MODELS = '/v1/models/';
 const OWNER = 'libtorch-serve';
 /** Header of TypeSafe's clients, whose `models` are objects. */
 const TYPESAFE_HEADER = 'x-typesafe-sdk';
@@ -30,30 +34,40 @@ const typeSafeModel = {
 };
 const EXAMPLE = { id: 'films', object: 'model', created: 1767225600, owned_by: OWNER } as const;
 
-/** GET /v1/models and /v1/models/NAME, in the formats of OpenAI's API and of version 1 of KServe's protocol. */
-export function v1ModelRoutes(models: TorchServeModels): readonly Route[] {
-  return [listModels(models), describeModel(models)];
-}
+/** Errors for clients of OpenAI, in `error`, and of TorchServe. */
+const errorBody = torchServeError.extend(openAiError.shape);
+const errors: ErrorFormat = {
+  status: torchServeErrors.status,
+  body: (error, access) => ({
+    ...torchServeErrors.body(error, access),
+    ...openAiErrors.body(error, access),
+  }),
+};
 
-/** The routes of `v1ModelRoutes` for a single model. */
-export function v1Models(served: ServedModel): Protocol {
-  const catalogue = singleModelCatalogue(served);
+/** GET /v1/models and /v1/models/NAME, in the formats of OpenAI's API and of version 1 of KServe's protocol. */
+export function v1ModelsOf(models: TorchServeModels): Protocol {
   return {
-    routes: v1ModelRoutes(new TorchServeModels(() => catalogue)),
-    prefix: `${V1_MODELS}/`,
+    routes: [listModels(models), describeModel(models)],
+    prefix: V1_MODELS,
+    resourceOf: (path) => modelBelow(V1_MODELS, path),
     errors,
     probes: [],
     info: null,
-    routesByBodyModel: true,
     tag: { name: 'models', description: 'Models in the OpenAI and KServe formats.' },
-    error: ERROR_SCHEMA,
+    error: { name: 'ModelsError', schema: errorBody },
   };
+}
+
+/** The protocol of `v1ModelsOf` for a single model. */
+export function v1Models(served: ServedModel): Protocol {
+  const catalogue = singleModelCatalogue(served);
+  return { ...v1ModelsOf(new TorchServeModels(() => catalogue)), routesByBodyModel: true };
 }
 
 function listModels(models: TorchServeModels): Route {
   return route({
     method: 'GET',
-    path: V1_MODELS,
+    path: '/v1/models',
     operationId: 'v1Models',
     summary: 'All models',
     response: z.object({
@@ -83,7 +97,7 @@ function listModels(models: TorchServeModels): Route {
 export function describeModel(models: TorchServeModels): Route {
   return route({
     method: 'GET',
-    path: `${V1_MODELS}/:model`,
+    path: `${V1_MODELS}:model`,
     operationId: 'v1Model',
     summary: 'Description and readiness of a model',
     response: z.object({
