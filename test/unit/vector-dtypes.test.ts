@@ -1,6 +1,8 @@
 /** Number formats of embeddings, compared with `quantize_embeddings` of sentence-transformers. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import * as client from '../../src/client';
+import * as engines from '../../src/index';
 import { encodeVector, int8Range, VECTOR_DTYPES } from '../../src/tasks/vector-dtypes';
 
 type Case = Record<'vector' | 'int8' | 'uint8' | 'binary' | 'ubinary', number[]>;
@@ -27,4 +29,9 @@ it('returns float vectors as they are', () => {
   const vector = new Float32Array(4);
   expect(encodeVector(vector, 'float')).toBe(vector);
   expect(VECTOR_DTYPES[0]).toBe('float');
+});
+
+it('is part of the package', () => {
+  expect(engines.encodeVector).toBe(encodeVector);
+  expect(client.encodeVector).toBe(encodeVector);
 });

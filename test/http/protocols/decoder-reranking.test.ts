@@ -108,3 +108,21 @@ describe('a folder that is not loaded', () => {
     expect(model?.reason ?? versionReason).toMatch(reason);
   });
 });
+
+it.each(['chat', 'tiny-Reranker', 'mixed'])(
+  'max_tokens_per_doc of Cohere truncates documents of %s before the prompt',
+  async (model) => {
+    const scores = async (documents: readonly string[], max_tokens_per_doc?: number) => {
+      const body = { model, query: 'rain', documents, max_tokens_per_doc };
+      const { status, json } = await post(service, '/v2/rerank', body);
+      expect({ status, json }).toMatchObject({ status: 200 });
+      const { results } = json as { results: { index: number; relevance_score: number }[] };
+      return results.toSorted((a, b) => a.index - b.index);
+    };
+    const texts = ['It rains all day in the town.', 'short'];
+    const body = { model, inputs: 'It rains all day', add_special_tokens: false };
+    const [tokens] = (await post(service, '/tokenize', body)).json as [object[]];
+    expect(await scores(texts, tokens.length)).toEqual(await scores(['It rains all day', 'short']));
+    expect(await scores(texts, 32)).toEqual(await scores(texts));
+  },
+);
