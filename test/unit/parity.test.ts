@@ -38,7 +38,7 @@ describe('npm run parity', () => {
   it('says how it is used', () => {
     expect(parity([], 'python3')).toEqual({
       status: 2,
-      text: 'parity: usage: npm run parity -- DIR [--texts FILE]\n',
+      text: 'parity: usage: npm run parity -- DIR [--texts FILE] [--prompt NAME]\n',
     });
   });
 
