@@ -18,10 +18,11 @@ import { type ChunkEmbedder, lateChunking } from './embedding/late-chunking';
 import { embeddingMetadataOf, maskedLanguageModelEmbedding } from './masked-language-model-view';
 import { multiEmbedding, multiSparse, multiTokens } from './multi-embedding-views';
 import { reranking } from './registry';
-import { readAsReranker } from './reranking/cross-encoder';
+import { type RerankerMetadata, readAsReranker } from './reranking/cross-encoder';
 import { sparseEmbedding } from './sparse-embedding/sparse-embedding-task';
 import type { Task } from './task';
 import type { TaskModel } from './task-model';
+import type { TextClassifierMetadata } from './text-classification/model-directory';
 import { textClassification } from './text-classification/text-classification-task';
 import { createZeroShotClassifier } from './zero-shot-models';
 
@@ -218,6 +219,19 @@ const classifierAsReranker = memoizeByModel(({ task, model, ...served }): Served
   );
 });
 
+/** View of a cross-encoder as a text classifier; null: another model, or a decoder. */
+const rerankerAsClassifier = memoizeByModel(({ task, model, ...served }): ServedModel | null => {
+  if (task !== reranking || !model) return null;
+  const metadata = (model.metadata as RerankerMetadata).classifier as TextClassifierMetadata;
+  return (
+    metadata && {
+      ...served,
+      task: textClassification as Task,
+      model: model.withTask(textClassification, metadata) as TaskModel,
+    }
+  );
+});
+
 /** View of a masked language model without modules for dense embeddings; null: another model. */
 const maskedLanguageModelAsEmbedder = memoizeByModel(
   ({ task, model, ...served }): ServedModel | null => {
@@ -272,6 +286,7 @@ const DERIVED: Readonly<Partial<Record<Capability, (served: ServedModel) => Serv
   {
     embedding: maskedLanguageModelAsEmbedder,
     reranking: classifierAsReranker,
+    'text-classification': rerankerAsClassifier,
     decision: asDecisionModel,
     'zero-shot': asZeroShotClassifier,
     'sparse-embedding': viewOfMulti((metadata, vocabularySize) => ({

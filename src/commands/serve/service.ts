@@ -93,7 +93,7 @@ export function serviceInfo(served: ServedModel, version: string, config: Config
       version: modelVersion,
       loaded: model !== null,
       reason,
-      ...(model && loadedModelInfo(task, model, config)),
+      ...(model && { ...embeddingInfo(served), ...loadedModelInfo(task, model, config) }),
       ...(model && {
         abilities: CAPABILITIES.filter((ability) => withCapability(served, ability) !== null),
       }),
@@ -111,6 +111,14 @@ export function infoLimits(config: Config) {
     list_length: maxListLength,
     request_timeout_ms: requestTimeoutMs,
   };
+}
+
+/** Fields of a model that embeds texts in addition to its task; empty: no such model. */
+function embeddingInfo(served: ServedModel): object {
+  const embedder = withCapability(served, 'embedding');
+  if (!embedder?.model || embedder.task === served.task) return {};
+  const { metadata, monitor } = embedder.model as unknown as TaskModel;
+  return embedder.task.info.of(metadata, monitor.description);
 }
 
 function loadedModelInfo(task: Task, { metadata, monitor }: TaskModel, { scheduling }: Config) {

@@ -66,7 +66,11 @@ export function own(
       ...(decisionModel ? [decide(decisionModel, options)] : []),
       healthRoute(() => service.model.loaded),
       readyRoute,
-      singleModelInfoRoute(service, served.task.info.schemas, others),
+      singleModelInfoRoute(
+        service,
+        { ...withCapability(served, 'embedding')?.task.info.schemas, ...served.task.info.schemas },
+        others,
+      ),
     ],
     prefix: null,
     errors: DETAIL_FORMAT,

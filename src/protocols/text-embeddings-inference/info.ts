@@ -18,7 +18,11 @@ const schema = z.object({
     .union([
       z.object({ classifier: labels }),
       z.object({ reranker: labels }),
-      z.object({ embedding: z.object({ pooling: z.string() }) }),
+      z.object({
+        embedding: z.object({
+          pooling: z.string().describe('none: a vector for each token'),
+        }),
+      }),
     ])
     .optional(),
   max_concurrent_requests: z.int(),
@@ -60,13 +64,18 @@ export function teiInfo(
   };
 }
 
+/** As text-embeddings-inference: a sequence classifier with one label is a reranker. */
 function modelType(served: ServedModel): z.infer<typeof schema>['model_type'] {
-  const classifier = withCapability(served, 'text-classification')?.model;
-  if (classifier) return { classifier: labelMaps(classifier.metadata.labels) };
   const reranker = withCapability(served, 'reranking')?.model;
-  if (reranker) return { reranker: labelMaps(reranker.metadata.labels) };
+  if (reranker?.metadata.labels.length === 1) {
+    return { reranker: labelMaps(reranker.metadata.labels) };
+  }
+  const classifier = withCapability(served, 'text-classification')?.model ?? reranker;
+  if (classifier) return { classifier: labelMaps(classifier.metadata.labels) };
   const embedder = withCapability(served, 'embedding')?.model;
-  return embedder ? { embedding: { pooling: embedder.metadata.pooling.join('+') } } : undefined;
+  if (embedder) return { embedding: { pooling: embedder.metadata.pooling.join('+') } };
+  const isSparse = withCapability(served, 'sparse-embedding') !== null;
+  return { embedding: { pooling: isSparse ? 'splade' : 'none' } };
 }
 
 function labelMaps(names: readonly string[]): z.infer<typeof labels> {

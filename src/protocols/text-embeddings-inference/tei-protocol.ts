@@ -3,9 +3,10 @@ import { ModelResolver } from '../../services/model-resolver';
 import { ERRORS, type ErrorCode, type ServiceError } from '../../serving/errors';
 import { type ServedModel, withCapability } from '../../tasks/served-model';
 import type { ErrorFormat, Protocol, ProtocolOptions } from '../protocol';
-import { type Route, routeAt } from '../route';
+import type { Route } from '../route';
 import { embed, embedAll, embedSparse, similarity } from './embed';
 import { teiInfo } from './info';
+import { invocations } from './invocations';
 import { predict } from './predict';
 import { rerank } from './rerank';
 
@@ -64,14 +65,9 @@ export function textEmbeddingsInference(
     ...(sparseEmbedder ? [embedSparse(sparseEmbedder, options)] : []),
     ...(tokenEmbedder ? [embedAll(tokenEmbedder, options)] : []),
   ];
-  const [main] = routes;
-  if (main === undefined) return null;
-  // SageMaker: the route of the model's task.
-  const invocations = {
-    ...routeAt('/invocations', 'teiInvocations', main),
-    abilities: routes.flatMap(({ abilities = [] }) => abilities),
-  };
-  return teiProtocol([...routes, invocations], teiInfo(served, options));
+  const [first, ...others] = routes;
+  if (first === undefined) return null;
+  return teiProtocol([...routes, invocations([first, ...others])], teiInfo(served, options));
 }
 
 /** POST /rerank for all rerankers. */

@@ -32,6 +32,8 @@ export interface RerankerMetadata extends ClassifierMetadata {
   readonly activation: Activation;
   /** Texts of a pair, for decoders; undefined: query and document are a text pair. */
   readonly template?: PairTemplate;
+  /** The same model as a classifier of texts; undefined: a decoder, which has no labels. */
+  readonly classifier?: ClassifierMetadata;
 }
 
 /** Creates the text pair of a query and a document. Either text may be empty. */

@@ -70,13 +70,17 @@ export function createRerankingTask<Metadata extends ClassifierMetadata>(
       const activation = chooseActivation(said.activation, labels.length);
       return {
         source: source.type === 'signal-program' ? source : { ...source, ...said.reading },
-        metadata: { name, version, labels, activation },
+        metadata: { name, version, labels, activation, classifier: metadata },
       };
     },
-    validateLoaded: (_, { activation }, directory) => {
+    validateLoaded: (description, { activation, classifier: metadata }, directory) => {
+      const warnings = metadata
+        ? classifier.validateLoaded(description, metadata as Metadata, directory)
+        : [];
       const { activation: named } = readActivation(directory);
-      if (named === null || named.startsWith('torch.')) return [];
+      if (named === null || named.startsWith('torch.')) return warnings;
       return [
+        ...warnings,
         `activation_fn names code of its own, which is not run: scores are those of ${activation}`,
       ];
     },

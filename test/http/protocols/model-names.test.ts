@@ -1,4 +1,5 @@
 /** Requests that name a model: by its name, in every protocol, for models of every task. */
+import path from 'node:path';
 import OpenAI from 'openai';
 import { Folder } from '../../helpers/files';
 import { readFixture } from '../../helpers/golden';
@@ -6,7 +7,7 @@ import { post, request } from '../../helpers/http';
 import { modelWith } from '../../helpers/model-folder';
 import { FIRST, newDirectory, removeDirectories } from '../../helpers/models-directory';
 import { caseOfOneLabel } from '../../helpers/reranking';
-import { type Service, startService, textModel } from '../../helpers/service';
+import { FIXTURES, type Service, startService, textModel } from '../../helpers/service';
 
 const IDENTITY = { sbert_ce_default_activation_function: 'torch.nn.modules.linear.Identity' };
 const SIGMOID = { sbert_ce_default_activation_function: 'torch.nn.modules.activation.Sigmoid' };
@@ -25,6 +26,9 @@ const NAMING = [...RERANKING, ['/v1/embeddings', { input: 'a' }]] as const;
 
 const [NLI] = readFixture<{ cases: { model: string; config: object }[] }>('zero-shot.json')
   .cases as [{ model: string; config: object }];
+
+/** Files of a masked language model without those of sentence-transformers. */
+const MODEL_FILES = ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'];
 
 const folder = new Folder();
 let service: Service;
@@ -52,6 +56,10 @@ beforeAll(async () => {
   });
   directory.text('multi', '../embeddings/bge-m3');
   directory.text('sparse', '../embeddings/splade/bert');
+  for (const file of MODEL_FILES) {
+    const source = path.join(FIXTURES, 'embeddings/splade/bert', file);
+    directory.file(path.join('bare', file), source);
+  }
   directory.text('tokens', '../embeddings/sentences/v6-tokens');
   directory.text('tagger', '../tagging/bert');
   directory.signal('waves');
@@ -285,6 +293,112 @@ it('the root runs the named model among several with the ability', async () => {
   }
 });
 
+it('a cross-encoder classifies as the same model without a marker', async () => {
+  for (const [path, body] of [
+    ['/predict', { inputs: [query, documents[0]] }],
+    ['/analyze', { text: query, text_pair: documents[0] }],
+    ['/analyze/batch', { texts: [query, { text: query, text_pair: documents[0] }] }],
+    ['', { inputs: { text: query, text_pair: documents[0] } }],
+  ] as const) {
+    const unmarked = await post(service, `/models/a-classifier${path}`, body);
+    expect([path, unmarked.status]).toEqual([path, 200]);
+    for (const name of ['rank-a', 'rank-b']) {
+      const { status, text } = await post(service, `/models/${name}${path}`, body);
+      expect([path, name, status, text]).toEqual([path, name, 200, unmarked.text]);
+    }
+  }
+  const marked = await post(service, '/predict', { inputs: query, model: 'rank-a' });
+  expect(marked.status).toBe(200);
+});
+
+it('a cross-encoder is the default classifier only if no other model classifies', async () => {
+  const directory = newDirectory();
+  modelWith(directory.folder, 'roberta-one-label', { 'config.json': IDENTITY }, 'a-marked');
+  const reranker = { 'config.json': IDENTITY, 'model.json': { task: 'reranking' } };
+  modelWith(directory.folder, 'bert-multi-label-bfloat16', reranker, 'b-marked');
+  const restricted = { 'config.json': IDENTITY, 'model.json': { abilities: ['reranking'] } };
+  modelWith(directory.folder, 'roberta-one-label', restricted, 'c-restricted');
+  const alone = await directory.start();
+  const labels = async (from: Service, path: string) => {
+    const { json } = await post(from, path, { inputs: 'a' });
+    return (json as { label: string }[]).map(({ label }) => label).sort();
+  };
+  expect(await labels(alone, '/predict')).toEqual(await labels(alone, '/models/a-marked/predict'));
+  expect((await labels(alone, '/models/b-marked/predict')).length).toBeGreaterThan(1);
+  expect((await post(alone, '/models/c-restricted/predict', { inputs: 'a' })).status).toBe(404);
+  await alone.stop();
+  modelWith(directory.folder, 'bert-single-label', {}, 'z-classifier');
+  const both = await directory.start();
+  const expected = await labels(both, '/models/z-classifier/predict');
+  for (const path of ['/predict', '/invocations']) {
+    expect(await labels(both, path)).toEqual(expected);
+  }
+});
+
+it.each([
+  ['a-classifier', { reranker: { id2label: { 0: 'STARS' }, label2id: { STARS: 0 } } }],
+  ['rank-a', { reranker: { id2label: { 0: 'STARS' }, label2id: { STARS: 0 } } }],
+  ['z-only-labels', { classifier: { id2label: { 0: 'STARS' }, label2id: { STARS: 0 } } }],
+  ['sentiment', { classifier: expect.anything() }],
+  ['embedder', { embedding: { pooling: 'mean' } }],
+  ['sparse', { embedding: { pooling: 'splade' } }],
+  ['tokens', { embedding: { pooling: 'none' } }],
+])('/info of %s has the model_type of text-embeddings-inference', async (name, type) => {
+  const { json } = await request(service, { path: `/models/${name}/info` });
+  expect((json as { readonly model_type: object }).model_type).toEqual(type);
+});
+
+it('/info of a masked language model has the fields of its embeddings', async () => {
+  const { json } = await request(service, { path: '/models/bare/info' });
+  expect(json).toMatchObject({
+    model: {
+      abilities: ['embedding', 'sparse-embedding', 'tokenization'],
+      dimensions: expect.any(Number),
+      pooling: ['mean'],
+      normalizes: false,
+      similarity: 'cosine',
+      vocabulary_size: expect.any(Number),
+    },
+    model_type: { embedding: { pooling: 'mean' } },
+  });
+  const { json: vectors } = await post(service, '/models/bare/embed', { inputs: 'a' });
+  const { dimensions } = (json as { readonly model: { readonly dimensions: number } }).model;
+  expect((vectors as number[][])[0]).toHaveLength(dimensions);
+});
+
+it('/invocations accepts the bodies of all routes of text-embeddings-inference of a model', async () => {
+  const bodies = {
+    '/predict': { inputs: 'a' },
+    '/embed': { inputs: ['a', 'b'] },
+    '/embed_sparse': { inputs: 'a' },
+    '/embed_all': { inputs: 'a' },
+    '/rerank': { query, texts: documents },
+    '/similarity': { inputs: PAIR },
+  } as const;
+  const routes = {
+    'a-classifier': ['/predict', '/rerank'],
+    'rank-a': ['/predict', '/rerank'],
+    'z-only-labels': ['/predict'],
+    embedder: ['/embed', '/similarity'],
+    multi: ['/embed', '/similarity'],
+    sparse: ['/embed_sparse'],
+    tokens: ['/embed_all'],
+  } as const;
+  for (const [name, paths] of Object.entries(routes)) {
+    for (const path of paths) {
+      const at = `/models/${name}`;
+      const direct = await post(service, at + path, bodies[path]);
+      const invoked = await post(service, `${at}/invocations`, bodies[path]);
+      expect([name, path, invoked.status, invoked.text]).toEqual([name, path, 200, direct.text]);
+    }
+  }
+  const { status, text } = await post(service, '/models/z-only-labels/invocations', {
+    query,
+    texts: documents,
+  });
+  expect([status, text]).toEqual([422, expect.stringContaining('inputs: is required')]);
+});
+
 it('a path that no route has lists the models, also below the address of an unknown model', async () => {
   const { status, json } = await post(service, '/models/nobody/nothing', {});
   expect([status, json]).toEqual([
@@ -332,7 +446,17 @@ it("the default for text-embeddings-inference's /rerank is a reranker, too", asy
 });
 
 const READY = [
-  ...['a-classifier', 'embedder', 'multi', 'rank-a', 'rank-b', 'sentiment', 'sparse', 'tagger'],
+  ...[
+    'a-classifier',
+    'bare',
+    'embedder',
+    'multi',
+    'rank-a',
+    'rank-b',
+    'sentiment',
+    'sparse',
+    'tagger',
+  ],
   ...['tokens', 'topics', 'waves', 'z-only-labels'],
 ];
 
@@ -358,7 +482,7 @@ it('a model that is ready is never said to be loading, whatever protocol it is a
   expect(wrong).toEqual([]);
 });
 
-it.each(['embedder', 'sparse', 'tokens', 'rank-a', 'tagger'])(
+it.each(['embedder', 'sparse', 'tokens', 'tagger'])(
   '/predictions/%s says that this protocol runs classifiers',
   async (name) => {
     for (const [path, body] of [
