@@ -75,7 +75,8 @@ async function resultsOf(task: Task, place: string): Promise<object> {
     const values = predictions.map(
       (one) => (one as { inference: { values: unknown } }).inference.values,
     );
-    return { values, metadata: model.metadata };
+    // The folder of an adapter has further files.
+    return { values, metadata: { ...model.metadata, fileBytes: null } };
   } finally {
     await model.close();
   }

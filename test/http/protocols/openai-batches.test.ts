@@ -138,10 +138,15 @@ it('pages through lists', async () => {
 it('cancels a batch once, and keeps the results', async () => {
   const { id } = await client.create(manyLines(20_000));
   await client.partlyDone(id);
-  const cancelled = await Promise.all(
+  const requests = await Promise.allSettled(
     Array.from({ length: 5 }, () => client.openai.batches.cancel(id)),
   );
-  for (const { status } of cancelled) expect(['cancelling', 'cancelled']).toContain(status);
+  const cancelled = requests.flatMap((one) => (one.status === 'fulfilled' ? one.value.status : []));
+  expect(cancelled).not.toEqual([]);
+  for (const status of cancelled) expect(['cancelling', 'cancelled']).toContain(status);
+  // A request that arrives after the batch is cancelled.
+  const late = requests.flatMap((one) => (one.status === 'rejected' ? one.reason.status : []));
+  expect(late).toEqual(late.map(() => 400));
   const batch = await client.ended(id);
   expect(batch).toMatchObject({ status: 'cancelled', cancelled_at: expect.any(Number) });
   const lines = await client.lines(batch.output_file_id);
