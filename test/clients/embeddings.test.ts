@@ -65,7 +65,7 @@ needs('python').describe('openai and huggingface_hub', () => {
         model: 'vectors',
         objects: ['list', ...Array(3).fill('embedding')],
         indices: [0, 1, 2],
-        usage: { prompt_tokens: total_tokens, total_tokens },
+        usage: { prompt_tokens: total_tokens, completion_tokens: 0, total_tokens },
         list: float32(vectors),
         text: float32(vectors.slice(0, 1)),
         float: vectors,
