@@ -7,15 +7,15 @@
  * Needs a built service (npm run build). `minilm` is all-MiniLM-L6-v2; `bert-base` has random weights. Sides take
  * turns; a figure is the median of the rounds, and a ratio the median of the ratios of a round.
  */
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { askProcess } from './families/sides.mjs';
 import { calibration, longTexts, sentences } from './field/loads.mjs';
 import { modelOf } from './field/services.mjs';
 import { setUpField } from './field/setup.mjs';
 import { describeMachine, machineType } from './machine.mjs';
-import { BENCH, BUILD, PEERS, ROOT } from './paths.mjs';
+import { BENCH, BUILD, PEERS } from './paths.mjs';
 import { median } from './report.mjs';
 import { makePython, once, run, setUp } from './setup.mjs';
 
@@ -54,15 +54,9 @@ function ask(side, { name, folder, python, task }) {
   const command = OURS.includes(side)
     ? [process.execPath, path.join(FOLDER, 'ours.mjs'), side, folder]
     : [python, path.join(FOLDER, 'peer.py'), side, folder, work];
-  const { status, stdout, stderr } = spawnSync(command[0], command.slice(1), {
-    cwd: ROOT,
-    input: JSON.stringify(task),
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-    env: { ...process.env, HF_HUB_OFFLINE: '1', TQDM_DISABLE: '1' },
-  });
-  if (status !== 0) throw new Error(`${name}, ${side}: ${stderr.trim().split('\n').at(-1)}`);
-  return JSON.parse(stdout.trim().split('\n').at(-1));
+  const { answer, problem } = askProcess(command, task);
+  if (problem !== null) throw new Error(`${name}, ${side}: ${problem}`);
+  return answer;
 }
 
 /** Throws if the float32 embeddings of two sides differ. */

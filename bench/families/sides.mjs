@@ -27,14 +27,21 @@ export function ask(side, { name, folder, python, task }) {
   const command = OURS.includes(side)
     ? [process.execPath, path.join(FOLDER, 'ours.mjs'), side, folder]
     : [python, path.join(FOLDER, 'peer.py'), side, folder, work];
-  const { status, stdout, stderr } = spawnSync(command[0], command.slice(1), {
+  const { answer, problem } = askProcess(command, task);
+  if (problem !== null) console.log(`${name}: ${side} failed: ${problem}`);
+  return answer;
+}
+
+/** What a process prints last, as JSON, for a task; `problem`: the last line of its errors if it fails. */
+export function askProcess([file, ...args], task) {
+  const { status, stdout, stderr } = spawnSync(file, args, {
     cwd: ROOT,
     input: JSON.stringify(task),
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
     env: { ...process.env, HF_HUB_OFFLINE: '1', TQDM_DISABLE: '1' },
   });
-  if (status === 0) return JSON.parse(stdout.trim().split('\n').at(-1));
-  console.log(`${name}: ${side} failed: ${stderr.trim().split('\n').at(-1)}`);
-  return null;
+  const lastLine = (text) => text.trim().split('\n').at(-1);
+  if (status !== 0) return { answer: null, problem: lastLine(stderr) };
+  return { answer: JSON.parse(lastLine(stdout)), problem: null };
 }

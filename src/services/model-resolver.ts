@@ -35,7 +35,7 @@ const DESCRIPTIONS: Readonly<Record<Capability, string>> = {
 const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** Tag of a model name without a version, as Ollama's clients send it. */
-const LATEST = ':latest';
+export const LATEST = ':latest';
 
 /**
  * Chooses the model of a request among the models with an ability: by the name in the request, or the default model.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { ModelResolver } from '../../services/model-resolver';
+import { LATEST, type ModelResolver } from '../../services/model-resolver';
 import { ServiceError } from '../../serving/errors';
 import type { ServiceRequest } from '../../serving/service-request';
 import type { EmbeddingMetadata } from '../../tasks/capabilities';
@@ -8,7 +8,7 @@ import { type Catalogue, currentVersion, withCapability } from '../../tasks/serv
 import type { ProtocolOptions } from '../protocol';
 import { type Route, route } from '../route';
 import { object, string } from '../validation/fields';
-import { ANY_CONTENT_TYPE, LATEST } from './ollama-fields';
+import { ANY_CONTENT_TYPE } from './ollama-fields';
 
 /** Time at which models that stay loaded expire. */
 const NEVER = '9999-12-31T23:59:59Z';

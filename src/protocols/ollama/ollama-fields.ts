@@ -2,9 +2,6 @@ import { parseJson } from '../../serving/json';
 import type { ServiceRequest } from '../../serving/service-request';
 import { string } from '../validation/fields';
 
-/** Tag of listed models. */
-export const LATEST = ':latest';
-
 /** Clients send JSON with any content type, as `curl -d` does. */
 export const ANY_CONTENT_TYPE = {
   body: 'bytes',
